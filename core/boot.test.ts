@@ -37,7 +37,7 @@ wire(Stamp, configPort(config))
 
 const plain = () => 'plain'
 
-test('middleware of plugins comes in their order, and a class of it is made with what it was wired with', async t => {
+test('plugin middleware runs in plugin order, and a middleware class gets its wired dependencies', async t => {
   const stamping = definePlugin({
     id: 'test.stamp',
     summary: 's',
@@ -75,20 +75,20 @@ class Words {
 
 const extracting = (id: string, by: new () => object) => definePlugin({ id, summary: 's', provides: [provide(Extractors, by as never)] })
 
-test('an extractor without a name is refused with its plugin, and of two of one name a warning names both plugins', async t => {
+test('an extractor without a name is refused with its plugin, and a duplicate name gives a warning with both plugins', async t => {
   await t.throwsAsync(makeKernel(t, [extracting('acme.nameless', Nameless)]), {
     name: 'StartRefused',
-    message: 'acme.nameless: Nameless contributes to extractors and has no info.name: give it one, a text that no other one has',
+    message: 'acme.nameless: Nameless contributes to extractors and has no info.name: give it a unique, non-empty string',
   })
   const { log, lines } = keptLog()
   await makeKernel(t, [extracting('acme.one', Words), extracting('acme.other', class extends Words {})], { log })
   t.deepEqual(
     lines.map(({ level, message }) => ({ level, message })),
-    [{ level: 'warn', message: 'acme.one and acme.other both contribute "acme.words" to extractors: that of acme.one is used' }],
+    [{ level: 'warn', message: 'acme.one and acme.other both contribute "acme.words" to extractors: the one of acme.one is used' }],
   )
 })
 
-test('a handler, a periodic task and a class of middleware without the method that is called are refused', async t => {
+test('a handler, a periodic task and a middleware class without the required method are refused', async t => {
   const wrong = [
     [{ handlers: [on('dataset.created', Nameless as never, 'some')] }, 'handle'],
     [{ handlers: [onBatch('*', Nameless as never, 'some')] }, 'handleAll'],
@@ -101,7 +101,7 @@ test('a handler, a periodic task and a class of middleware without the method th
   }
 })
 
-test('a default that does not fit its setting is refused', async t => {
+test('an invalid default of a setting is refused', async t => {
   const settings = s.Object({
     n: s.Integer({ default: 'many' as never }),
   })

@@ -20,16 +20,16 @@ import { moveRecords, refuseUnfinishedMove } from './store-migration/migration-r
 
 export type { Kernel } from './kernel/kernel.ts'
 
-/** Options of a boot besides the configuration. */
+/** Boot options other than the configuration. */
 export interface KernelOptions {
-  /** Instances that replace what the kernel or a plugin provides, by port: for tests. */
+  /** Instances that replace what the kernel or a plugin provides, by port. For tests. */
   readonly overrides?: Readonly<Record<string, unknown>>
   /** Default: standard output at the configured level. */
   readonly log?: KernelLog
   readonly retry?: RetryRule
 }
 
-/** The routes of all plugins with the instances they need. */
+/** The routes of all plugins with their dependencies. */
 const pluginRoutes = (built: readonly BuiltPlugin[]): PluginRoute[] =>
   built.flatMap(({ name: plugin, plugin: definition, resolve }) =>
     routesOf(definition).map(({ name, route }) => ({
@@ -50,7 +50,7 @@ export const pluginMiddleware = (built: readonly BuiltPlugin[]): PhasedMiddlewar
     }),
   )
 
-/** The same middleware, bypassed while its plugin is switched off. */
+/** The same, but the middleware of a plugin that is switched off passes requests through. */
 const middlewareOfThoseOn = (container: Container): PhasedMiddleware[] =>
   container.built.flatMap(one =>
     pluginMiddleware([one]).map(({ phase, use }) => ({
@@ -93,7 +93,7 @@ const createKernelHttp = async (
   return refusing(() => createHttp(parts))
 }
 
-/** The plugins, with handlers `withResources` expanded to the event types of every declared kind. Copies of one plugin stay one. */
+/** The plugins with their `withResources` handlers subscribed to the event types of all declared kinds. Copies of one plugin keep sharing one definition. */
 const withResourceEvents = (plugins: Config['plugins']): Config['plugins'] => {
   const types = plugins.flatMap(({ plugin }) => plugin.resources ?? []).flatMap(({ events }) => events)
   const widened = new Map<Plugin, Plugin>()
@@ -109,7 +109,7 @@ const withResourceEvents = (plugins: Config['plugins']): Config['plugins'] => {
   return plugins.map(one => ({ ...one, plugin: widen(one.plugin) }))
 }
 
-/** Creates a kernel: orders and constructs the plugins, and rejects an invalid setup. No side effects before `start`. */
+/** Creates a kernel: orders and instantiates the plugins, and rejects invalid combinations. There are no side effects before `start`. */
 export const bootKernel = async (given: Config, { log, overrides = {}, ...options }: KernelOptions = {}): Promise<Kernel> => {
   const config = { ...given, print: () => given.print(), plugins: withResourceEvents(given.plugins) }
   const kernelLog = log ?? createLog({ level: config.kernel.log.level as LogLevel })

@@ -1,4 +1,4 @@
-/** A bundle of the server: its folder, and the file of each SDK entry. */
+/** A bundle of the server: its folder and the file of each SDK entry point. */
 export interface Bundle {
   readonly id: string
   readonly url: string

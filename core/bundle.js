@@ -1,11 +1,11 @@
-// In plain JavaScript, like main.js that loads it first. The bundle is the server in a few files; docs/decisions/0045 says why.
+// Plain JavaScript, like main.js, which loads it first. The bundle is the server in a few files; see docs/decisions/0045.
 import { readFileSync, statSync } from 'node:fs'
 import module from 'node:module'
 
 const folder = new URL('../dist/', import.meta.url)
 const root = new URL('../', import.meta.url)
 
-/** Image layers keep whole seconds. */
+/** Container image layers store modification times in whole seconds. */
 const isSameTime = (now, then) => now === then || now === Math.floor(then / 1000) * 1000
 
 const isUnchanged = ([path, sizeBytes, changed]) => {
@@ -14,8 +14,8 @@ const isUnchanged = ([path, sizeBytes, changed]) => {
 }
 
 /**
- * The bundle, when each file that it was made of is as it was then: looking at a thousand of them takes 4 ms. A package has the bundle alone, and no
- * files to compare it with.
+ * The bundle, if none of its source files has changed since it was built: checking a thousand files takes 4 ms. A package contains only the bundle and no
+ * source files to compare it with.
  */
 export const currentBundle = (manifest = new URL('manifest.json', folder)) => {
   let found
@@ -31,7 +31,7 @@ export const currentBundle = (manifest = new URL('manifest.json', folder)) => {
   return { id: found.id, url, entry: url + found.entry, sdk: found.sdk }
 }
 
-/** Plugins from outside, migrations and whatever else imports the SDK get the bundle's: in a second copy the kernel's classes would be unknown. */
+/** External plugins, migrations and all other importers of the SDK get the bundled one: the classes of a second copy would not match the kernel's. */
 export const resolveInBundle = ({ url, sdk }) => {
   const entries = new Map(Object.entries(sdk).map(([name, file]) => [name, url + file]))
   module.registerHooks({

@@ -1,4 +1,4 @@
-// In plain JavaScript, like main.js that loads it first.
+// Plain JavaScript, like main.js, which loads it first.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import module from 'node:module'
@@ -17,7 +17,7 @@ const read = folder => {
   }
 }
 
-/** Removes what an older bundle left, and what was left of installations that are gone. */
+/** Removes the cache of an older bundle, and those of installations that no longer exist. */
 const begin = (all, folder, generation) => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -28,8 +28,8 @@ const begin = (all, folder, generation) => {
 }
 
 /**
- * With modules compiled the last time a start takes half the time. Threads and child processes find the place by the variable; without it each of them
- * would load the type stripper. Each installation has its folder, and keeps what is compiled of one bundle.
+ * Cached compiled modules halve the start time. Threads and child processes find the cache through the environment variable; without it each of them
+ * would load the type stripper. Each installation has its own folder, which holds the compiled modules of one bundle.
  */
 export const enableCompileCache = generation => {
   if (process.env['NODE_COMPILE_CACHE'] === undefined) {
@@ -38,7 +38,7 @@ export const enableCompileCache = generation => {
     try {
       if (read(folder)?.generation !== generation) begin(all, folder, generation)
     } catch {
-      // A home that cannot be written to: Node goes on without a cache.
+      // The home folder is not writable: Node continues without a cache.
     }
     process.env['NODE_COMPILE_CACHE'] = folder
   }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 let lastLoaded: string | undefined
 
-/** Records each module before it is compiled: a syntax error does not include its location. */
+/** Records each module before it is compiled, because a syntax error has no location. */
 export const noteLoadedModules = (): void => {
   registerHooks({
     load: (url, context, next) => {
@@ -15,16 +15,16 @@ export const noteLoadedModules = (): void => {
   })
 }
 
-/** The program or its bundle, Node and packages are also in a stack; the first line with any other file is the location. */
+/** The first stack line with a file path. */
 const inStack = /(?:^|\(|at )(?:async )?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^\n()]*?:\d+)(?=:\d+\)?$|\)?$)/m
 
-/** Node's error when it compiles the module alone: its first line is `file:line`. */
+/** The `file:line` that Node prints first when it only compiles the module. */
 const syntaxErrorIn = (file: string): string | undefined => {
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: 10_000 })
   return inStack.exec(stderr)?.[1]
 }
 
-/** The origin of an error, to append to its message: ` (file:line)`, or an empty string if unknown. */
+/** The location of an error as a suffix of its message: ` (file:line)`, or empty if unknown. */
 export const errorPlace = (error: unknown): string => {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const place =

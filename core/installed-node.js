@@ -1,10 +1,10 @@
-// In plain JavaScript that older versions of Node run.
+// Plain JavaScript that older versions of Node can run.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The Node that npm installed as an optional dependency. */
+/** The Node binary that npm installed as an optional dependency. */
 const installedNode = () => {
   const isWindows = process.platform === 'win32'
   try {
@@ -16,12 +16,12 @@ const installedNode = () => {
   }
 }
 
-/** Runs the same command line on the Node of the installation, and ends as it ends. Resolves to false when there is none. */
+/** Reruns this command line with the installed Node and exits with its status. Resolves to false if none is installed. */
 export const runOnInstalledNode = async () => {
   const node = installedNode()
   if (node === undefined) return false
   const child = spawn(node, ['--max-semi-space-size=4', ...process.argv.slice(1)], { stdio: 'inherit' })
-  // A terminal interrupts both, and a second signal would end the server at once.
+  // A terminal sends the interrupt to both processes, and a second signal would end the server immediately.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   const [code, signal] = await new Promise((resolve, reject) => {

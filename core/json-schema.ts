@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { s } from 'pounce/sdk'
 
-/** The members of a JSON Schema that this program reads. */
+/** The JSON Schema keywords that Pounce reads. */
 export interface SchemaShape {
   readonly type?: string | readonly string[]
   readonly const?: unknown
@@ -33,7 +33,7 @@ export interface SchemaShape {
 /** The pattern of `s.id()`. */
 export const idPattern = '^[0-9a-f]{24}$'
 
-/** Every type that a value may have; empty if the schema does not restrict it. */
+/** All types that a value may have; empty if the schema does not restrict them. */
 export const typesOf = (schema: SchemaShape): readonly string[] => {
   if (typeof schema.type === 'string') return [schema.type]
   if (schema.type) return schema.type
@@ -45,7 +45,7 @@ export const typesOf = (schema: SchemaShape): readonly string[] => {
 type Formats = Readonly<Record<string, (text: string) => boolean>>
 type PlainRule = (expected: never, value: unknown, formats: Formats) => boolean
 
-/** Keywords that do not restrict a value; the caller checks required members. */
+/** Keywords that do not restrict a value, or that the caller checks (`required`). */
 const withoutEffect = new Set(['default', 'description', 'secret', 'formerName', 'required'])
 
 const plainTypes: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -67,13 +67,13 @@ const plainRules: Readonly<Record<string, PlainRule>> = {
   format: (format: string, value, formats) => formats[format]?.(String(value)) === true,
 }
 
-/** True of a value whose members are valid by the keywords above. False is inconclusive: ajv checks all keywords. */
+/** True if the given members of a value are valid by the keywords above. A value that gives false may still be valid: ajv checks all keywords. */
 export const plainlyFits = (schema: SchemaShape, value: unknown, formats: Formats): boolean =>
   Object.entries(schema).every(
     ([keyword, expected]) => withoutEffect.has(keyword) || plainRules[keyword]?.(expected as never, value, formats) === true,
   )
 
-/** A time with its offset, such as `2026-01-05T10:00:00Z`. */
+/** A time with an offset, such as `2026-01-05T10:00:00Z`. */
 const isDateTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
 
@@ -85,9 +85,9 @@ const options = {
   allowUnionTypes: true,
   useDefaults: true,
   verbose: true,
-  // It takes a third of the compile time, for code that is no faster.
+  // Optimizing takes a third of the compile time, and the code is as fast without it.
   code: { optimize: false },
-  // Schemas live as long as the process: the cache by object is enough, ids are not needed.
+  // Schemas live as long as the process: caching by object identity is enough, ids are not needed.
   addUsedSchema: false,
   formats: {
     binary: true,
@@ -99,17 +99,17 @@ const options = {
   keywords: ['secret'],
 } satisfies ConstructorParameters<typeof Ajv>[0]
 
-/** Sixty-three modules, loaded for the first request to validate: a start does not need them. */
+/** 63 modules, loaded at the first request that needs validation to keep the start fast. */
 let made: Ajv | undefined
 const theAjv = (): Ajv => {
   made ??= new (createRequire(import.meta.url)('ajv') as typeof import('ajv')).Ajv(options)
   return made
 }
 
-/** Annotations already registered, which ajv does not report. */
+/** Annotations that are already registered; ajv does not expose them. */
 const known = new Set<string>()
 
-/** Compiles a schema strictly; members named `x-…` are annotations. Throws if the schema itself is invalid. */
+/** Compiles a schema in strict mode; members named `x-…` are annotations. Throws if the schema itself is invalid. */
 export const compileSchema = (schema: s.TSchema): ValidateFunction => {
   const ajv = theAjv()
   for (const name of annotations(schema)) {
@@ -129,7 +129,7 @@ const annotations = (value: unknown, found = new Set<string>()): ReadonlySet<str
   return found
 }
 
-/** A union reports the errors of each branch first and its own last. A branch's error is more specific, if only one branch matched that far. */
+/** ajv reports the errors of each union branch first and the union itself last. The error of a member is more specific if only one branch got that far. */
 const mainOf = (errors: readonly ErrorObject[]): ErrorObject | undefined => {
   const last = errors.at(-1)
   if (last?.keyword !== 'anyOf') return last
@@ -137,10 +137,10 @@ const mainOf = (errors: readonly ErrorObject[]): ErrorObject | undefined => {
   return within.length === 1 ? within[0] : last
 }
 
-/** A readable validation error for the sender: `name must be text of 1 to 500 characters`. */
+/** A validation error as a message for the client: `name must be text of 1 to 500 characters`. */
 export const faultMessage = (errors: readonly ErrorObject[], whole: string): string => {
   const error = mainOf(errors)
-  if (!error) return `${whole} is not right`
+  if (!error) return `${whole} is invalid`
   const field = fieldOf(error.instancePath)
   const schema = (error.parentSchema ?? {}) as SchemaShape
   const at = field || whole
@@ -150,11 +150,11 @@ export const faultMessage = (errors: readonly ErrorObject[], whole: string): str
       return `${field ? `${field}.` : ''}${name} is required: ${describe(schema.properties?.[name] ?? {})}`
     }
     case 'additionalProperties':
-      return `${field ? `${field}.` : ''}${String(error.params['additionalProperty'])} is not known here`
+      return `${field ? `${field}.` : ''}${String(error.params['additionalProperty'])} is not allowed`
     case 'minProperties':
       return `${at} must have at least one of ${Object.keys(schema.properties ?? {}).join(', ')}`
     case 'uniqueItems':
-      return `${at} must not name anything twice`
+      return `${at} must not contain duplicates`
     case 'pattern':
       return String(error.data).trim() === '' ? `${at} must not be blank` : `${at} must be ${describe(schema)}`
     default:
@@ -170,7 +170,7 @@ const fieldOf = (pointer: string): string =>
     .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : path ? `${path}.${step}` : step), '')
 
-/** A readable description of the allowed values. */
+/** Describes the values that a schema allows. */
 export const describe = (schema: SchemaShape): string => {
   if ('const' in schema) return JSON.stringify(schema.const)
   if (schema.enum) return oneOf(schema.enum)

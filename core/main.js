@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=4
-// In plain JavaScript: one TypeScript file that is not in the compile cache yet makes Node load its type stripper,
-// 17 MB and 60 ms, and the first file never is. Everything else is TypeScript, or a bundle of it. V8 reads the flag above when it starts: see docs/decisions/0003.
+// Plain JavaScript: a TypeScript file that is not in the compile cache makes Node load its type stripper (17 MB, 60 ms), and the first file
+// is never cached. All other files are TypeScript, or a bundle of it. V8 reads the flag above at startup: see docs/decisions/0003.
 import { currentBundle, resolveInBundle } from './bundle.js'
 import { enableCompileCache } from './compile-cache.js'
 
@@ -15,7 +15,7 @@ if (major < 24 || (major === 24 && minor < 7)) {
   }
 }
 
-// Tests that change the program's modules set the variable: they change those of the tree.
+// Set by tests that modify the server's modules: they modify the source tree, not the bundle.
 const bundle = process.env['POUNCE_TEST_TREE'] === undefined ? currentBundle() : undefined
 enableCompileCache(bundle?.id ?? 'tree')
 if (bundle) resolveInBundle(bundle)
@@ -25,7 +25,7 @@ const { run, standardOutput, surviveClosedPipes } = bundle
   : { ...(await import('./cli/run.ts')), ...(await import('./cli/output.ts')) }
 surviveClosedPipes()
 process.exitCode = await run(process.argv.slice(2), standardOutput)
-// A plugin whose start was given up may have left timers and sockets that would keep the process. What is still being written goes first.
+// A plugin whose start was abandoned may have left timers and sockets that would keep the process alive. Pending output is written first.
 setInterval(() => {
   if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit()
 }, 200).unref()

@@ -5,31 +5,31 @@ import { StartupError } from './kernel/startup-error.ts'
 
 const tree = fileURLToPath(new URL('../plugins/', import.meta.url))
 
-/** The pattern of in-tree plugin ids. */
+/** The format of built-in plugin ids. */
 export const ownIdPattern = /^[a-z0-9-]+(?:\.[a-z0-9-]+)?$/
 
-/** Loads the plugins that a bundle of the server holds, by id; empty where the tree runs as it is. */
+/** Loaders of the plugins in the server bundle, by id; empty if the server runs from source. */
 export const bundledPlugins = new Map<string, () => Promise<{ readonly plugin?: unknown }>>()
 
-/** The entry file of an in-tree plugin, if it exists. */
+/** The entry file of a built-in plugin in the source tree, if it exists. */
 export const ownPluginFile = (id: string): string | undefined => {
   const file = join(tree, ...id.split('.'), 'index.ts')
   return ownIdPattern.test(id) && existsSync(file) ? file : undefined
 }
 
-/** Whether a plugin is part of this version. A package contains only the bundle. */
+/** Whether a plugin is built in. A package contains only the bundle. */
 export const isOwnPlugin = (id: string): boolean => bundledPlugins.has(id) || ownPluginFile(id) !== undefined
 
 const folders = (path: string): string[] =>
   existsSync(path) ? readdirSync(path, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : [])) : []
 
-/** Ids of all plugins that come with this version. */
+/** Ids of all built-in plugins. */
 export const ownPluginIds = (): string[] => {
   const named = folders(tree).flatMap(kind => [kind, ...folders(join(tree, kind)).map(name => `${kind}.${name}`)])
   return [...new Set([...bundledPlugins.keys(), ...named.filter(id => ownPluginFile(id) !== undefined)])].sort()
 }
 
-/** The module of a plugin in a folder, or the file itself. Throws `StartupError` if there is none. */
+/** The module of a plugin in a folder, or the file itself. Throws `StartupError` if it does not exist. */
 export const entryOf = (folder: string): string => {
   if (!existsSync(folder)) throw new StartupError(`The plugin folder ${folder} does not exist`)
   if (!statSync(folder).isDirectory()) return folder

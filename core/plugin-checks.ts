@@ -9,10 +9,10 @@ type Made = Pick<Kernel, 'config' | 'get' | 'log'>
 const memberOf = (one: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], one)
 
-/** Ports whose contributions are looked up by name, and the member that contains it. */
+/** Ports whose contributions are looked up by name, and the member that holds the name. */
 const nameMembers: ReadonlyMap<string, string> = new Map([[Extractors, 'info.name']])
 
-/** A contribution without its name would break all others of its port. */
+/** A contribution without a name would break the lookup of all others of its port. */
 const checkNames = (kernel: Made): void => {
   const owners = new Map<string, string>()
   for (const { name: plugin, plugin: definition } of kernel.config.plugins)
@@ -21,16 +21,14 @@ const checkNames = (kernel: Made): void => {
       if (member === undefined) continue
       const [many, name] = [port.slice(0, -1), memberOf(kernel.get(by), member)]
       if (typeof name !== 'string' || name === '')
-        throw new StartupError(
-          `${plugin}: ${by.name} contributes to ${many} and has no ${member}: give it one, a text that no other one has`,
-        )
+        throw new StartupError(`${plugin}: ${by.name} contributes to ${many} and has no ${member}: give it a unique, non-empty string`)
       const owner = owners.get(`${port}${name}`)
       if (owner === undefined) owners.set(`${port}${name}`, plugin)
-      else kernel.log.warn(`${owner} and ${plugin} both contribute "${name}" to ${many}: that of ${owner} is used`)
+      else kernel.log.warn(`${owner} and ${plugin} both contribute "${name}" to ${many}: the one of ${owner} is used`)
     }
 }
 
-/** The methods that the kernel calls on a plugin's classes. */
+/** The methods of a plugin's classes that the kernel calls. */
 const calledOf = (plugin: Plugin): readonly { readonly by: Class; readonly method: string }[] => [
   ...(plugin.handlers ?? []).map(({ by, isBatch }) => ({ by, method: isBatch ? 'handleAll' : 'handle' })),
   ...(plugin.periodic ?? []).map(({ task }) => ({ by: task, method: 'run' })),
@@ -43,14 +41,14 @@ const checkMethods = (kernel: Made): void => {
       if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
 }
 
-/** Only checks that need no ajv: settings that were set are validated in full. */
+/** A partial check that does not need ajv. Configured settings are fully validated. */
 const fits = (value: unknown, { anyOf, type, const: only, minimum, maximum, minLength }: SchemaShape): boolean => {
   const known = { type, const: only, minimum, maximum, minLength }
   const given = Object.fromEntries(Object.entries(known).filter(([, rule]) => rule !== undefined))
   return plainlyFits(given as SchemaShape, value, {}) && (anyOf === undefined || anyOf.some(one => fits(value, one)))
 }
 
-/** Only a plugin's own defaults reach it unvalidated; a test checks those of in-tree plugins. */
+/** The defaults of a plugin are the only values not validated elsewhere; a test checks those of the built-in plugins. */
 const checkDefaults = (plugin: string, schema: SchemaShape, path: readonly string[] = []): void => {
   if ('default' in schema && !fits(schema.default, schema))
     throw new StartupError(
@@ -59,7 +57,7 @@ const checkDefaults = (plugin: string, schema: SchemaShape, path: readonly strin
   for (const [name, below] of Object.entries(schema.properties ?? {})) checkDefaults(plugin, below, [...path, name])
 }
 
-/** Refuses plugins whose classes or settings would fail later and affect others. */
+/** Rejects plugins whose classes or settings would fail later and affect other plugins. */
 export const checkPlugins = (kernel: Made): void => {
   for (const { name, plugin } of kernel.config.plugins)
     if (!isOwnPlugin(plugin.id)) checkDefaults(name, (plugin.config ?? {}) as SchemaShape)

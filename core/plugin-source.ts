@@ -8,7 +8,7 @@ import { programVersion } from './services/installation.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** The origin of a plugin: `built-in`, the name of a package or a folder. */
+/** The origin of a plugin: `built-in`, a package name or a folder. */
 export interface PluginSource {
   readonly source: string
   readonly version?: string
@@ -19,7 +19,7 @@ const versionIn = async (file: string): Promise<string | undefined> => {
   return text === undefined ? undefined : (JSON.parse(text) as { readonly version?: string }).version
 }
 
-/** The folder itself and all above it, nearest first. */
+/** The folder itself and its ancestors, nearest first. */
 const upwards = (folder: string): readonly string[] => {
   const above = dirname(folder)
   return above === folder ? [folder] : [folder, ...upwards(above)]
@@ -36,7 +36,7 @@ const firstVersion = async (files: readonly string[]): Promise<{ readonly versio
 /** The origin of a plugin. A folder has the version of the package that contains it. */
 export const sourceOf = async (request: PluginRequest | undefined): Promise<PluginSource> => {
   const { plugin, from = root } = request ?? {}
-  if (typeof plugin !== 'string') return { source: 'given by a program' }
+  if (typeof plugin !== 'string') return { source: 'passed by the program' }
   if (isOwnPlugin(plugin)) return { source: 'built-in', version: programVersion }
   if (isAbsolute(plugin)) return { source: plugin, ...(await firstVersion(upwards(plugin).map(folder => join(folder, 'package.json')))) }
   const installed = [...upwards(from), ...upwards(root)].map(folder => join(folder, 'node_modules', plugin, 'package.json'))

@@ -31,7 +31,7 @@ const owner = definePlugin({ id: 'test.things', summary: 's', collections: [thin
 const Words = contributions<{ readonly word: string }>('words')
 const route = routesFor('echo', {})
 
-/** What a plugin has done, and what holds it up. */
+/** What a plugin has done, and what blocks it. */
 class Seen {
   readonly handled: string[] = []
   readonly life: string[] = []
@@ -41,7 +41,7 @@ class Seen {
   fault: string | undefined
 }
 
-/** A plugin with a part of each kind. */
+/** A plugin with one of each kind of contribution. */
 const echoing = (seen: Seen): Plugin => {
   let made = 0
   class Word {
@@ -128,7 +128,7 @@ const update = (kernel: Kernel, id: string) =>
   kernel.get(DocumentStore).commit({ insert: { id }, into: things }, [event('file.updated', { kind: 'file', id }, { fields: [] })])
 const words = (kernel: Kernel) => kernel.get(Reader as Class<Reader>).words.all().length
 
-test('what is switched off answers as if it were absent, and all of it comes back', async t => {
+test('a plugin that is switched off behaves as if it were absent, and is completely restored', async t => {
   const seen = new Seen()
   const kernel = await started(t, [memoryStore, owner, reader, echoing(seen)])
   const before = await get(kernel, '/openapi.json')
@@ -142,7 +142,7 @@ test('what is switched off answers as if it were absent, and all of it comes bac
   t.false(JSON.stringify(await get(kernel, '/openapi.json')).includes('/api/echo'))
   t.is(words(kernel), 0)
   t.deepEqual(seen.life, ['start 1', 'dispose 1'])
-  await t.throwsAsync(kernel.runPeriodic('test.echo/tick'), { message: /no plugin that has the periodic job test\.echo\/tick/ })
+  await t.throwsAsync(kernel.runPeriodic('test.echo/tick'), { message: /No plugin of this kernel has the periodic job test\.echo\/tick/ })
 
   t.like(await set(kernel, 'test.echo', true), { isEnabled: true, isRunning: true, isHealthy: true })
   t.deepEqual(await get(kernel, '/api/echo'), [200, { echo: 'echo' }])
@@ -153,7 +153,7 @@ test('what is switched off answers as if it were absent, and all of it comes bac
   t.is(seen.periodicRuns, 1)
 })
 
-test('a request that runs is answered before the plugin ends, and new ones are not', async t => {
+test('a running request is completed before the plugin stops, and new ones are refused', async t => {
   const seen = new Seen()
   const kernel = await started(t, [memoryStore, echoing(seen)])
   const slow = get(kernel, '/api/echo/slow')
@@ -167,7 +167,7 @@ test('a request that runs is answered before the plugin ends, and new ones are n
   t.deepEqual(seen.life, ['start 1', 'dispose 1'])
 })
 
-test('events are kept for the consumers of what is switched off', async t => {
+test('events are kept for the consumers of a plugin that is switched off', async t => {
   const seen = new Seen()
   const kernel = await started(t, [memoryStore, owner, echoing(seen)])
   await update(kernel, 'a')
@@ -188,7 +188,7 @@ test('events are kept for the consumers of what is switched off', async t => {
   t.deepEqual(await kernel.absentConsumers(), [])
 })
 
-test('what was chosen holds after a restart, and events of the time between are kept', async t => {
+test('choices persist after a restart, and events in between are kept', async t => {
   const folder = await tempFolder(t)
   const [first, second, third] = [new Seen(), new Seen(), new Seen()]
   const plugins = (seen: Seen) => ['documents.sqlite', owner, echoing(seen)]
@@ -219,12 +219,12 @@ test('another kernel on the same store follows', async t => {
   t.like(await stateOf(one, 'test.echo'), { isEnabled: true, isRunning: true })
 })
 
-test('what does not start stays off, with its reason, and can be tried again', async t => {
+test('a plugin that fails to start stays off, with its reason, and can be retried', async t => {
   const seen = new Seen()
   const kernel = await started(t, [memoryStore, echoing(seen)])
   await set(kernel, 'test.echo', false)
   seen.fault = 'no licence'
-  await t.throwsAsync(set(kernel, 'test.echo', true), { message: 'test.echo did not start: no licence. It stays off', code: 'conflict' })
+  await t.throwsAsync(set(kernel, 'test.echo', true), { message: 'test.echo did not start: no licence. It remains off', code: 'conflict' })
   t.like(await stateOf(kernel, 'test.echo'), { isEnabled: false, isRunning: false })
   t.is((await get(kernel, '/api/echo'))[0], 404)
   seen.fault = undefined
@@ -232,7 +232,7 @@ test('what does not start stays off, with its reason, and can be tried again', a
   t.is((await get(kernel, '/api/echo'))[0], 200)
 })
 
-test('a plugin that is not switchable is switched by the next start, one that others may need not at all', async t => {
+test('a plugin that is not switchable is switched at the next start, and one that others may need cannot be switched', async t => {
   const folder = await tempFolder(t)
   const calls: string[] = []
   const stamping = definePlugin({
@@ -261,7 +261,7 @@ test('a plugin that is not switchable is switched by the next start, one that ot
   await t.throwsAsync(set(two, 'documents.sqlite', false), {
     code: 'conflict',
     message:
-      'documents.sqlite cannot be switched, as it provides documentStore, which other plugins may need: change "plugins" in the configuration and restart the server',
+      'documents.sqlite cannot be switched because it provides documentStore, which other plugins may need: change "plugins" in the configuration and restart the server',
   })
   t.like(await stateOf(two, 'documents.sqlite'), { isEnabled: true, refusal: 'It provides documentStore, which other plugins may need' })
 })
@@ -270,13 +270,12 @@ test('a plugin that is not configured cannot be switched on', async t => {
   const kernel = await started(t, [memoryStore])
   await t.throwsAsync(set(kernel, 'resources.proxy', true), {
     code: 'conflict',
-    message:
-      'resources.proxy is not in the configuration, which decides which plugins there are: add it to "plugins" and restart the server',
+    message: 'resources.proxy is not in the configuration: add it to "plugins" and restart the server',
   })
   await t.throwsAsync(set(kernel, 'test.nothing', true), { code: 'not-found' })
 })
 
-test('a plugin that says it is switchable and cannot be stops the start with a reason', async t => {
+test('a plugin that is declared as switchable but cannot be fails the start with a reason', async t => {
   const Odd = port<object>('odd')
   class One {}
   const refusal = async (parts: Partial<Plugin>): Promise<string> => {
@@ -284,7 +283,7 @@ test('a plugin that says it is switchable and cannot be stops the start with a r
     const config = await loadConfig({ defaults: {}, plugins: [plugin], settings: { data: await tempFolder(t) } })
     return (await t.throwsAsync(bootKernel(config, { log: keptLog().log })))?.message ?? ''
   }
-  const rest = ': remove "isSwitchable" from its definition, or that'
+  const rest = ': remove "isSwitchable" from its definition, or the cause'
   t.is(
     await refusal({ provides: [provide(Odd, One)] }),
     `test.odd is declared as switchable but provides odd, which other plugins may need${rest}`,
@@ -302,6 +301,6 @@ test('a plugin that says it is switchable and cannot be stops the start with a r
     await refusal({ provides: [provide(BlobOwners, Provider as never)] }),
     /contributes to blobOwners, which answers for records that stay/,
   )
-  t.regex(await refusal({ environment: { ODD: {} } }), /gives variables of the environment their meaning/)
+  t.regex(await refusal({ environment: { ODD: {} } }), /defines environment variables/)
   t.regex(await refusal({ crossOriginHeaders: { request: ['Odd'], response: [] } }), /adds headers for pages of other origins/)
 })

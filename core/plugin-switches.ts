@@ -39,12 +39,12 @@ const lookEveryMs = 1_000
 /** A plugin that failed to start is not retried at every poll. */
 const retryMs = 30_000
 
-/** Contributions responsible for records that remain while the plugin is off: without them bytes would be treated as orphans, erasure would be incomplete, and jobs would never end. */
+/** Contributions for records that remain while the plugin is off. Without them, blobs count as orphans, erasure is incomplete and jobs never end. */
 const forRecords: readonly string[] = [BlobOwners, PersonalDataSources, JobRecords, Transports]
 /** Contributions that also restrict server admins: only the operator may disable them. */
 const guards: readonly string[] = [AuditTrails, AccessTrails, AuditReceivers, AuthProviders, MalwareScanners, MetadataChecks, StorageQuotas]
 
-/** Why a plugin cannot be switched off; undefined if it can, at least at the next start. */
+/** Why a plugin cannot be switched off; undefined if it can, at least with a restart. */
 const reasonToKeep = ({ provides = [], resources = [], environment }: Plugin): string | undefined => {
   const single = provides.find(({ port }) => !takesMany(port))
   if (single) return `provides ${single.port}, which other plugins may need`
@@ -53,7 +53,7 @@ const reasonToKeep = ({ provides = [], resources = [], environment }: Plugin): s
   const [answering, guard] = [contributed(forRecords), contributed(guards)]
   if (answering !== undefined) return `contributes to ${answering}, which answers for records that stay`
   if (guard !== undefined) return `contributes to ${guard}, which protects the server`
-  return environment ? 'gives variables of the environment their meaning when the configuration is read' : undefined
+  return environment ? 'defines environment variables, which are read with the configuration' : undefined
 }
 
 const reasonToRestart = ({ middleware, crossOriginHeaders }: Plugin): string | undefined => {
@@ -61,21 +61,21 @@ const reasonToRestart = ({ middleware, crossOriginHeaders }: Plugin): string | u
   return crossOriginHeaders ? 'adds headers for pages of other origins' : undefined
 }
 
-/** Refuses plugins that are declared switchable but cannot be switched. */
+/** Rejects plugins that are declared as switchable but cannot be switched. */
 const refuseUnswitchable = ({ plugins }: Config): void => {
   for (const { name, plugin } of plugins) {
     const reason = plugin.isSwitchable ? (reasonToKeep(plugin) ?? reasonToRestart(plugin)) : undefined
     if (reason !== undefined)
-      throw new StartupError(`${name} is declared as switchable but ${reason}: remove "isSwitchable" from its definition, or that`)
+      throw new StartupError(`${name} is declared as switchable but ${reason}: remove "isSwitchable" from its definition, or the cause`)
   }
 }
 
-/** Switches plugins of a kernel as admins choose. The choices are stored in the document store, from which all kernels of the installation read them. */
+/** Switches the plugins of a kernel on and off. The choices of admins are in the document store, from which all kernels of the installation read them. */
 export class PluginSwitches implements PluginSwitch {
   readonly #config: Config
   readonly #log: KernelLog
   readonly #mutex = new Mutex()
-  /** When a plugin that failed to start is retried. */
+  /** When a plugin that failed to start is retried, by plugin. */
   readonly #retryAt = new Map<string, number>()
   #kernel: Kernel | undefined
   #isBegun = false
@@ -87,7 +87,7 @@ export class PluginSwitches implements PluginSwitch {
     this.#log = log
   }
 
-  /** Called once, as soon as the kernel is made. */
+  /** Called once, when the kernel has been created. */
   of(kernel: Kernel): void {
     this.#kernel = kernel
   }
@@ -97,10 +97,10 @@ export class PluginSwitches implements PluginSwitch {
     return this.#config.plugins.filter(({ name, plugin }) => choices.get(name) === false && !reasonToKeep(plugin)).map(({ name }) => name)
   }
 
-  /** From now on choices take effect, those of other kernels within two seconds, until what it returns is called; that waits for a switch that is under way. */
+  /** Starts applying choices, those of other kernels within two seconds. Call the returned function to stop; it waits for a switch in progress. */
   begin(): () => Promise<void> {
     this.#isBegun = true
-    // On stores that only this kernel may use, no other one can have changed the choices.
+    // No other kernel can change the choices in a local store.
     if (!this.#config.plugins.some(({ plugin }) => plugin.isLocal) && this.#switchable.length > 0) this.#lookLater()
     return async () => {
       this.#isBegun = false
@@ -140,13 +140,11 @@ export class PluginSwitches implements PluginSwitch {
     const configured = this.#configured(id)
     if (!configured) {
       if (!isOwnPlugin(id)) throw new NotFound(`plugin ${id.slice(0, 100)}`)
-      throw new Conflict(
-        `${id} is not in the configuration, which decides which plugins there are: add it to "plugins" and restart the server`,
-      )
+      throw new Conflict(`${id} is not in the configuration: add it to "plugins" and restart the server`)
     }
     const reason = reasonToKeep(configured.plugin)
     if (reason !== undefined)
-      throw new Conflict(`${id} cannot be switched, as it ${reason}: change "plugins" in the configuration and restart the server`)
+      throw new Conflict(`${id} cannot be switched because it ${reason}: change "plugins" in the configuration and restart the server`)
     const about = { plugin: id, enabled: isEnabled }
     await noteIn(this.#running.get(AuditTrails), { type: 'plugin.switched', about, ...(actor === undefined ? {} : { actor }) })
     await this.#mutex.use(() => this.#choose(id, isEnabled))
@@ -154,7 +152,7 @@ export class PluginSwitches implements PluginSwitch {
     return (await this.list()).find(one => one.id === id) as PluginState
   }
 
-  /** What has been stored is what holds after a kill at any point: off before it is carried out, on once the plugin has started. */
+  /** The choice is stored before a plugin is stopped, and after it has started, so that the stored state is valid after a kill at any point. */
   async #choose(id: string, isEnabled: boolean): Promise<void> {
     if (!isEnabled) {
       await this.#store(id, false)
@@ -166,7 +164,7 @@ export class PluginSwitches implements PluginSwitch {
       await this.#apply(id, true)
     } catch (error) {
       if (!(error instanceof StartupError)) throw error
-      throw new Conflict(`${messageOf(error)}. It stays off`, { cause: error })
+      throw new Conflict(`${messageOf(error)}. It remains off`, { cause: error })
     }
     try {
       await this.#store(id, true)
@@ -176,7 +174,7 @@ export class PluginSwitches implements PluginSwitch {
     }
   }
 
-  /** Switches this kernel, where that is possible while it runs. */
+  /** Switches the plugin in this kernel, if that is possible at run time. */
   async #apply(id: string, isOn: boolean): Promise<void> {
     if (this.#isBegun && this.#switchable.includes(id) && this.#running.isOn(id) !== isOn) await this.#running.switch(id, isOn)
   }
@@ -204,7 +202,7 @@ export class PluginSwitches implements PluginSwitch {
       const choices = await choicesIn(this.#documents)
       for (const name of this.#switchable) await this.#follow(name, choices.get(name) ?? true)
     } catch (error) {
-      // Readiness shows a store that does not answer; the next look is soon.
+      // Readiness reports a store that does not respond, and the next poll follows soon.
       this.#log.debug('Failed to read which plugins are switched off', { error })
     }
   }
@@ -230,12 +228,12 @@ export class PluginSwitches implements PluginSwitch {
   }
 
   get #running(): Kernel {
-    if (!this.#kernel) throw new Error('The kernel is not made yet')
+    if (!this.#kernel) throw new Error('The kernel has not been created yet')
     return this.#kernel
   }
 
   get #documents(): DocumentStore {
-    if (this.#running.outbox === undefined) throw new Conflict('Plugins cannot be switched: no plugin that is loaded stores records')
+    if (this.#running.outbox === undefined) throw new Conflict('Plugins cannot be switched: no loaded plugin stores records')
     return this.#running.get(DocumentStore)
   }
 }

@@ -3,7 +3,7 @@ import type { AbsentConsumer, Outbox } from 'pounce/sdk/store-kit'
 import type { PluginHealth } from './kernel/lifecycles.ts'
 import type { ReadinessReport } from './system-routes.ts'
 
-/** Events that are kept for a consumer that does not run, in words for the operator. */
+/** Events kept for a consumer that is not running, with descriptions for the operator. */
 export interface KeptEvents extends AbsentConsumer {
   readonly kept: string
   readonly remedy: string
@@ -20,8 +20,8 @@ const remedyForAbsent = (consumer: string): string =>
 const remedyForOff = (plugin: string): string => `its plugin is switched off: run \`pounce plugin on ${plugin}\``
 
 /**
- * For whom events are kept; without an outbox for no one. `off`: consumers of plugins that are switched off, with the plugin of each. They stay declared
- * in the outbox, which therefore does not count them among the absent ones.
+ * Consumers for which events are kept; empty without an outbox. `off` maps consumers of plugins that are switched off to their plugins. They remain
+ * declared in the outbox, which therefore does not report them as absent.
  */
 export const keptEvents = async (
   outbox: Outbox | undefined,
@@ -50,12 +50,12 @@ const countEvents = async (outbox: Outbox, keptFor: () => Promise<readonly KeptE
   try {
     return await withTimeLimit(count(), countLimitMs, 'no answer')
   } catch {
-    // A store that does not answer is reported as an unhealthy plugin already.
+    // A store that does not respond is already reported as an unhealthy plugin.
     return undefined
   }
 }
 
-/** What readiness is made from. */
+/** The inputs of a readiness report. */
 export interface ReadinessSources {
   readonly health: () => Promise<readonly PluginHealth[]>
   /** The plugin of the document store. */
@@ -64,7 +64,7 @@ export interface ReadinessSources {
   readonly keptEvents: () => Promise<readonly KeptEvents[]>
 }
 
-/** A kernel is ready while it runs and its document store answers; other backends may be away (promises P4-P7). */
+/** A kernel is ready while it runs and its document store responds; other backends may be unavailable (promises P4-P7). */
 const look = async (isRunning: boolean, sources: ReadinessSources): Promise<ReadinessReport> => {
   const { storePlugin, outbox } = sources
   const health = await sources.health()
@@ -79,18 +79,14 @@ const look = async (isRunning: boolean, sources: ReadinessSources): Promise<Read
 
 const lookEveryMs = 1_000
 
-/** Evaluates at most once a second how a kernel is that runs. */
+/** Evaluates the readiness of a running kernel at most once a second. */
 export class Readiness {
   #lookedAt = Number.NEGATIVE_INFINITY
   #report: Promise<ReadinessReport> = Promise.resolve({ ready: false, plugins: [] })
 
-  /**
-   * For whom events are kept; without an outbox for no one. `off`: consumers of plugins that are switched off, with the plugin of each. They stay declared
-   * in the outbox, which therefore does not count them among the absent ones.
-   */
   readonly keptEvents = keptEvents
 
-  /** The next report is a new one. */
+  /** Drops the cached report. */
   expire(): void {
     this.#lookedAt = Number.NEGATIVE_INFINITY
   }

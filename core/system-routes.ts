@@ -10,30 +10,30 @@ import type { PluginRoute } from './http/router.ts'
 
 type Scrape = () => Promise<{ readonly contentType: string; readonly text: string }>
 
-/** Answered at once however many requests wait: it is used by monitoring. */
+/** Used by monitoring, so it is not deferred under load. */
 export const healthPath = '/healthz'
 
-/** How the kernel is doing, for `/readyz`. */
+/** The readiness of the kernel, for `/readyz`. */
 export interface ReadinessReport {
   readonly ready: boolean
   readonly plugins: readonly { readonly id: string; readonly ok: boolean; readonly message?: string }[]
-  /** Events that wait for their consumers. */
+  /** Number of waiting events. */
   readonly waiting?: number
-  /** Events given up after five tries. */
+  /** Number of dead letters. */
   readonly parked?: number
-  /** Consumers of plugins that do not run, for which events are kept. */
+  /** Consumers of plugins that are not running, for which events are kept. */
   readonly absent?: readonly AbsentConsumer[]
 }
 
-/** What the kernel's own routes show. */
+/** Dependencies of the kernel's own routes. */
 export interface SystemRoutesOptions {
   readonly readiness: () => Promise<ReadinessReport>
   readonly isStopping: () => boolean
-  /** The text of the OpenAPI document. */
+  /** The serialized OpenAPI document. */
   readonly openapi: () => Promise<string>
-  /** Present when `/metrics` is on. */
+  /** Present if `/metrics` is enabled. */
   readonly scrape: Scrape | undefined
-  /** Required of the caller for `/metrics`; absent when that is for server admins. */
+  /** Bearer token for `/metrics`; if absent, only server admins have access. */
   readonly metricsToken: string | undefined
 }
 
@@ -48,13 +48,13 @@ const report = s.model(
     parked: s.Optional(s.Integer()),
     absentConsumers: s.Optional(
       s.Array(s.Object({ consumer: s.String(), waiting: s.Integer(), oldest: s.Union([s.String(), s.Null()]) }), {
-        description: 'Consumers of plugins that do not run; their events are kept',
+        description: 'Consumers of plugins that are not running; their events are kept',
       }),
     ),
   }),
 )
 
-/** The routes of the kernel itself: health, readiness, measurements and the API's own description. */
+/** The kernel's own routes: health, readiness, metrics and API documentation. */
 export const systemRoutes = (options: SystemRoutesOptions): readonly PluginRoute[] => {
   const routes: Record<string, Route> = {
     getHealth,
@@ -90,7 +90,8 @@ const readinessRoute = ({ readiness, isStopping }: SystemRoutesOptions): Route =
     method: 'GET',
     path: '/readyz',
     summary: 'Check that the server is ready',
-    description: 'Server admins see each plugin, waiting events, dead letters, and events kept for plugins that do not run.',
+    description:
+      'Server admins also get the state of each plugin, waiting events, dead letters, and events kept for plugins that are not running.',
     permission: 'anyone',
     responses: { 200: report, 503: report },
     async handle({ caller }) {
@@ -110,7 +111,7 @@ const openapiRoute = ({ openapi }: SystemRoutesOptions): Route =>
   route({
     method: 'GET',
     path: '/openapi.json',
-    // Where Clowder 1.x has its own.
+    // The paths of Clowder 1.x.
     aliases: [{ path: '/swagger.json' }, { path: '/swagger' }],
     summary: 'Get the OpenAPI document',
     permission: 'anyone',
@@ -124,20 +125,20 @@ const metricsRoute = (scrape: Scrape, token: string | undefined): Route =>
     method: 'GET',
     path: '/metrics',
     summary: 'Get metrics in Prometheus format',
-    description: 'For server admins; with `metrics.token` set, for anyone who sends it as a bearer token.',
-    // A scraper must get its measurements also while accounts cannot be read.
+    description: 'Requires a server admin, or, if `metrics.token` is set, this bearer token.',
+    // A scraper must get metrics even while accounts are unavailable.
     ...(token === undefined ? { permission: 'serverAdmin' } : { permission: 'anyone', ignoresCredentials: true }),
     responses: { 200: s.text() },
     throws: [NotSignedIn],
     async handle({ headers }) {
       if (token !== undefined && !isSameSecret(String(headers.authorization), `Bearer ${token}`))
-        throw new NotSignedIn('Send the token of the setting metrics.token in the header Authorization: Bearer …')
+        throw new NotSignedIn('Send the value of metrics.token in the header Authorization: Bearer …')
       const { contentType, text } = await scrape()
       return { status: 200, body: text, headers: { 'content-type': contentType } }
     },
   })
 
-/** Compares digests, which are of one length, in constant time. */
+/** Compares digests, which have equal length, in constant time. */
 const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 
@@ -167,7 +168,7 @@ const getDocsFile = route({
   },
 })
 
-/** Answers at `/` while no plugin has a page of its own there. */
+/** The route for `/` if no plugin has a page there. */
 export const rootRoute = (base: () => string): PluginRoute => systemRoute('getRoot', redirectToDocs(base))
 
 const redirectToDocs = (base: () => string): Route =>
@@ -178,7 +179,7 @@ const redirectToDocs = (base: () => string): Route =>
     permission: 'anyone',
     ignoresCredentials: true,
     responses: { 302: s.empty() },
-    // Without a path of its own a server may still be below one that its proxy removes.
+    // Relative, because a proxy may remove a base path that is not configured.
     handle: async () => ({ status: 302, body: undefined, headers: { location: base() === '' ? 'docs' : `${base()}/docs` } }),
   })
 
@@ -214,14 +215,14 @@ const made = (text: string, contentType: string): Bytes => ({
   isTrusted: true,
 })
 
-/** The page to read and try the API, with the policy that lets its own scripts run. */
+/** The interactive API documentation, with a Content-Security-Policy for its scripts. */
 const docsPage = (): { readonly body: Bytes; readonly headers: Readonly<Record<string, string>> } => {
   const nonce = randomBytes(16).toString('base64')
   const headers = { 'content-security-policy': pagePolicy({ scripts: [`'nonce-${nonce}'`] }), 'cache-control': 'no-store' }
   return { body: made(pageWith(nonce), 'text/html; charset=utf-8'), headers }
 }
 
-/** A file of the page; undefined for any other name. */
+/** A file of the documentation page; undefined for unknown names. */
 const docsFile = async (name: string): Promise<Bytes | undefined> => {
   if (name === 'start.js') return made(script, 'text/javascript; charset=utf-8')
   const contentType = types.get(name)

@@ -119,7 +119,7 @@ live('what cannot be moved is refused before anything is touched', async t => {
   const folder = await dataFolder(t)
   const { settings } = await placesOn(t, url, ['documents.mongodb', 'blobs.s3'])
   const refused = [
-    [['--from', 'sqlite+disk'], /Give both options/],
+    [['--from', 'sqlite+disk'], /Both options are required/],
     [['--from', 'sqlite', '--to', 'mongodb+s3'], /--from sqlite: name the document store and the blob store/],
     [['--from', 'sqlite+disk', '--to', 'oracle+s3'], /documents\.oracle is not part/],
     [['--from', 'sqlite+sweep', '--to', 'mongodb+s3'], /is neither/],

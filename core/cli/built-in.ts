@@ -4,14 +4,14 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { StartupError } from '../kernel/startup-error.ts'
 import type { Output } from './output.ts'
 
-/** The server in which a command line runs. */
+/** The server in which a command runs. */
 export interface CommandHost {
   readonly kernel: Kernel
-  /** The working directory of the client: paths are relative to it. */
+  /** The working directory of the client, the base of relative paths. */
   readonly folder: string
 }
 
-/** Runs one command line, in the server if a host is passed; resolves to the exit code. */
+/** Runs one command line, in the server of `host` if given; resolves to the exit code. */
 export type RunLine = (words: readonly string[], output: Output, host?: CommandHost) => Promise<number>
 
 /** An invalid command line: exit code 2. */
@@ -20,7 +20,7 @@ export class UsageError extends StartupError {}
 /** The context of a kernel command. */
 export interface CommandContext {
   readonly sources: ConfigSources
-  /** The server's own kernel, when the command runs in the server. */
+  /** The server's kernel, if the command runs in a server. */
   readonly running?: Kernel
   readonly arguments: Readonly<Record<string, string>>
   readonly options: Readonly<Record<string, string | boolean>>
@@ -31,10 +31,10 @@ export interface CommandContext {
   readonly runLine: RunLine
 }
 
-/** Runs a command; its return value is printed, and `failed` sets the exit code. */
+/** Runs a command and returns the result to print; `failed` determines the exit code. */
 export type RunCommand = (context: CommandContext) => Promise<unknown>
 
-/** A kernel command. Its code is loaded when it is called. */
+/** A kernel command, whose code is loaded on demand. */
 export type BuiltIn = Omit<Command, 'run' | 'arguments'> & {
   readonly arguments?: readonly { readonly name: string; readonly summary: string; readonly isOptional?: boolean }[]
   /** `server`: runs in the server of the data folder if one is running, otherwise in this process. */
@@ -48,12 +48,12 @@ const eventOption = { name: 'event', summary: 'Only the event with this id', tak
 
 const pluginArguments = [{ name: 'plugin', summary: 'Plugin as listed by `plugin list`' }]
 
-/** All commands available without a plugin. */
+/** The commands of `pounce` that need no plugin. */
 export const builtIns: readonly BuiltIn[] = [
   { name: 'start', summary: 'Start the server', load: async () => (await import('./start.ts')).start },
   {
     name: 'status',
-    summary: 'Show the server that runs on the data folder',
+    summary: 'Show the running server of the data folder',
     runsIn: 'server',
     load: async () => (await import('./inspect-commands.ts')).showStatus,
   },
@@ -75,7 +75,7 @@ export const builtIns: readonly BuiltIn[] = [
   },
   {
     name: 'plugin on',
-    summary: 'Switch a plugin on: at once where it is switchable, otherwise at the next start',
+    summary: 'Switch a plugin on: immediately if it is switchable, otherwise at the next start',
     runsIn: 'server',
     arguments: pluginArguments,
     load: async () => (await import('./inspect-commands.ts')).switchOn,
@@ -89,20 +89,25 @@ export const builtIns: readonly BuiltIn[] = [
   },
   {
     name: 'plugin new',
-    summary: 'Write a new plugin that works, with its test, into an empty folder',
+    summary: 'Create a working plugin with a test in an empty folder',
     arguments: [
       { name: 'kind', summary: 'routes, blobs, search, auth, extractor, viewer, transport or geo' },
       { name: 'folder', summary: 'An empty or new folder (default: the current one)', isOptional: true },
     ],
     options: [
-      { name: 'name', summary: 'Name of the package, such as @acme/pounce-tides (default: that of the folder)', takesValue: true },
-      { name: 'from', summary: 'File of Pounce, such as pounce-0.1.0.tgz, where no registry has it', takesValue: true, isPath: true },
+      { name: 'name', summary: 'Package name, such as @acme/pounce-tides (default: the folder name)', takesValue: true },
+      {
+        name: 'from',
+        summary: 'Pounce package file, such as pounce-0.1.0.tgz, to use instead of the registry',
+        takesValue: true,
+        isPath: true,
+      },
     ],
     load: async () => (await import('./plugin-new.ts')).newPlugin,
   },
   {
     name: 'dev',
-    summary: 'Serve Pounce with the plugin in a folder; restart on each change',
+    summary: 'Run Pounce with the plugin in a folder; restart on each change',
     arguments: [{ name: 'folder', summary: 'Folder of the plugin (default: the current one)', isOptional: true }],
     load: async () => (await import('./dev.ts')).dev,
   },
@@ -113,16 +118,16 @@ export const builtIns: readonly BuiltIn[] = [
       {
         name: 'from',
         summary:
-          'Current stores of records and bytes, such as sqlite+disk; with a third part datapoints are migrated too: sqlite+disk+rtree',
+          'Current document and blob store, such as sqlite+disk; add the datapoint store to migrate datapoints too: sqlite+disk+rtree',
         takesValue: true,
       },
       {
         name: 'to',
-        summary: 'Target stores, such as mongodb+s3 or mongodb+s3+postgis; must be empty or hold an unfinished migration',
+        summary: 'Target stores, such as mongodb+s3 or mongodb+s3+postgis; must be empty or contain an unfinished migration',
         takesValue: true,
       },
       { name: 'read-data', summary: 'Verify every byte in the target store', takesValue: false },
-      { name: 'skip-damaged', summary: 'Skip damaged bytes and migrate their records without them, instead of failing', takesValue: false },
+      { name: 'skip-damaged', summary: 'Migrate records with damaged bytes without the bytes, instead of failing', takesValue: false },
     ],
     load: async () => (await import('./migrate.ts')).move,
   },
@@ -149,7 +154,7 @@ export const builtIns: readonly BuiltIn[] = [
   },
   {
     name: 'events drop',
-    summary: 'Delete dead letters; their work is never done',
+    summary: 'Delete dead letters without handling them',
     runsIn: 'server',
     arguments: eventArguments,
     options: [eventOption],

@@ -14,7 +14,7 @@ test('help lists the commands of the kernel and of plugins', async t => {
     t.regex(out, new RegExp(`^ {2}${word} `, 'm'))
 })
 
-test('help is given also when the configuration is wrong', async t => {
+test('help is available even if the configuration is invalid', async t => {
   const { code, out } = await pounce(['--help'], { POUNCE_HTTP__PROT: '1' })
   t.is(code, 0)
   t.regex(out, /Plugin commands are not available: .*POUNCE_HTTP__PROT/s)
@@ -30,20 +30,20 @@ test('settings are printed as JSON without secrets', async t => {
   t.like(JSON.parse(out), { http: { port: 0 }, test: { commands: { pin: '********' } }, admin: { password: '********' } })
 })
 
-test('a wrong setting is refused on the error stream with exit code 1', async t => {
+test('an invalid setting is reported on standard error with exit code 1', async t => {
   const { code, out, err } = await pounce(['config', 'check'], { POUNCE_HTTP__PROT: '1' })
   t.deepEqual([code, out], [1, ''])
   t.is(err, 'Invalid configuration:\n  - POUNCE_HTTP__PROT is not a setting (did you mean POUNCE_HTTP__PORT?)\n')
 })
 
-test('a wrong flag is named as it was typed', async t => {
+test('an invalid flag is reported as typed', async t => {
   const { err } = await pounce(['config', 'check', '--port', 'many'])
   t.is(err, 'Invalid configuration:\n  - http.port must be integer (is "many"), from --port\n')
   const { err: set } = await pounce(['config', 'check', '--set', 'http.port=many'])
   t.is(set, 'Invalid configuration:\n  - http.port must be integer (is "many"), from --set http.port\n')
 })
 
-test('a right configuration passes the check, and --set counts as a flag', async t => {
+test('a valid configuration passes the check, and --set is a flag', async t => {
   const { code, out } = await pounce(['config', 'check', '--json', '--set', 'log.level=debug', '--set', 'data=elsewhere'])
   t.is(code, 0)
   t.like(JSON.parse(out), { ok: true, plugins: 4, data: resolve('elsewhere'), warnings: 0 })
@@ -52,7 +52,7 @@ test('a right configuration passes the check, and --set counts as a flag', async
   t.regex(wrong.err, /--set log\.level has no value/)
 })
 
-test('plugins are listed in the order of their start', async t => {
+test('plugins are listed in start order', async t => {
   const { code, out } = await pounce(['plugin', 'list', '--json'])
   t.is(code, 0)
   t.like(JSON.parse(out), [
@@ -78,7 +78,7 @@ test('a command of a plugin gets its arguments and options, and prints a table o
   t.deepEqual(JSON.parse(json.out), [{ at: 0, text: 'Ada' }])
 })
 
-test('a command that fails says why and ends with 1; a bug shows where', async t => {
+test('a failing command prints the reason and exits with 1; a bug prints its location', async t => {
   const data = await tempFolder(t)
   const refused = await pounce(['greeting', 'say', 'nobody', '--data', data])
   t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'Nobody is there\n'])
@@ -100,7 +100,7 @@ test('an unknown command and a missing argument end with 2', async t => {
   t.deepEqual([asJson.code, JSON.parse(asJson.err)], [2, { error: "missing required argument 'who'" }])
 })
 
-test('the doctor joins the findings of all, and ends with 1 when something is wrong', async t => {
+test('the doctor merges the findings of all plugins, and exits with 1 if there is a problem', async t => {
   const data = await tempFolder(t)
   const well = await pounce(['doctor', '--json', '--data', data])
   t.is(well.code, 0)
@@ -110,7 +110,7 @@ test('the doctor joins the findings of all, and ends with 1 when something is wr
   t.is((await pounce(['doctor', '--ill', '--data', data])).code, 1)
 })
 
-test('parked events and migrations are listed, and what is not there cannot be retried', async t => {
+test('parked events and migrations are listed, and retrying an unknown event fails', async t => {
   const data = await tempFolder(t)
   t.is((await pounce(['migrate', 'up', '--json', '--data', data])).out, '{\n  "applied": 0\n}\n')
   t.is((await pounce(['migrate', 'status', '--data', data])).out, 'nothing\n')
@@ -119,10 +119,10 @@ test('parked events and migrations are listed, and what is not there cannot be r
   t.deepEqual([retry.code, retry.err], [1, 'No matching dead letter: `pounce events parked` lists them\n'])
 })
 
-test('a data folder without an installation is named and stays as it is, except for commands that make one', async t => {
+test('a data folder without an installation is reported and left unchanged, except by commands that create one', async t => {
   const data = join(await tempFolder(t), 'mistyped')
   const environment = { POUNCE_PLUGINS: `documents.sqlite,${fixturePlugin('command-plugin')}`, POUNCE_DATA: data }
-  const message = `There is no installation in the data folder ${data}: name another one, or make one with \`pounce start\`\n`
+  const message = `There is no installation in the data folder ${data}: specify another one, or create one with \`pounce start\`\n`
   for (const words of [['doctor'], ['greeting', 'say', 'Ada'], ['events', 'parked'], ['migrate', 'status'], ['plugin', 'off', 'web']]) {
     const { code, out, err } = await pounce(words, environment)
     t.deepEqual([code, out, err], [1, '', message], words.join(' '))
@@ -130,14 +130,14 @@ test('a data folder without an installation is named and stays as it is, except 
   }
   t.is((await pounce(['migrate', 'up'], environment)).code, 0)
   t.is((await pounce(['doctor'], environment)).code, 0)
-  // As it is restored: without the lock.
+  // Like a restored backup: without the lock.
   await rm(join(data, 'kernel.lock'))
   t.is((await pounce(['doctor'], environment)).code, 0)
   const file = await pounce(['doctor'], { ...environment, POUNCE_DATA: main })
   t.deepEqual([file.code, file.err], [1, `The data folder ${main} is not a folder\n`])
 })
 
-test('a reader that has seen enough ends no command with an error', async t => {
+test('a reader that closes the pipe early causes no error', async t => {
   for (const words of [['openapi'], ['--help']]) {
     const child = spawn(process.execPath, [main, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
     child.stdout.destroy()

@@ -36,7 +36,7 @@ test('commands run in the server of the data folder', async t => {
   await t.throwsAsync(stat(join(data, 'commands.sock')), { code: 'ENOENT' })
 })
 
-test('without a setting the data folder is that of the server that was started in the same folder, and a file or a variable names another', async t => {
+test('the default data folder is that of a server started in the same folder, and a file or a variable can set another', async t => {
   const folder = await tempFolder(t)
   await startServer(t, join(folder, 'data'))
   t.is((await pounce(['status'], {}, folder)).code, 0)
@@ -46,7 +46,7 @@ test('without a setting the data folder is that of the server that was started i
   t.is((await pounce(['status', '--config', 'pounce.json'], { POUNCE_DATA: join(folder, 'data') }, folder)).code, 0)
 })
 
-test('a relative path is meant from the folder in which the command was typed', async t => {
+test('a relative path is resolved against the working directory of the command', async t => {
   const data = await tempFolder(t)
   const folder = await tempFolder(t)
   await writeFile(join(folder, 'name.txt'), 'Grace\n')
@@ -58,7 +58,7 @@ test('a relative path is meant from the folder in which the command was typed', 
   t.regex(pipe.err, /--from \/dev\/stdin: the command runs in the server, which cannot read this/)
 })
 
-test('the socket that a killed server left is replaced, and without a server commands work on the folder themselves', async t => {
+test('the socket of a killed server is replaced, and without a server commands access the folder directly', async t => {
   const data = await tempFolder(t)
   const first = await startServer(t, data)
   first.kill('SIGKILL')
@@ -69,7 +69,7 @@ test('the socket that a killed server left is replaced, and without a server com
   t.is((JSON.parse((await pounce(['status', '--json', '--data', data])).out) as { process?: number }).process, second.pid)
 })
 
-test('plugins are switched in the server, and without one for the next start', async t => {
+test('plugins are switched in the server, or without one for the next start', async t => {
   const data = await tempFolder(t)
   const at = ['--data', data]
   const [, commands = ''] = plugins
@@ -87,7 +87,7 @@ test('plugins are switched in the server, and without one for the next start', a
   )
   const refused = await run('plugin', 'off', 'documents.sqlite')
   t.is(refused.code, 1)
-  t.regex(refused.err, /documents\.sqlite cannot be switched, as it provides documentStore/)
+  t.regex(refused.err, /documents\.sqlite cannot be switched because it provides documentStore/)
   first.kill('SIGTERM')
   await first.ended
 
@@ -96,13 +96,13 @@ test('plugins are switched in the server, and without one for the next start', a
     [unavailable.code, unavailable.err],
     [1, 'The plugin of the command greeting say is switched off: see `pounce plugin list`\n'],
   )
-  t.is((await run('plugin', 'on', 'test.commands')).out, 'plugin  test.commands\nstate   on from the next start on\n')
+  t.is((await run('plugin', 'on', 'test.commands')).out, 'plugin  test.commands\nstate   on after the next start\n')
   t.is((await run('greeting', 'say', 'Ada')).code, 0)
   await startServer(t, data, stored)
   t.is((await run('greeting', 'say', 'Ada')).code, 0)
 })
 
-test('a client that sends nonsense or too much is refused, and the server lives', async t => {
+test('a client that sends invalid or too much data is refused, and the server continues', async t => {
   const data = await tempFolder(t)
   await startServer(t, data)
   const answerTo = (text: string): Promise<string> =>
@@ -121,7 +121,7 @@ test('a client that sends nonsense or too much is refused, and the server lives'
   t.is((await pounce(['status', '--data', data])).code, 0)
 })
 
-test('a data folder whose path is too long for a socket serves without one', async t => {
+test('a server with a data folder path too long for a socket runs without one', async t => {
   const data = join(await tempFolder(t), 'x'.repeat(100))
   await mkdir(data)
   await startServer(t, data)

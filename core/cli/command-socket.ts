@@ -8,28 +8,28 @@ import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import type { RunLine } from './built-in.ts'
 import type { Output } from './output.ts'
 
-/** A command line for the server, as one line of JSON. */
+/** A command line for the server, sent as one line of JSON. */
 interface CommandRequest {
   readonly words: readonly string[]
-  /** Base of relative paths in the arguments. */
+  /** The base of relative paths in the arguments. */
   readonly folder: string
   readonly isTerminal: boolean
   readonly columns?: number
 }
 
-/** Response lines in JSON: output to print, and finally the exit code. */
+/** A response line of JSON: output to print, or finally the exit code. */
 type CommandReply = { readonly out: string } | { readonly err: string } | { readonly exit: number }
 
 const maxRequestBytes = 65_536
 const requestLimits = { ...defaultJsonLimits, maxBytes: maxRequestBytes }
-/** A table of many rows is one string. */
+/** A long table is a single string. */
 const replyLimits = { ...defaultJsonLimits, maxBytes: 256 * 2 ** 20 }
 const maxConnections = 16
 const requestLimitMs = 5000
-/** A Unix socket path is limited to 108 bytes on Linux and 104 on macOS. */
+/** The path of a Unix socket is limited to 108 bytes on Linux, 104 on macOS. */
 const maxPathBytes = 100
 
-/** The socket on which the server of a data folder accepts commands; undefined if the system has none for this folder. */
+/** The command socket of a data folder's server; undefined if the system does not support one for this folder. */
 export const commandSocket = (data: string): string | undefined => {
   const path = join(resolve(data), 'commands.sock')
   return process.platform === 'win32' || Buffer.byteLength(path) > maxPathBytes ? undefined : path
@@ -39,11 +39,11 @@ const send = (socket: Socket, reply: CommandReply): void => {
   if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`)
 }
 
-/** The first line of a connection; undefined if it does not arrive in time or is too long. */
+/** The first line of a connection; undefined on timeout or if it is too long. */
 const firstLine = (socket: Socket): Promise<string | undefined> =>
   new Promise(done => {
     let text = ''
-    // Data that arrived while the event loop was busy is read before the check phase, in which this wait ends.
+    // `setImmediate` runs after the poll phase, so data that arrived while the event loop was busy is still read.
     const timer = setTimeout(() => setImmediate(() => done(undefined)), requestLimitMs)
     socket.setEncoding('utf8').on('data', (piece: string) => {
       text += piece
@@ -59,7 +59,7 @@ const firstLine = (socket: Socket): Promise<string | undefined> =>
   })
 
 const serve = async (socket: Socket, kernel: Kernel, runLine: RunLine): Promise<void> => {
-  // A disconnected client does not abort the command.
+  // A disconnected client does not end the command.
   socket.on('error', () => undefined)
   const line = await firstLine(socket)
   if (line === undefined) {
@@ -78,8 +78,8 @@ const serve = async (socket: Socket, kernel: Kernel, runLine: RunLine): Promise<
 }
 
 /**
- * Runs `pounce` commands that need the data of a running server. They arrive on a socket in the data folder that only its owner can use. Returns a function
- * that closes the socket. Call it while the data folder is locked.
+ * Runs `pounce` commands that need the data of a running server: they arrive on a socket in the data folder, which only its owner may use.
+ * Returns a function that closes it. Call it while the data folder is locked.
  */
 export const serveCommands = async (kernel: Kernel, runLine: RunLine): Promise<() => Promise<void>> => {
   const path = commandSocket(kernel.config.kernel.data)
@@ -87,7 +87,7 @@ export const serveCommands = async (kernel: Kernel, runLine: RunLine): Promise<(
     kernel.log.debug('No socket for commands: stop the server to run commands on its data folder')
     return async () => undefined
   }
-  // Left by a killed server.
+  // May be left from a killed server.
   await rm(path, { force: true })
   const server = createServer(socket => {
     serve(socket, kernel, runLine).catch((error: unknown) => {
@@ -97,7 +97,7 @@ export const serveCommands = async (kernel: Kernel, runLine: RunLine): Promise<(
     })
   })
   server.maxConnections = maxConnections
-  // The socket is created with this mode, so that no other user can open it at any moment.
+  // Creates the socket with this mode, so that other users can never open it.
   const before = process.umask(0o177)
   try {
     await new Promise<void>((listening, reject) => {
@@ -141,7 +141,7 @@ export const runInServer = async (data: string, words: readonly string[], output
     isTerminal: output.isTerminal,
     ...(output.columns === undefined ? {} : { columns: output.columns }),
   }
-  // A broken connection ends the lines.
+  // A connection error ends the iteration.
   socket.on('error', () => undefined)
   socket.write(`${JSON.stringify(request)}\n`)
   for await (const line of createInterface({ input: socket })) {

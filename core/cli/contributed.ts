@@ -11,7 +11,7 @@ const maxDeadLetters = 1000
 /** The kernel's part of `pounce doctor`: plugin health, migrations and dead letters. */
 const kernelDoctor = (kernel: Kernel): Command => ({
   name: 'doctor',
-  summary: 'Check the installation for problems; changes nothing unless an option says so',
+  summary: 'Check the installation for problems; changes nothing without an option',
   async run(_input, progress) {
     progress('plugins')
     const { plugins } = await kernel.readiness()
@@ -69,7 +69,7 @@ const merged = (parts: readonly Command[], kernel: Kernel, own: Command): BuiltI
   }
 }
 
-/** The commands of the plugins of a kernel that has not been started. */
+/** The plugin commands of a kernel that has not been started. */
 export const contributedCommands = (kernel: Kernel): BuiltIn[] => {
   const byName = new Map<string, Command[]>()
   const own = kernelDoctor(kernel)

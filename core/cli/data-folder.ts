@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { mergeParts } from '../kernel/config/schema-tree.ts'
 import { type ConfigSources, fileLayers, outsideLayers, settingsOnly } from '../kernel/config.ts'
 
-/** The data folder of a configuration. Loads no plugins and validates nothing else. */
+/** The configured data folder. Loads no plugins and validates nothing else. */
 export const dataFolderOf = async (sources: ConfigSources): Promise<string> => {
   const schema = settingsOnly('data')
   const { layers } = outsideLayers(sources, mergeParts([{ name: 'kernel', path: [], schema }]))

@@ -10,7 +10,7 @@ const main = fileURLToPath(new URL('../main.js', import.meta.url))
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(POUNCE_|CLOWDER_)/.test(name)))
 const words = (...given: readonly string[]) => [main, ...given]
 
-/** `pounce dev` in a folder, with what it has printed. */
+/** `pounce dev` in a folder, with its output. */
 const developing = (t: ExecutionContext, folder: string) => {
   const child = spawn(process.execPath, words('--port', '0', 'dev'), { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close') as Promise<[number | null]>
@@ -24,7 +24,7 @@ const developing = (t: ExecutionContext, folder: string) => {
       printed += text
       child.emit('printed')
     })
-  /** Waits until something is printed that has not been waited for yet. */
+  /** Waits for output that matches and was not matched before. */
   const prints = async (expression: RegExp): Promise<string> => {
     for (;;) {
       const found = expression.exec(printed)
@@ -39,7 +39,7 @@ const developing = (t: ExecutionContext, folder: string) => {
   return { prints, ended, interrupt: () => child.kill('SIGINT') }
 }
 
-test('a plugin is served, restarted on a change, and waited for while it is broken', async t => {
+test('a plugin is run, and restarted on each change, even after it was broken', async t => {
   const folder = join(await tempFolder(t), 'pounce-tides')
   const [made] = (await once(spawn(process.execPath, words('plugin', 'new', 'routes', folder), { env: environment }), 'close')) as [number]
   t.is(made, 0)
@@ -51,7 +51,7 @@ test('a plugin is served, restarted on a change, and waited for while it is brok
   const routes = join(folder, 'src/routes.ts')
   const source = await readFile(routes, 'utf8')
   await writeFile(routes, `${source}\nthrow new Error('not today')\n`)
-  // Of several changes the last one is named: `npm run dev > dev.log` and `npm pack` are none.
+  // The last of several changes is printed; the files of `npm run dev > dev.log` and `npm pack` are ignored.
   for (const name of ['dev.log', 'pounce-tides-0.1.0.tgz']) await writeFile(join(folder, name), name)
   await prints(/src.routes\.ts changed; restarting/)
   const lines = source.split('\n').length
@@ -71,6 +71,6 @@ test('a plugin is served, restarted on a change, and waited for while it is brok
 
 test('a folder without a plugin is refused', async t => {
   const { prints, ended } = developing(t, await tempFolder(t))
-  await prints(/has no src\/index\.ts: start this in the folder of a plugin, or make one with pounce plugin new/)
+  await prints(/has no src\/index\.ts: run this in the folder of a plugin, or create one with pounce plugin new/)
   t.is((await ended)[0], 1)
 })

@@ -14,19 +14,19 @@ const main = fileURLToPath(new URL('../main.js', import.meta.url))
 const account = { email: 'dev@example.org', password: 'pounce-development' }
 const settleMs = 200
 const stopLimitMs = 10_000
-/** Files and folders that are not plugin source. */
+/** Folders without plugin sources. */
 const ignored = new Set(['node_modules', 'out', '.pounce', '.git'])
 const isIgnored = (path: string): boolean => ignored.has(path.split(/[\\/]/)[0] ?? '') || /\.(?:log|tgz)$/.test(path)
 
-/** `./src` or `.`, whichever contains the plugin. */
+/** The plugin's source folder: `./src` or `.`. */
 const sourceOf = (folder: string): string => {
   const source = ['src', '.'].find(path => ['index.ts', 'index.js'].some(name => existsSync(join(folder, path, name))))
   if (source === undefined)
-    throw new StartupError(`${folder} has no src/index.ts: start this in the folder of a plugin, or make one with pounce plugin new`)
+    throw new StartupError(`${folder} has no src/index.ts: run this in the folder of a plugin, or create one with pounce plugin new`)
   return source
 }
 
-/** Calls back once per burst of changes. On Linux a recursive watch of the whole folder would include `node_modules`. */
+/** Calls back once for a burst of changes. On Linux a recursive watch of the whole folder would include `node_modules`. */
 const watchFolder = (folder: string, changed: (path: string) => void): { close(): void } => {
   let timer: NodeJS.Timeout | undefined
   const note = (path: string): void => {
@@ -47,7 +47,7 @@ const watchFolder = (folder: string, changed: (path: string) => void): { close()
   }
 }
 
-/** A log line as text; anything else unchanged. */
+/** A log line as text; other lines unchanged. */
 const readable = (line: string): string => {
   if (!line.startsWith('{')) return `${line}\n`
   try {
@@ -57,7 +57,7 @@ const readable = (line: string): string => {
   }
 }
 
-/** The server with the plugin, running or stopped. */
+/** The server process with the plugin. */
 class PluginServer {
   readonly #folder: string
   readonly #words: readonly string[]
@@ -94,7 +94,7 @@ class PluginServer {
     child.once('close', () => {
       if (this.#child !== child) return
       this.#child = undefined
-      if (!this.#isStopping) say('The server ended; waiting for a change')
+      if (!this.#isStopping) say('The server exited; waiting for a change')
     })
   }
 
@@ -103,7 +103,7 @@ class PluginServer {
     if (!child) return
     this.#isStopping = true
     const closed = once(child, 'close')
-    // A terminal interrupts both processes, and a second signal would kill the server immediately.
+    // A terminal sends the interrupt to both processes, and a second signal would end the server immediately.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill('SIGTERM')
     const limit = setTimeout(() => child.kill('SIGKILL'), stopLimitMs)
     await closed

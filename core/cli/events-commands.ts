@@ -37,7 +37,7 @@ const settle =
       const { consumer } = context.arguments
       const { event } = context.options
       let count = 0
-      // Settled events leave the list, so each round reads the next ones.
+      // Each iteration removes its events from the list.
       for (;;) {
         const parked = await outbox.deadLetters({ limit: maxDeadLetters })
         const chosen = parked.filter(
@@ -52,7 +52,7 @@ const settle =
       return how === 'retry' ? { retried: count } : { dropped: count }
     })
 
-/** `pounce events retry`: the events are delivered again when the server runs. */
+/** `pounce events retry`: redelivered by the running server. */
 export const retryDeadLetters = settle('retry')
 
 /** `pounce events drop`. */

@@ -10,19 +10,19 @@ import { commandSocket } from './command-socket.ts'
 import { dataFolderOf } from './data-folder.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
 
-/** `pounce config print`: always JSON, so that the output can be saved as a configuration file. */
+/** `pounce config print`: always JSON, so that the output can be used as a configuration file. */
 export const printConfig: RunCommand = async ({ sources, output }) => {
   const config = await loadConfig(sources)
   for (const warning of config.warnings) output.err(`${warning}\n`)
   return JSON.stringify(config.print(), null, 2)
 }
 
-/** `pounce config check`: every check that a start makes before it touches data. */
+/** `pounce config check`: validates everything that a start checks before it accesses data. */
 export const checkConfig: RunCommand = async ({ sources, output }) => {
   const kernel = await makeKernel({ sources })
   for (const warning of kernel.config.warnings) output.err(`${warning}\n`)
   await kernel.openapi()
-  // If all data is on remote servers, the kernel of a command uses a temporary folder.
+  // If all stores are remote, the kernel of a command uses a temporary data folder.
   const data = await dataFolderOf(sources)
   return { ok: true, plugins: kernel.config.plugins.length, data, warnings: kernel.config.warnings.length }
 }
@@ -37,7 +37,7 @@ const healthOf = ({ isRunning, isHealthy, message }: PluginState): string => {
   return isHealthy ? 'ok' : (message ?? 'not ok')
 }
 
-/** `pounce plugin list`: includes state and health if a server is running. */
+/** `pounce plugin list`: with state and health if a server is running. */
 export const listPlugins: RunCommand = async ({ running, asJson, ...context }) => {
   const { plan, config } = await makeKernel({ ...context, ...(running && { running }) })
   const states = new Map((await running?.get(PluginSwitch).list())?.map(one => [one.id, one]))
@@ -67,7 +67,7 @@ const switching =
     const { plugin = '' } = context.arguments
     return withKernel(context, kernel, { until: 'store' }, async () => {
       const state = await kernel.get(PluginSwitch).set(plugin, isEnabled)
-      return { plugin, state: context.running ? stateOf(state) : `${onOrOff(state.isEnabled)} from the next start on` }
+      return { plugin, state: context.running ? stateOf(state) : `${onOrOff(state.isEnabled)} after the next start` }
     })
   }
 

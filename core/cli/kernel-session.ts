@@ -10,12 +10,12 @@ import { createLog, logDestination } from '../services/log.ts'
 import type { CommandContext } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
 
-/** Data folders created for one command and removed with it. */
+/** Temporary data folders of single commands. */
 const scratchFolders = new WeakMap<Config, string>()
 
 /**
- * Configuration for a command. The command does no background work of running servers. If all data is on remote servers, it also uses its own data folder, so
- * that it can run beside them; otherwise the folder's lock excludes it.
+ * The configuration for a command. The command does not handle events or periodic jobs. If all stores are remote, it uses a temporary data
+ * folder, so that it can run concurrently with servers; otherwise the lock of the data folder prevents that.
  */
 const forCommand = (config: Config): Config => {
   const withoutWork = { ...config, kernel: { ...config.kernel, roles: [] } }
@@ -27,8 +27,8 @@ const forCommand = (config: Config): Config => {
 }
 
 /**
- * The kernel for a command: that of the server in which it runs, or a new one. A new one logs warnings and errors only, to standard error, so that standard
- * output contains only the result.
+ * The kernel for a command: that of the server it runs in, or a new one, which logs only warnings and errors, to standard error, so that
+ * standard output contains only the result.
  */
 export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sources' | 'running'>): Promise<Kernel> => {
   if (running) return running
@@ -38,7 +38,7 @@ export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sou
   return bootKernel(config, { log: createLog({ level, stream, ...(process.stderr.isTTY ? { pretty: prettyLine } : {}) }) })
 }
 
-/** A start would create an installation if the folder is mistyped. A restored backup has the folders of its stores, but no lock yet. */
+/** Prevents creating an installation in a mistyped folder. An installation restored from a backup has its stores' folders, but no lock yet. */
 const requireInstallation = async ({ config }: Kernel): Promise<void> => {
   const { data } = config.kernel
   const stores = config.plugins.filter(({ plugin }) => plugin.isLocal).map(({ plugin }) => plugin.id.split('.')[0])
@@ -51,12 +51,12 @@ const requireInstallation = async ({ config }: Kernel): Promise<void> => {
     )
   })
   if (!entries.some(entry => entry === 'kernel.lock' || stores.includes(entry)))
-    throw new StartupError(`There is no installation in the data folder ${data}: name another one, or make one with \`pounce start\``)
+    throw new StartupError(`There is no installation in the data folder ${data}: specify another one, or create one with \`pounce start\``)
 }
 
 /**
- * Starts a kernel as far as a command needs it, and always stops it afterwards. The kernel of a server is already running and keeps running. Fails if the data
- * folder has no installation, unless the command `creates` one.
+ * Starts a kernel as far as a command needs it, and always stops it afterwards. A server's kernel keeps running. Throws if the data folder
+ * contains no installation, unless the command `creates` one.
  */
 export const withKernel = async <T>(
   { running }: Pick<CommandContext, 'running'>,

@@ -23,12 +23,12 @@ const boot = (config: Config, roles: Config['kernel']['roles'] = []): Promise<Ke
   return bootKernel({ ...config, kernel: { ...config.kernel, roles } }, { log })
 }
 
-/** `pounce migrate`: migrates the installation with `--from` and `--to`; lists migrations without them. */
+/** `pounce migrate`: migrates the installation from `--from` to `--to`; lists migrations without these options. */
 export const move: RunCommand = async context => {
   const { from, to } = context.options
   if (from === undefined && to === undefined) return migrationStatus(context)
   if (typeof from !== 'string' || typeof to !== 'string')
-    throw new StartupError('Give both options: pounce migrate --from sqlite+disk --to mongodb+s3')
+    throw new StartupError('Both options are required: pounce migrate --from sqlite+disk --to mongodb+s3')
   return moveBetween(from, to, context)
 }
 
@@ -37,7 +37,7 @@ async function moveBetween(from: string, to: string, { sources, options, progres
   const there = parseSide(to, '--to')
   if ((here.points === undefined) !== (there.points === undefined))
     throw new StartupError(
-      `--from ${from} and --to ${to}: name the datapoint store on both sides, or on neither to leave datapoints in place`,
+      `--from ${from} and --to ${to}: specify the datapoint store on both sides, or on neither to leave datapoints in place`,
     )
   const isOther = {
     documents: here.documents !== there.documents,

@@ -1,16 +1,16 @@
 import { visible } from './pretty-log.ts'
 
-/** Where a command writes. */
+/** The output streams of a command. */
 export interface Output {
   out(text: string): void
   err(text: string): void
-  /** Standard error is a terminal, so a line can be overwritten. */
+  /** True if standard error is a terminal, so that a line can be overwritten. */
   readonly isTerminal: boolean
-  /** The width of the terminal that shows the results; undefined if they go to a file or pipe. */
+  /** The width of the terminal of standard output; undefined for a file or pipe. */
   readonly columns?: number
 }
 
-/** A reader such as `head` may close the pipe early: the remaining output is dropped, and the command ends normally. */
+/** Ignores the error when a reader such as `head` closes the pipe: the remaining output is discarded, and the command ends normally. */
 export const surviveClosedPipes = (): void => {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -18,7 +18,7 @@ export const surviveClosedPipes = (): void => {
     })
 }
 
-/** The process's own streams. */
+/** The streams of this process. */
 export const standardOutput: Output = {
   out: text => void process.stdout.write(text),
   err: text => void process.stderr.write(text),
@@ -35,7 +35,7 @@ const cell = (value: unknown): string => {
   return visible(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-/** Truncated to the width of the terminal. */
+/** The line truncated to the width of the terminal. */
 const fitting = (line: string, columns: number | undefined): string =>
   columns === undefined || line.length <= columns ? line : `${line.slice(0, Math.max(1, columns - 1))}…`
 
@@ -64,7 +64,7 @@ const facts = (one: Row): string => {
     .join('')
 }
 
-/** A result as text: a table for several items, fitted to the terminal if there is one; lines for one item; or JSON. */
+/** A result as text: a table for an array, limited to the terminal width; lines for an object; or JSON. */
 export const formatted = (result: unknown, asJson: boolean, columns?: number): string => {
   if (asJson) return `${JSON.stringify(result, null, 2)}\n`
   if (typeof result === 'string') return `${result}\n`
@@ -74,7 +74,7 @@ export const formatted = (result: unknown, asJson: boolean, columns?: number): s
 
 const quietMs = 3_000
 
-/** Shows the progress of a long command: one updated line on a terminal, otherwise a line every few seconds. Call `end` when done. */
+/** Shows the progress of a long command: one updated line on a terminal, otherwise a line every few seconds. Ends with `end`. */
 export const progressOn = ({ err, isTerminal }: Output): { readonly report: (message: string) => void; readonly end: () => void } => {
   let last = Number.NEGATIVE_INFINITY
   let isOpen = false

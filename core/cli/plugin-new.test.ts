@@ -50,7 +50,7 @@ test('each kind is a folder with package.json, tsconfig, code, a test and a READ
   }
 })
 
-test('the compiler and the types of Node are those that Pounce is made with', async t => {
+test('the versions of TypeScript and @types/node are those of Pounce', async t => {
   const folder = join(await tempFolder(t), 'pounce-tides')
   await pounce('plugin', 'new', 'routes', folder)
   const ours = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
@@ -60,12 +60,12 @@ test('the compiler and the types of Node are those that Pounce is made with', as
   for (const [name, range] of Object.entries(devDependencies)) t.is(range, `^${ours.devDependencies[name]}`)
 })
 
-test('where no registry has Pounce, the file of its package is all that a plugin needs', async t => {
+test('without a registry, a plugin only needs the Pounce package file', async t => {
   const folder = await tempFolder(t)
   const packed = join(folder, 'pounce-0.1.0.tgz')
   const missing = await pounce('plugin', 'new', 'routes', join(folder, 'pounce-tides'), '--from', packed)
   t.is(missing.code, 1)
-  t.regex(missing.err, /There is no .*pounce-0\.1\.0\.tgz: npm pack/)
+  t.regex(missing.err, /pounce-0\.1\.0\.tgz does not exist: create it with npm pack/)
 
   await writeFile(packed, '')
   for (const kind of kinds) {
@@ -78,7 +78,7 @@ test('where no registry has Pounce, the file of its package is all that a plugin
   }
 })
 
-test('what is there is never overwritten, and the message says what is wrong', async t => {
+test('existing files are never overwritten, and the message gives the reason', async t => {
   const folder = await tempFolder(t)
   await writeFile(join(folder, 'thesis.txt'), 'years of work')
   const full = await pounce('plugin', 'new', 'geo', folder, '--name', 'pounce-tides')
@@ -90,17 +90,17 @@ test('what is there is never overwritten, and the message says what is wrong', a
   t.is(unknown.code, 1)
   t.regex(
     unknown.err,
-    /no kind of plugin called "route" \(did you mean routes\?\): the kinds are routes, blobs, search, auth, extractor, viewer, transport, geo/,
+    /Unknown kind of plugin "route" \(did you mean routes\?\): the kinds are routes, blobs, search, auth, extractor, viewer, transport, geo/,
   )
   for (const name of ['Tides', 'pounce tides', '../tides', '@acme/', '']) {
     const refused = await pounce('plugin', 'new', 'geo', join(folder, 'new'), '--name', name)
     t.is(refused.code, 1, name)
-    t.regex(refused.err, /is no name for a plugin/, name)
+    t.regex(refused.err, /is not a valid plugin name/, name)
   }
   t.deepEqual(await readdir(folder), ['thesis.txt'])
 })
 
-test('a folder with nothing but a repository is empty', async t => {
+test('a folder that only contains a repository is treated as empty', async t => {
   const folder = join(await tempFolder(t), 'pounce-tides')
   await mkdir(join(folder, '.git'), { recursive: true })
   t.is((await pounce('plugin', 'new', 'viewer', folder)).code, 0)

@@ -7,7 +7,7 @@ import { StartupError } from '../kernel/startup-error.ts'
 import { programVersion } from '../services/installation.ts'
 import type { RunCommand } from './built-in.ts'
 
-/** Working plugins, one folder per kind; `example.template` and `pounce-template` are placeholders for the new names. */
+/** Working plugins, one folder per kind; `example.template` and `pounce-template` are replaced with the new names. */
 const templates = fileURLToPath(new URL('../../examples/templates/', import.meta.url))
 
 const kinds = ['routes', 'blobs', 'search', 'auth', 'extractor', 'viewer', 'transport', 'geo'] as const
@@ -16,10 +16,10 @@ type Kind = (typeof kinds)[number]
 const kindOf = (text: string): Kind => {
   const kind = kinds.find(one => one === text)
   if (kind !== undefined) return kind
-  throw new StartupError(`There is no kind of plugin called "${text}"${didYouMean(text, kinds, 0.4)}: the kinds are ${kinds.join(', ')}`)
+  throw new StartupError(`Unknown kind of plugin "${text}"${didYouMean(text, kinds, 0.4)}: the kinds are ${kinds.join(', ')}`)
 }
 
-/** The package name, the plugin id, and the last part of the id. */
+/** The package name, the plugin id, and its last part. */
 interface Names {
   readonly name: string
   readonly id: string
@@ -32,13 +32,13 @@ const namesOf = (name: string): Names => {
   const [, scope = 'plugin', own = ''] = nameForm.exec(name) ?? []
   if (own === '')
     throw new StartupError(
-      `"${name}" is no name for a plugin: use lower-case letters, digits and hyphens, such as pounce-tides or @acme/pounce-tides (--name)`,
+      `"${name}" is not a valid plugin name: use lower-case letters, digits and hyphens, such as pounce-tides or @acme/pounce-tides (--name)`,
     )
   const short = own.replace(/^pounce-(?=.)/, '')
   return { name, id: `${scope}.${short}`, short }
 }
 
-/** The dependency that provides the SDK: a registry package, or the file from which Pounce itself was installed. */
+/** The package of the SDK: from the registry, or the file that Pounce itself is installed from. */
 interface Sdk {
   readonly name: '@pounce/sdk' | 'pounce'
   readonly devDependencies: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ interface Sdk {
 const sdkOf = (packed: unknown, folder: string): Sdk => {
   if (typeof packed !== 'string') return { name: '@pounce/sdk', devDependencies: {} }
   const file = resolve(packed)
-  if (!existsSync(file)) throw new StartupError(`There is no ${file}: npm pack, in the repository of Pounce, makes it`)
+  if (!existsSync(file)) throw new StartupError(`${file} does not exist: create it with npm pack in the repository of Pounce`)
   return { name: 'pounce', devDependencies: { pounce: `file:${relative(folder, file).replaceAll(sep, '/')}` } }
 }
 
@@ -80,7 +80,7 @@ const compilerOptions = {
   noUncheckedIndexedAccess: true,
   exactOptionalPropertyTypes: true,
   verbatimModuleSyntax: true,
-  // Entries that Node can run without a build, and the build for the others.
+  // Options for running without a build, and for the build.
   erasableSyntaxOnly: true,
   rewriteRelativeImportExtensions: true,
   skipLibCheck: true,
@@ -89,17 +89,17 @@ const compilerOptions = {
 const commands = `
 | | |
 | --- | --- |
-| \`npm test\` | runs the tests, in a server of their own |
-| \`npm run dev\` | serves Pounce with the plugin, by the settings in \`pounce.json\`, and restarts it on each change |
+| \`npm test\` | runs the tests, in a server started for them |
+| \`npm run dev\` | runs Pounce with the plugin and the settings in \`pounce.json\`, and restarts it on each change |
 | \`npm publish\` | builds the package and publishes it |
 `
 
-/** What a plugin of the kind replaces. */
+/** The built-in plugin that a plugin of the kind replaces. */
 const replaced: Readonly<Partial<Record<Kind, string>>> = { blobs: 'blobs.disk', search: 'search.fts', geo: 'geo.rtree' }
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`
 
-/** The files of a new plugin by path. */
+/** The files of a new plugin, by path. */
 const filesOf = async (kind: Kind, names: Names, sdk: Sdk): Promise<ReadonlyMap<string, string>> => {
   const filled = (text: string): string =>
     text
@@ -126,13 +126,10 @@ const filesOf = async (kind: Kind, names: Names, sdk: Sdk): Promise<ReadonlyMap<
 
 const refuseContent = async (folder: string): Promise<void> => {
   const found = (await readdir(folder)).filter(name => name !== '.git')
-  if (found.length > 0)
-    throw new StartupError(
-      `${folder} is not empty: it has ${found.slice(0, 3).join(', ')}. Name a folder that is empty or does not exist yet`,
-    )
+  if (found.length > 0) throw new StartupError(`${folder} is not empty: it has ${found.slice(0, 3).join(', ')}. Use an empty or new folder`)
 }
 
-/** `plugin new`: writes a working plugin with its test into an empty folder. */
+/** `plugin new`: creates a working plugin with a test in an empty folder. */
 export const newPlugin: RunCommand = async ({ arguments: { kind: word = '', folder: given = '' }, options: { name, from } }) => {
   const kind = kindOf(word)
   const folder = resolve(given || '.')

@@ -18,7 +18,7 @@ const stackOf = (error: unknown): string => {
   return lines.map(line => `\n    ${visible(line.trim())}`).join('')
 }
 
-/** A log line in readable form: time, plugin, message, fields; an error's stack below it. */
+/** One human-readable log line: time, plugin, message, fields; followed by the stack of an error. */
 export const prettyLine = (line: string): string => {
   const { level, time, message, plugin, error, ...fields } = JSON.parse(line) as Record<string, unknown>
   const reason = typeof error === 'object' && error !== null && 'message' in error ? ` · ${textOf(error.message)}` : ''

@@ -16,7 +16,7 @@ interface GlobalOptions {
   readonly json?: boolean
 }
 
-/** The shell convention for a usage error; nothing was done. */
+/** The conventional exit code for an invalid command line; nothing was done. */
 const usageExitCode = 2
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
@@ -51,7 +51,7 @@ const flagsOf = ({ data, host, port, set = [] }: GlobalOptions): Record<string, 
   return flags
 }
 
-/** Without the options of commands that use a server. */
+/** The environment without the variables of the client commands. */
 const serverEnvironment = (): NodeJS.ProcessEnv => {
   const { POUNCE_SERVER: _server, POUNCE_KEY: _key, ...others } = process.env
   return others
@@ -77,14 +77,14 @@ interface Session {
 
 const camelCase = (name: string): string => name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
-/** An absolute path, as the server's working directory differs from the client's. */
+/** An absolute path, because the server has a different working directory. */
 const pathFrom = ({ folder }: CommandHost, option: string, path: string): string => {
   if (/^\/(?:dev|proc)\//.test(path))
-    throw new StartupError(`--${option} ${path}: the command runs in the server, which cannot read this: name a regular file`)
+    throw new StartupError(`--${option} ${path}: the command runs in the server, which cannot read this: use a regular file`)
   return resolve(folder, path)
 }
 
-/** Adds `user create` below `user`. */
+/** Adds a command, for instance `user create` below `user`. */
 const add = (program: Commander, command: BuiltIn, { output, host, fail }: Session): void => {
   const words = command.name.split(' ')
   const parent = words.slice(0, -1).reduce<Commander>((above, word) => {
@@ -129,7 +129,7 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
   })
 }
 
-/** Plugin commands are known only once the plugins are loaded; the kernel's own commands do not wait for that. */
+/** Adds the commands of plugins, which requires loading the plugins; kernel commands do not. */
 const addContributed = async (program: Commander, sources: ConfigSources, session: Session, isHelp: boolean): Promise<void> => {
   try {
     const { makeKernel } = await import('./kernel-session.ts')
@@ -149,7 +149,7 @@ const say = (error: unknown, asJson: boolean, output: Output): void => {
   else output.err(`${error.stack ?? error.message}\n`)
 }
 
-/** The kernel command of a command line: `events retry`. */
+/** The kernel command of a command line, such as `events retry`. */
 const builtInOf = (operands: readonly string[]): BuiltIn | undefined =>
   builtIns.find(({ name }) => name.split(' ').every((word, at) => operands[at] === word))
 
@@ -188,14 +188,14 @@ const runProgram = async (words: readonly string[], output: Output, host: Comman
   }
 }
 
-/** Adds the commands that use a server over HTTP, and shell completion; returns the names of the former. */
+/** Adds the commands that use a server over HTTP, and `completion`; returns the names of the former. */
 const addClient = async (program: Commander, session: Session): Promise<ReadonlySet<string>> => {
   const { output } = session
   const { Argument } = await import('commander')
   const { addUserCommands } = await import('./user/commands.ts')
   program
     .command('completion')
-    .description('Print a script that completes command lines in a shell')
+    .description('Print a shell completion script')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .addHelpText('after', '\nFor bash: eval "$(pounce completion bash)" in ~/.bashrc')
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
@@ -205,7 +205,7 @@ const addClient = async (program: Commander, session: Session): Promise<Readonly
   return addUserCommands(program, session)
 }
 
-/** The options of a plain `start` command line: loading Commander for it would take 10 ms. Commander parses all others. */
+/** The options of a simple `start` command line, for which loading Commander (10 ms) is avoided. All others are parsed by Commander. */
 const plainStart = (words: readonly string[]): GlobalOptions | undefined => {
   const text = { type: 'string' } as const
   const options = { config: text, data: text, host: text, port: text, set: { ...text, multiple: true }, json: { type: 'boolean' } } as const
@@ -224,7 +224,7 @@ const runStart = async (options: GlobalOptions, output: Output): Promise<number>
   return 0
 }
 
-/** Runs one command line, in the server if a host is passed; resolves to the exit code. */
+/** Runs one command line, in the server of `host` if given; resolves to the exit code. */
 export const run: RunLine = async (words, output, host) => {
   try {
     const options = host ? undefined : plainStart(words)

@@ -8,7 +8,7 @@ const environment = {
   POUNCE_DOCUMENTS__MONGODB__URI: 'mongodb://documents.example.org/',
 }
 
-test('a side names the stores of records and bytes, and perhaps that of points', t => {
+test('a side specifies the document and blob store, and optionally the datapoint store', t => {
   t.deepEqual(parseSide('sqlite+disk', '--from'), { documents: 'documents.sqlite', blobs: 'blobs.disk' })
   t.deepEqual(parseSide('mongodb + s3 + postgis', '--to'), { documents: 'documents.mongodb', blobs: 'blobs.s3', points: 'geo.postgis' })
   for (const text of ['', 'sqlite', '+disk', 'sqlite+', 'sqlite+disk+', 'sqlite+disk+rtree+x'])
@@ -21,7 +21,7 @@ const runningOn = async (side: string, given: Readonly<Record<string, string>> =
     .map(({ name }) => name)
     .filter(name => keepers.includes(name))
 
-test('the stores of a side run whatever is configured, and settings of the others are left out', async t => {
+test('the stores of a side are used regardless of the configuration, and settings of other stores are omitted', async t => {
   t.deepEqual((await runningOn('sqlite+disk+rtree')).toSorted(), ['blobs.disk', 'documents.sqlite', 'geo.rtree'])
   t.deepEqual((await runningOn('mongodb+disk+postgis', { ...environment, POUNCE_REPLACE_PLUGINS: '' })).toSorted(), [
     'blobs.disk',
@@ -30,17 +30,17 @@ test('the stores of a side run whatever is configured, and settings of the other
   ])
 })
 
-test('points that are not named are where the configuration has them', async t => {
+test('without a datapoint store in the side, the configured one is used', async t => {
   t.true((await runningOn('sqlite+disk')).includes('geo.postgis'))
   t.true((await runningOn('mongodb+disk', { POUNCE_DOCUMENTS__MONGODB__URI: 'mongodb://documents.example.org/' })).includes('geo.rtree'))
 })
 
-test('what keeps no points is refused', async t => {
+test('a plugin that is not a datapoint store is refused', async t => {
   const side = { documents: 'documents.sqlite', blobs: 'blobs.disk', points: 'search.fts' }
   await t.throwsAsync(configFor(side, { environment: {} }), { message: 'search.fts is not a datapoint store' })
 })
 
-test('the stores of a side have their settings, also where another one is used', async t => {
+test('the stores of a side keep their settings, even if another store is configured', async t => {
   const given = { POUNCE_BLOBS__S3__BUCKET: 'b', POUNCE_BLOBS__DISK__FOLDER: '/x' }
   const stores = async (side: string, more: Readonly<Record<string, string>> = {}) =>
     (await configFor(parseSide(side, '--to'), { environment: { ...given, ...more } })).plugins
@@ -54,7 +54,7 @@ test('the stores of a side have their settings, also where another one is used',
 
 const ids = ['blobs.s3', 'documents.sqlite']
 
-test('settings of plugins are left out wherever they come from, and nothing else', t => {
+test('only settings of these plugins are omitted, from all sources', t => {
   const environment = {
     POUNCE_BLOBS__S3__BUCKET: 'b',
     pounce_blobs__s3__secretAccessKey_FILE: '/f',

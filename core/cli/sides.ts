@@ -7,7 +7,7 @@ import { loadPlugins } from '../kernel/plugins.ts'
 import { StartupError } from '../kernel/startup-error.ts'
 import { isOwnPlugin, ownPluginIds } from '../own-plugins.ts'
 
-/** `documents.sqlite` is `DOCUMENTS__SQLITE` in an environment variable. */
+/** The form of a plugin id in environment variables: `DOCUMENTS__SQLITE` for `documents.sqlite`. */
 const variablePart = (id: string): string => id.replaceAll('-', '').split('.').join('__')
 const plain = (variable: string): string =>
   variable
@@ -15,7 +15,7 @@ const plain = (variable: string): string =>
     .replace(/^pounce_/, '')
     .replace(/([^_])_([^_])/g, '$1$2')
 
-/** Environment variables, without those that set something of these plugins. */
+/** The environment without the settings of these plugins. */
 export const environmentWithout = (environment: Environment, ids: readonly string[]): Environment =>
   Object.fromEntries(
     Object.entries(environment).filter(
@@ -23,11 +23,11 @@ export const environmentWithout = (environment: Environment, ids: readonly strin
     ),
   )
 
-/** Settings by dotted name, without those of these plugins. */
+/** Flags by setting name, without those of these plugins. */
 export const flagsWithout = (flags: Readonly<Record<string, string>>, ids: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(flags).filter(([name]) => !ids.some(id => name.startsWith(`${id}.`))))
 
-/** A settings tree without the sections of these plugins. */
+/** A settings tree without the settings of these plugins. */
 export const settingsWithout = (settings: Settings, ids: readonly string[]): Settings =>
   Object.fromEntries(
     Object.entries(settings).map(([kind, below]) => [
@@ -36,7 +36,7 @@ export const settingsWithout = (settings: Settings, ids: readonly string[]): Set
     ]),
   )
 
-/** The plugins that store records, bytes and points. */
+/** The plugins that store records, blobs and datapoints. */
 export interface Side {
   readonly documents: string
   readonly blobs: string
@@ -44,19 +44,19 @@ export interface Side {
   readonly points?: string
 }
 
-/** `sqlite+disk` is `documents.sqlite` and `blobs.disk`; `+rtree` adds `geo.rtree`. */
+/** Parses `sqlite+disk` as `documents.sqlite` and `blobs.disk`; a suffix `+rtree` adds `geo.rtree`. */
 export function parseSide(text: string, option: string): Side {
   const [documents, blobs, points, ...more] = text.split('+').map(part => part.trim())
   if (!documents || !blobs || points === '' || more.length > 0)
     throw new StartupError(
-      `${option} ${text}: name the document store and the blob store, such as sqlite+disk or mongodb+s3, and, to migrate datapoints, the datapoint store: sqlite+disk+rtree`,
+      `${option} ${text}: specify the document store and the blob store, such as sqlite+disk or mongodb+s3, and, to migrate datapoints, the datapoint store: sqlite+disk+rtree`,
     )
   const side = { documents: `documents.${documents}`, blobs: `blobs.${blobs}`, ...(points ? { points: `geo.${points}` } : {}) }
   for (const id of Object.values(side)) if (!isOwnPlugin(id)) throw new StartupError(`${option} ${text}: ${id} is not part of this version`)
   return side
 }
 
-/** The in-tree plugins that implement the stores of the sides. */
+/** The built-in plugins that are stores of these kinds. */
 async function storePlugins(withPoints: boolean): Promise<readonly string[]> {
   const kinds = withPoints ? /^(documents|blobs|geo)\./ : /^(documents|blobs)\./
   const loaded = await loadPlugins(
@@ -66,12 +66,12 @@ async function storePlugins(withPoints: boolean): Promise<readonly string[]> {
   )
   const stores: readonly string[] = [DocumentStore, BlobStore, GeoStore]
   return loaded.flatMap(({ plugin }) =>
-    // Wrappers of a store are used with either side.
+    // Plugins that wrap a store are used on both sides.
     !plugin.wraps && plugin.provides?.some(({ port }) => stores.includes(port)) ? [plugin.id] : [],
   )
 }
 
-/** A modified choice: some plugins excluded, others always included. */
+/** The same choice without some plugins and with others. */
 const chooseInstead = (
   { requests, used, base }: PluginChoice,
   { of, these }: { readonly of: readonly string[]; readonly these: readonly string[] },
@@ -82,7 +82,7 @@ const chooseInstead = (
   return { requests: all, used: new Set(all.filter(one => used.has(one) || these.some(id => one.plugin === id))), base }
 }
 
-/** The configuration with the stores of one side, overriding its own choice. Settings of other stores are left out. */
+/** The configuration with the stores of one side instead of the configured ones. Settings of other stores are omitted. */
 export async function configFor({ documents, blobs, points }: Side, sources: ConfigSources): Promise<Config> {
   const stores = await storePlugins(points !== undefined)
   for (const id of [documents, blobs])

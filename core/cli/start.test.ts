@@ -5,7 +5,7 @@ import { fixturePlugin, pounce, startPounce, startServer } from '../kernel/fixtu
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers: { connection: 'close' } })).status
 
-test('a start says where it listens, where the data lies and what plugins have to say', async t => {
+test('a start prints the address, the data folder and the greetings of plugins', async t => {
   const folder = await tempFolder(t)
   const { url, said, text } = await startServer(t, folder)
   t.is(await statusOf(`${url}/healthz`), 200)
@@ -14,7 +14,7 @@ test('a start says where it listens, where the data lies and what plugins have t
   t.true(text.out.includes(folder))
 })
 
-test('a second server on the same data folder is refused, naming the first one; after kill -9 nothing is in the way', async t => {
+test('a second server on the same data folder is refused, naming the first one; after kill -9 a new one starts', async t => {
   const folder = await tempFolder(t)
   const first = await startServer(t, folder)
   const second = await pounce(['start', '--port', '0', '--data', folder])
@@ -26,7 +26,7 @@ test('a second server on the same data folder is refused, naming the first one; 
   t.is(await statusOf(`${third.url}/readyz`), 200)
 })
 
-test('SIGTERM lets a running request finish, says 503 meanwhile or accepts nothing, and ends with 0', async t => {
+test('SIGTERM waits for a running request, with 503 or no new connections meanwhile, and exits with 0', async t => {
   const { url, kill, ended, said } = await startServer(t, await tempFolder(t))
   const running = fetch(`${url}/api/slow`)
   await said(/the slow request has begun/)
@@ -39,7 +39,7 @@ test('SIGTERM lets a running request finish, says 503 meanwhile or accepts nothi
   t.is((await ended).code, 0)
 })
 
-test('a second signal ends at once', async t => {
+test('a second signal ends the process immediately', async t => {
   const { url, kill, ended, said } = await startServer(t, await tempFolder(t))
   const running = fetch(`${url}/api/endless`)
   await said(/the endless request has begun/)
@@ -58,7 +58,7 @@ test('SIGTERM without requests ends with 0', async t => {
   }
 })
 
-test('what throws where nobody catches is logged and ends nothing', async t => {
+test('uncaught errors are logged and do not end the process', async t => {
   const { url, said } = await startServer(t, await tempFolder(t))
   t.is((await fetch(`${url}/api/faults`, { method: 'POST' })).status, 200)
   await said(/^(?=.*thrown in a timer)(?=.*"plugin":"test\.commands")/m)
@@ -89,7 +89,7 @@ test('SIGUSR1 opens no debugger', async t => {
 
 const hanging = { POUNCE_PLUGINS: ['memory-plugin', 'hanging-plugin'].map(fixturePlugin).join() }
 
-test('a plugin whose start hangs is given up after the limit, by name, and the process ends', async t => {
+test('a plugin whose start hangs is reported by name after the time limit, and the process exits', async t => {
   const { code, err } = await pounce(['start', '--port', '0', '--data', await tempFolder(t)], {
     ...hanging,
     POUNCE_START_TIMEOUT_MS: '300',
@@ -98,7 +98,7 @@ test('a plugin whose start hangs is given up after the limit, by name, and the p
   t.is(err, 'test.hanging did not start: start() took longer than 0.3 s (startTimeoutMs)\n')
 })
 
-test('SIGTERM while a start hangs ends the process at once with 0', async t => {
+test('SIGTERM during a hanging start ends the process immediately with 0', async t => {
   const { said, kill, ended } = await startPounce(t, ['start', '--port', '0', '--data', await tempFolder(t)], {
     ...hanging,
     POUNCE_START_TIMEOUT_MS: '3600000',
@@ -108,7 +108,7 @@ test('SIGTERM while a start hangs ends the process at once with 0', async t => {
   t.deepEqual(await ended, { code: 0, signal: null })
 })
 
-test('a command whose plugin hangs ends as well', async t => {
+test('a command with a hanging plugin also exits', async t => {
   const { code, err } = await pounce(['doctor', '--data', await tempFolder(t)], { ...hanging, POUNCE_START_TIMEOUT_MS: '300' })
   t.is(code, 1)
   t.regex(err, /^test\.hanging did not start: /m)

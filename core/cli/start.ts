@@ -12,19 +12,19 @@ import { serveCommands } from './command-socket.ts'
 import { prettyLine } from './pretty-log.ts'
 
 /**
- * How much the old generation may grow after a major collection, in percent, before the next one starts. V8 counts stream buffers too, and by default allows
- * the small heap of an idle server a few MiB: every 20 MiB of an upload then started a major collection (docs/decisions/0003).
+ * Maximum growth of the old generation after a major collection, in percent, before the next one begins. V8 also counts the buffers of streams, and by
+ * default lets the small heap of an idle server grow by only a few MiB: an upload then started a major collection every 20 MiB (docs/decisions/0003).
  */
 const heapGrowingPercent = 200
 
 const lookEveryMs = 1000
 
-/** Fraction of that time; a server below it is idle. */
+/** Event loop utilization in that interval below which the server is idle. */
 const busyShare = 0.1
 
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void
 
-/** Only a context created after the flag is set has `gc`. */
+/** Only a context created after setting the flag has `gc`. */
 const exposedCollect = (): Collect => {
   setFlagsFromString('--expose-gc')
   try {
@@ -35,8 +35,8 @@ const exposedCollect = (): Collect => {
 }
 
 /**
- * Returns to the system the memory that a start leaves allocated: a quarter of the heap, which V8 would otherwise keep until it needs the space. It blocks the
- * process for 60 ms (300 ms on a busy machine), so it runs once, after the first mostly idle second.
+ * Returns the memory that was only needed for the start to the system: a quarter of the heap, which V8 would otherwise keep. It blocks the event loop for
+ * 60 ms, or 300 on a busy machine, so it is done once, after the first idle second.
  */
 const releaseStartupMemory = (): void => {
   let before = performance.eventLoopUtilization()
@@ -53,7 +53,7 @@ const greeting = async (kernel: Kernel): Promise<string> => {
   const { data, http } = kernel.config.kernel
   const url = kernel.address?.url
   const lines = [
-    url === undefined ? `Pounce ${programVersion} works without serving HTTP` : `Pounce ${programVersion} listens on ${url}`,
+    url === undefined ? `Pounce ${programVersion} is running without HTTP` : `Pounce ${programVersion} listens on ${url}`,
     `  data folder  ${data}`,
     ...(url === undefined ? [] : [`  API          ${http.baseUrl ?? url}/docs`]),
   ]
@@ -71,7 +71,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
     kernel.log.info('Stopping; waiting for running requests', { signal })
     void kernel.stop().then(resolve)
   }
-  // Otherwise Node would open its debugger, which has all the server's privileges, to every process of the same user, including extractors.
+  // By default, Node would open its debugger, which has full control of the server, to all processes of the same user, including extractors.
   process.on('SIGUSR1', signal => kernel.log.warn('Signal ignored: use --inspect to open the debugger', { signal }))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
@@ -95,7 +95,7 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
   }
   installCrashHandlers(kernel.log, kernel.get(Metrics), pluginFinder(config.plugins))
   const closeCommands = await serveCommands(kernel, runLine)
-  // The compile cache is saved for the next start, even if this process is killed with kill -9.
+  // Saves compiled code for the next start, even if this process ends with kill -9.
   flushCompileCache()
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`)
   releaseStartupMemory()
@@ -109,12 +109,12 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
 
 /**
- * Keeps the process alive after an uncaught exception or rejection in a plugin, listener, timer or promise (promise P12): it is logged as an error, with its
- * plugin if that is known, and counted. Returns a function that removes the handlers.
+ * Keeps the process alive on uncaught errors of plugins, listeners, timers and promises (promise P12): they are logged as
+ * errors and counted. Returns a function that removes the handlers.
  */
 const installCrashHandlers = (log: Log, metrics: Metrics, pluginOf: (error: unknown) => string | undefined): (() => void) => {
   const survive = (kind: string) => (error: unknown) => {
-    // The log's reader has closed the pipe: logging this would only fail again.
+    // The reader of the log has closed the pipe: logging would only fail again.
     if (isClosedPipe(error)) return
     metrics.count('uncaught_faults_total', { kind })
     const plugin = pluginOf(error)

@@ -40,7 +40,7 @@ interface Got {
   readonly text: string
 }
 
-/** Sends a path as it is, dots and double slashes too. */
+/** Sends a path unchanged, including dots and double slashes. */
 const raw = (port: number, path: string, method = 'GET', headers: Record<string, string> = {}, body = ''): Promise<Got> =>
   new Promise((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', path, method, headers, agent: false }, answer => {
@@ -60,7 +60,7 @@ const at = (baseUrl: string) => {
   return { callers, options: { installation: { ...installation, baseUrl } }, config: { allowedHosts: ['*'] } }
 }
 
-test('a slash at the end leads to the address without it, the query kept', async t => {
+test('a trailing slash redirects to the path without it, with the query', async t => {
   const { port, url } = await serve(t, routes, at('https://data.example.org'))
   const cases = [
     ['/api/things/', '/api/things'],
@@ -80,7 +80,7 @@ test('a slash at the end leads to the address without it, the query kept', async
   t.is(await (await fetch(`${url}/api/things/?key=ann&x=1`)).text(), 'key https://data.example.org/api/things?x=1 null')
 })
 
-test('a change is sent again to the address without the slash', async t => {
+test('a change is repeated at the path without the slash', async t => {
   const { port, url } = await serve(t, routes, at('https://data.example.org'))
   const json = { 'content-type': 'application/json' }
   const got = await raw(port, '/api/things/?key=ann', 'POST', json, '{"name":"leaf"}')
@@ -89,7 +89,7 @@ test('a change is sent again to the address without the slash', async t => {
   t.is(await answer.text(), 'nothing https://data.example.org/api/things {"name":"leaf"}')
 })
 
-test('no slash leads to another host, and none from an address that nobody has', async t => {
+test('slashes never redirect to another host, nor from unknown paths', async t => {
   for (const baseUrl of ['https://data.example.org', 'https://data.example.org/pounce']) {
     const { port } = await serve(t, routes, at(baseUrl))
     const paths = [
@@ -105,13 +105,13 @@ test('no slash leads to another host, and none from an address that nobody has',
   }
 })
 
-test('a preflight is answered at either address', async t => {
+test('a preflight works with and without the trailing slash', async t => {
   const given = at('https://data.example.org')
   const { port } = await serve(t, routes, { ...given, config: { ...given.config, allowedOrigins: ['https://viewer.example.org'] } })
   for (const path of ['/api/things', '/api/things/']) t.is((await raw(port, path, 'OPTIONS')).status, 200, path)
 })
 
-test('below the path of the base URL everything is where it is without', async t => {
+test('all routes are also served below the path of the base URL', async t => {
   const { port } = await serve(t, routes, at('https://data.example.org/pounce/dm'))
   const link = 'nothing https://data.example.org/pounce/dm/api/things?x=1 null'
   for (const base of ['', '/pounce/dm']) {
@@ -137,7 +137,7 @@ test('a base path that is the beginning of a route’s path hides no route', asy
   for (const path of ['/api/things', '/api/api/things']) t.is((await raw(port, path)).status, 200, path)
 })
 
-test('the API describes itself where Clowder 1.x does', async t => {
+test('the API documentation is at the paths of Clowder 1.x', async t => {
   const { port } = await serve(t, routes, at('https://data.example.org'))
   const document = (await raw(port, '/openapi.json')).text
   for (const path of ['/swagger', '/swagger.json'])

@@ -16,7 +16,7 @@ const routes = async () => {
   return registerRoutes(routes, true)
 }
 
-test('the routes of all plugins live together, and every schema of theirs compiles strictly', async t => {
+test('the routes of all plugins do not conflict, and all their schemas compile in strict mode', async t => {
   const all = await routes()
   t.true(all.length > 100)
   for (const { plugin, name, declaration, checks } of all) {
@@ -29,10 +29,10 @@ test('the routes of all plugins live together, and every schema of theirs compil
   }
 })
 
-/** What someone sent in, or another server: of any type. */
+/** Routes that return uploaded or relayed bytes, which may have any type. */
 const ofAnyType = new Set([...['getFile', 'getFileByLink', 'getLogoPicture', 'getLogoPictureAt', 'getPreview', 'getThumbnail', 'getTile']])
 
-test('only what was sent in is bytes of any type: what is made for the answer says what it is', async t => {
+test('only uploaded or relayed bytes have any media type; generated responses declare theirs', async t => {
   const isAny = (schema: object): boolean => '*/*' in contentOf(schema)
   const found = (await routes()).filter(({ declaration }) => Object.values(answersOf(declaration)).some(isAny))
   t.deepEqual(

@@ -120,7 +120,7 @@ const server = async (t: ExecutionContext, isPrivate = false) => {
     const response = await fetch(url + path, { method, headers: all, ...(body ? { body } : {}) })
     const text = await response.text()
     const code = response.ok ? '' : String((JSON.parse(text) as { code: unknown }).code)
-    // The request id differs in every answer.
+    // The request id differs in each response.
     return { status: response.status, text: text.replace(/"requestId":"\w+"/, ''), code, headers: response.headers }
   }
   return { ask, policy }
@@ -132,7 +132,7 @@ test('a caller with the right is served', async t => {
   t.is((await ask({ method: 'PUT', path: `/api/datasets/${ownId}`, key: 'ann', body: '{"name":"x"}' })).text, 'done')
 })
 
-test('seen but not allowed is 403; invisible, unknown and malformed are one 404', async t => {
+test('visible but not allowed is 403; invisible, unknown and malformed ids get the same 404', async t => {
   const { ask } = await server(t)
   t.is((await ask({ method: 'PUT', path: `/api/datasets/${seenId}`, key: 'ann', body: '{"name":"x"}' })).status, 403)
   const answers = await Promise.all(
@@ -142,7 +142,7 @@ test('seen but not allowed is 403; invisible, unknown and malformed are one 404'
   t.is(answers[0]?.status, 404)
 })
 
-test('who has not accepted the terms is refused everywhere except where the terms are shown', async t => {
+test('callers who have not accepted the terms are refused except where the terms are shown', async t => {
   const { ask } = await server(t)
   for (const key of ['newcomer', 'admin%20in%20waiting'])
     for (const more of ['', '&superAdmin=true']) {
@@ -178,7 +178,7 @@ test('an anonymous change is 401, whatever it names and whatever its body', asyn
   t.is(texts.size, 1)
 })
 
-test('an anonymous reader of a public server reads, and gets 404 for what is not there', async t => {
+test('anonymous callers can read on a public server, and get 404 for absent resources', async t => {
   const { ask } = await server(t)
   t.is((await ask({ path: `/api/datasets/${seenId}` })).status, 200)
   t.is((await ask({ path: `/api/datasets/${hiddenId}` })).status, 404)
@@ -186,7 +186,7 @@ test('an anonymous reader of a public server reads, and gets 404 for what is not
   t.is((await ask({ path: '/api/read' })).status, 200)
 })
 
-test('a private server answers 401 to every anonymous request', async t => {
+test('a private server returns 401 for all anonymous requests', async t => {
   const { ask } = await server(t, true)
   const answers = await Promise.all([seenId, hiddenId, 'malformed'].map(id => ask({ path: `/api/datasets/${id}` })))
   t.deepEqual([...new Set(answers.map(answer => `${answer.status} ${answer.text}`))].length, 1)
@@ -206,14 +206,14 @@ test('both ends of a move are checked', async t => {
   t.is((await ask({ method: 'POST', path: `/api/datasets/${ownId}/move/${ownId}`, key: 'ann' })).status, 200)
 })
 
-test('each thing of a batch is checked', async t => {
+test('each resource of a batch is checked', async t => {
   const { ask } = await server(t)
   t.is((await ask({ method: 'POST', path: `/api/datasets/batch?ids=${ownId}`, key: 'ann' })).status, 200)
   t.is((await ask({ method: 'POST', path: `/api/datasets/batch?ids=${ownId}&ids=${seenId}`, key: 'ann' })).status, 403)
   t.is((await ask({ method: 'POST', path: `/api/datasets/batch?ids=${ownId}&ids=${hiddenId}`, key: 'ann' })).status, 404)
 })
 
-test('a thing named by the query is checked like one named by the path; a missing name is 400', async t => {
+test('a resource in the query is checked like one in the path; a missing parameter is 400', async t => {
   const { ask } = await server(t)
   const path = '/api/files/upload'
   t.is((await ask({ method: 'POST', path: `${path}?dataset_id=${ownId}`, key: 'ann' })).status, 200)
@@ -227,14 +227,14 @@ test('a thing named by the query is checked like one named by the path; a missin
   t.is((await ask({ method: 'POST', path })).status, 401)
 })
 
-test('a right without a resource is checked with the policy as such', async t => {
+test('a right without a resource is checked with the policy', async t => {
   const { ask } = await server(t)
   t.is((await ask({ method: 'POST', path: '/api/datasets', key: 'ann' })).status, 200)
   t.is((await ask({ method: 'POST', path: '/api/datasets', key: 'inactive' })).status, 403)
   t.is((await ask({ method: 'POST', path: '/api/datasets' })).status, 401)
 })
 
-test('what takes an account takes an active one', async t => {
+test('routes that require an account require an active one', async t => {
   const { ask } = await server(t)
   t.is((await ask({ path: '/api/me' })).status, 401)
   t.is((await ask({ path: '/api/me', key: 'inactive' })).status, 403)
@@ -242,7 +242,7 @@ test('what takes an account takes an active one', async t => {
   t.is((await ask({ path: '/api/me', key: 'ann' })).text, 'ann@example.org')
 })
 
-test('what takes a server admin takes no extraction key', async t => {
+test('routes for server admins refuse extraction keys', async t => {
   const { ask } = await server(t)
   const statuses = await Promise.all(
     [undefined, 'ann', 'extractor', 'admin'].map(
@@ -266,7 +266,7 @@ test('each kind of credential is read', async t => {
   t.is((await ask({ path: '/api/me?k%65y=ann' })).status, 200)
 })
 
-test('with a wrong credential everybody is nobody in particular', async t => {
+test('callers with an invalid credential are anonymous', async t => {
   const { ask } = await server(t)
   const wrong = ['Basic !!!', 'Basic', 'Digest x', `Basic ${Buffer.from('ann:wrong').toString('base64')}`]
   for (const path of ['/api/read', `/api/datasets/${seenId}`]) {
@@ -277,7 +277,7 @@ test('with a wrong credential everybody is nobody in particular', async t => {
   }
 })
 
-test('where nobody in particular is refused, or finds nothing, a wrong credential is named as what it is', async t => {
+test('if an anonymous caller would be refused or get 404, an invalid credential is reported', async t => {
   for (const isPrivate of [false, true]) {
     const { ask } = await server(t, isPrivate)
     const refused: readonly Ask[] = [
@@ -299,18 +299,18 @@ test('where nobody in particular is refused, or finds nothing, a wrong credentia
   }
 })
 
-test('a header that cannot be read does not stand before a right key', async t => {
+test('an unparseable header does not take precedence over a valid key', async t => {
   const { ask } = await server(t)
   for (const authorization of ['Basic !!!', 'Basic', 'Digest x'])
     t.is((await ask({ path: '/api/me', key: 'ann', headers: { authorization } })).text, 'ann@example.org', authorization)
 })
 
-test('a page that ignores credentials is served with a wrong one', async t => {
+test('a page that ignores credentials is served with an invalid one', async t => {
   const { ask } = await server(t)
   t.is((await ask({ path: '/page?key=wrong', headers: { cookie: '__Host-pounce_session=stale' } })).text, 'nothing')
 })
 
-test('a stale session is taken away where it is refused', async t => {
+test('the cookie of a refused stale session is deleted', async t => {
   const { ask } = await server(t)
   const { status, headers } = await ask({ path: '/api/me', headers: { cookie: '__Host-pounce_session=stale' } })
   t.is(status, 401)
@@ -326,7 +326,7 @@ test('superadmin mode is requested by query or cookie', async t => {
   t.is((await ask({ path: `/api/datasets/${hiddenId}?superAdmin=true`, key: 'ann' })).status, 404)
 })
 
-test('a session changes things from a page of this server only', async t => {
+test('a session can only make changes from a page of this server', async t => {
   const { ask } = await server(t)
   const change = async (headers: Record<string, string>): Promise<string> =>
     (await ask({ method: 'POST', path: '/api/datasets', headers: { cookie: '__Host-pounce_session=fresh', ...headers } })).code
@@ -355,7 +355,7 @@ test('a GET that changes something can refuse cookies', async t => {
   t.is((await ask({ path: '/api/drop', key: 'ann' })).status, 200)
 })
 
-test('without accounts every credential is refused, and nobody is needed for what is open', async t => {
+test('without accounts every credential is refused, and public routes work without one', async t => {
   const { url } = await serve(t, { page: routes['page'] as Route, me: routes['me'] as Route })
   t.is((await fetch(`${url}/api/me`)).status, 401)
   t.is((await fetch(`${url}/api/me`, { headers: { 'x-api-key': 'ann' } })).status, 401)
@@ -384,7 +384,7 @@ test('a handler finds its own request in the scope, and the kernel behind it', a
   t.deepEqual(await answer.json(), [answer.headers.get('x-request-id'), 'nothing', 'the clock'])
 })
 
-test('what a handler logs carries the id of its request', async t => {
+test('log lines of a handler have the request id', async t => {
   const lines: unknown[] = []
   const log: Log = { ...silent, info: (message, fields) => lines.push([message, fields]) }
   const own = {

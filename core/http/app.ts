@@ -33,13 +33,13 @@ import { type Addresses, matchRoute, type PluginRoute, type PrefixRouter, type R
 import { TrustedProxies } from './trusted-proxies.ts'
 import { validateParameters } from './validate.ts'
 
-/** Middleware of a plugin, ready to call. */
+/** A plugin's middleware as a callable function. */
 export interface PhasedMiddleware {
   readonly phase: MiddlewarePhase
   readonly use: KoaMiddleware
 }
 
-/** The container of one request: its own names in addition to everything in the kernel's container. */
+/** The container of one request: its own names, and everything in the kernel's container. */
 export interface RequestScope {
   resolve<T>(port: Port<T>): T
 }
@@ -47,33 +47,33 @@ export interface RequestScope {
 /** The parts of a kernel's HTTP server. */
 export interface HttpOptions {
   readonly routes: readonly PluginRoute[]
-  /** Headers of these routes that pages of allowed origins may send and read; standard HTTP headers are included anyway. */
+  /** Additional headers that pages of allowed origins may send and read; standard HTTP headers are always included. */
   readonly crossOriginHeaders?: CrossOriginHeaders
-  /** Of plugins, in their order. */
+  /** Middleware of plugins, in plugin order. */
   readonly middleware?: readonly PhasedMiddleware[]
   readonly config: HttpConfig
   readonly log: Log
   readonly metrics: Metrics
-  /** Absent if no plugin provides it: then a route that requires a right prevents the start. */
+  /** Absent if no plugin provides it: then a route that requires a right makes the start fail. */
   readonly policy?: Policy
-  /** Absent if no plugin provides it: then every caller is anonymous, and credentials are refused with 401. */
+  /** Absent if no plugin provides it: then all callers are anonymous, and credentials are refused with 401. */
   readonly callers?: Callers
-  /** Records the actions of server admins. */
+  /** Record the actions of server admins. */
   readonly trails?: Contributions<AuditTrail>
-  /** Records reads. */
+  /** Record reads. */
   readonly accessTrails?: Contributions<AccessTrail>
   readonly ids: Ids
   readonly readiness: () => Promise<ReadinessReport>
-  /** The response of `/metrics`, served if `config.metrics` is on. */
+  /** The content of `/metrics`, served if `config.metrics` is on. */
   readonly scrape?: () => Promise<{ readonly contentType: string; readonly text: string }>
-  /** The `Authorization: Bearer` token of scrapers; without it only server admins can read the metrics. */
+  /** The bearer token of the scraper; without it, only server admins can read the metrics. */
   readonly metricsToken?: string
   readonly installation: Installation
   /** Opens the container of a request with these names. */
   readonly openScope: (values: Readonly<Record<string, unknown>>) => RequestScope
 }
 
-/** What the middleware shares with the surrounding server. */
+/** Objects that the middleware shares with the server. */
 export interface AppParts {
   readonly router: PrefixRouter
   readonly addresses: Addresses
@@ -81,7 +81,7 @@ export interface AppParts {
   readonly writer: ResponseWriter
 }
 
-/** Koa's own request handling adds listeners to the request, the response and the socket; `RequestTracker` and `nodeServer` cover the same events. */
+/** Skips the listeners that Koa adds to request, response and socket: `RequestTracker` and `nodeServer` handle the same events. */
 class App extends Koa {
   handleRequest(context: Koa.Context, run: (context: Koa.Context) => Promise<unknown>): Promise<unknown> {
     context.res.statusCode = 404
@@ -89,7 +89,7 @@ class App extends Koa {
   }
 }
 
-/** The Koa application: a request passes the middleware from top to bottom, and each can process the response on the way back. */
+/** The Koa application: requests pass through the middleware from top to bottom, responses in reverse. */
 export const createApp = (options: HttpOptions, { router, addresses, tracker, writer }: AppParts): Koa => {
   const { config, log, ids, installation, policy, middleware = [], crossOriginHeaders } = options
   const { allowedOrigins, allowedHosts, trustedProxies, budgets } = config
@@ -119,7 +119,7 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
   ]
   const app = new App()
   for (const each of chain) app.use(each)
-  // Only an error of `problems` itself gets here.
+  // Only errors of `problems` itself get here.
   app.on('error', error => log.error('request failed', { error }))
   return app
 }
@@ -128,14 +128,14 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
 export const ofPlugins = (middleware: readonly PhasedMiddleware[], phase: MiddlewarePhase): readonly Middleware[] =>
   middleware.filter(one => one.phase === phase).map(({ use }) => use as Middleware)
 
-/** Sends what plugin middleware set on Koa's context, with the common headers. Does nothing if it set no response. */
+/** Sends responses that plugin middleware set through Koa, with the headers of all responses. Empty if there is no such middleware. */
 export const respondOfPlugins = (middleware: readonly PhasedMiddleware[], writer: ResponseWriter): readonly Middleware[] =>
   middleware.length === 0
     ? []
     : [
         async (context, next) => {
           const { request } = context.state
-          // Koa's own address does not count proxies.
+          // Koa's own value ignores trusted proxies.
           context.request.ip = request.address
           await next()
           if (request.head) return
@@ -151,15 +151,15 @@ export const respondOfPlugins = (middleware: readonly PhasedMiddleware[], writer
         },
       ]
 
-/** State shared by the requests of one server. */
+/** State shared by all requests of a server. */
 export interface RequestServices {
   readonly log: Log
-  /** Its address may be known only once the server listens. */
+  /** The base URL may be unknown until the server listens. */
   readonly installation: Pick<Installation, 'baseUrl'>
   readonly openScope: (values: Readonly<Record<string, unknown>>) => RequestScope
 }
 
-/** The request as passed to a handler. Rarely used members are created on first use. */
+/** The request object passed to handlers. Rarely used members are created on first use. */
 class HandlerRequest {
   readonly params: unknown
   readonly query: unknown
@@ -213,7 +213,7 @@ class HandlerRequest {
     return this.resolve(Log)
   }
 
-  /** The scope is opened on first use: most handlers need only their route's `needs`. */
+  /** Opens the scope on first use: most handlers get all dependencies from their route's `needs`. */
   resolve<T>(port: Port<T>): T {
     this.#scope ??= this.#services.openScope({ [Log]: this.#ownLog(), caller: this.caller, requestId: this.requestId })
     return this.#scope.resolve(port)
@@ -238,7 +238,7 @@ export const handle =
     const { request } = context.state
     const { declaration, needs, name, plugin } = request.route as RegisteredRoute
     const reply = await declaration.handle(new HandlerRequest(request, services) as never, needs as never)
-    // A plugin without type checking may have omitted it.
+    // Possible in plugins that were not type-checked.
     if (!reply) throw new Error(`The handler of the route ${name} of ${plugin} returned nothing: it must return { status, body }`)
     request.reply = reply
   }

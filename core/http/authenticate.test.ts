@@ -8,7 +8,7 @@ const sessionCookie = 'pounce_session'
 const sent = (headers: Record<string, string>, queryKey?: string) =>
   credentialsOf({ headers, query: {}, queryKey, address: '192.0.2.7', sessionCookie }).credentials
 
-test('the address is that of the connection, whatever the client says of itself', t => {
+test('the address is that of the connection, regardless of headers', t => {
   t.is(
     new TrustedProxies(0).clientOf(
       { 'x-forwarded-for': '203.0.113.9', 'x-real-ip': '203.0.113.9', forwarded: 'for=203.0.113.9' },
@@ -18,7 +18,7 @@ test('the address is that of the connection, whatever the client says of itself'
   )
 })
 
-test('behind proxies of ours the address is what the outermost of them saw, whatever the client put before it', t => {
+test('behind trusted proxies the address is the one that the outermost of them saw, regardless of what the client sent', t => {
   const from = (text: string, proxies = 1) => new TrustedProxies(proxies).clientOf({ 'x-forwarded-for': text }, '10.0.0.1')
   t.is(from('192.0.2.7'), '192.0.2.7')
   t.is(from('203.0.113.9, 192.0.2.7'), '192.0.2.7')
@@ -29,7 +29,7 @@ test('behind proxies of ours the address is what the outermost of them saw, what
   for (const text of ['', 'unknown', '_hidden', '999.1.1.1', 'x'.repeat(5000)]) t.is(from(text), '10.0.0.1', text.slice(0, 20))
 })
 
-test('of listed proxies each hop is left out, and nobody else may name an address', t => {
+test('listed proxies are skipped as hops, and no other peer may set the address', t => {
   const proxies = new TrustedProxies(['10.0.0.0/24', '192.0.2.80', '2001:db8::/64'])
   const from = (text: string, peer: string) => proxies.clientOf({ 'x-forwarded-for': text }, peer)
   t.is(from('203.0.113.9', '10.0.0.1'), '203.0.113.9')
@@ -43,16 +43,16 @@ test('of listed proxies each hop is left out, and nobody else may name an addres
   t.is(new TrustedProxies([]).clientOf({ 'x-forwarded-for': '203.0.113.9' }, '10.0.0.1'), '10.0.0.1')
 })
 
-test('only a list says which peers are proxies, and what it has must be addresses', t => {
+test('only a list identifies proxy peers, and its entries must be addresses', t => {
   t.true(new TrustedProxies(['10.0.0.1']).lists('10.0.0.1'))
   t.false(new TrustedProxies(['10.0.0.1']).lists('10.0.0.2'))
   t.false(new TrustedProxies(['10.0.0.1']).lists(undefined))
   t.false(new TrustedProxies(1).lists('10.0.0.1'))
   for (const wrong of ['proxy.example.org', '10.0.0.1/33', '10.0.0.1/', '10.0.0.1/x', '2001:db8::/129', '10.0.0'])
-    t.throws(() => new TrustedProxies([wrong]), { message: /http\.trustedProxies: .* write 10\.0\.0\.5/ }, wrong)
+    t.throws(() => new TrustedProxies([wrong]), { message: /http\.trustedProxies: .* use for instance 10\.0\.0\.5/ }, wrong)
 })
 
-test('two different keys, or two different sessions, are one that nobody has', t => {
+test('two different keys or sessions are invalid', t => {
   t.is(requestTarget('/x?key=a&key=a').key, 'a')
   t.is(requestTarget('/x?key=&key=a').key, 'a')
   t.is(requestTarget('/x?key=a&key=b').key, 'a, b')
@@ -62,7 +62,7 @@ test('two different keys, or two different sessions, are one that nobody has', t
   t.is(sent({ cookie: 'pounce_session="a"' })?.session, 'a')
 })
 
-test('a name that only begins like the cookie’s is another cookie', t => {
+test('a cookie whose name only has the same prefix is another cookie', t => {
   for (const cookie of ['pounce_session2=a', 'xpounce_session=a', 'POUNCE_SESSION=a', 'pounce_session', '=a', ';;;'])
     t.is(sent({ cookie })?.session, undefined, cookie)
 })
@@ -118,7 +118,7 @@ const foreign: readonly Record<string, string>[] = [
   { origin: 'file://' },
 ]
 
-test('a change is of this server when the browser says so, and of another site otherwise', t => {
+test('a change is accepted only if browser headers show that it is from this server', t => {
   for (const headers of own) {
     t.notThrows(() => requireSameOrigin(headers, base), JSON.stringify(headers))
     t.notThrows(() => refuseOtherOrigins(headers, base), JSON.stringify(headers))
@@ -129,7 +129,7 @@ test('a change is of this server when the browser says so, and of another site o
   }
 })
 
-test('who says nothing of a page is no browser: a cookie needs more, signing in does not', t => {
+test('requests without browser headers may sign in, but not make changes with a cookie', t => {
   t.throws(() => requireSameOrigin({}, base))
   t.notThrows(() => refuseOtherOrigins({ 'user-agent': 'curl/8' }, base))
 })

@@ -6,7 +6,7 @@ import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
 import type { Middleware, RawQuery, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
-/** False for a request without credentials. */
+/** Whether a request has credentials. */
 const bringsCredentials = ({ req: { headers }, target, isProxied }: RequestContext): boolean =>
   isProxied ||
   headers.cookie !== undefined ||
@@ -18,22 +18,22 @@ const bringsCredentials = ({ req: { headers }, target, isProxied }: RequestConte
 export interface SentCredentials {
   readonly headers: IncomingHttpHeaders
   readonly query: RawQuery
-  /** Removed from the query, so that nothing else sees it. */
+  /** The `key` that was removed from the query. */
   readonly queryKey: string | undefined
   readonly address: string
-  /** The name of the cookie that carries a session. */
+  /** The name of the session cookie. */
   readonly sessionCookie: string
-  /** The request came through a listed proxy. */
+  /** True if a listed proxy forwarded the request. */
   readonly isProxied?: boolean
-  /** Number of `Authorization` headers; default one. */
+  /** Number of `Authorization` headers; default 1. */
   readonly authorizations?: number
 }
 
-/** Credentials found in a request. */
+/** The credentials found in a request. */
 export interface FoundCredentials {
-  /** Undefined if the request has none. */
+  /** Undefined if there are none. */
   readonly credentials: Credentials | undefined
-  /** Why its `Authorization` header is not a credential; it is refused as wrong unless another credential is valid. */
+  /** Why its `Authorization` header is not a credential; the reason for a refusal if no other credential is valid. */
   readonly unreadable: WrongCredentials | undefined
 }
 
@@ -68,34 +68,34 @@ export const credentialsOf = ({
 
 const isYes = (value: string | readonly string[] | undefined): boolean => value === 'true' || value === 'True'
 
-/** A string is the reason why it cannot be read. */
+/** Returns a string with the reason if the header cannot be parsed. */
 const authorizationOf = (text: string, count: number): Pick<Credentials, 'basic' | 'bearer'> | string => {
   // Node keeps the first of several; a proxy may have checked another one.
-  if (count > 1) return 'There must be one Authorization header'
+  if (count > 1) return 'Only one Authorization header is allowed'
   const [, scheme = '', value = ''] = /^(\S+) +(\S+)\s*$/.exec(text) ?? []
   if (/^bearer$/i.test(scheme)) return { bearer: value }
   if (!/^basic$/i.test(scheme)) return 'The Authorization header must be Basic or Bearer'
   const decoded = Buffer.from(value, 'base64').toString('utf8')
   const colon = decoded.indexOf(':')
-  if (colon < 1) return 'The Authorization header must have an email address and a password'
+  if (colon < 1) return 'The Authorization header must contain an email address and a password'
   return { basic: { email: decoded.slice(0, colon), password: decoded.slice(colon + 1) } }
 }
 
-/** True of a refusal that depends on the caller, including 404 for invisible resources; false of one that depends on the resource's state, such as quarantine. */
+/** True for refusals that depend on the caller, including 404 for invisible resources; false if they depend on the resource's state (quarantine). */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Problem && (error.status === 401 || error.code === 'forbidden' || error.code === 'not-found')
 
-/** Accounts, and properties of this server. */
+/** Dependencies of `authenticate`. */
 export interface AuthenticateOptions {
   /** Absent if no plugin provides it. */
   readonly callers?: Callers
-  /** Its address may be known only once the server listens. */
+  /** The base URL may be unknown until the server listens. */
   readonly installation: Pick<Installation, 'baseUrl'>
 }
 
 /**
- * Identifies the caller. A wrong credential is treated as absent until the request is refused; it is then the reason for the refusal. A change made with a
- * session must come from a page of this server.
+ * Identifies the caller. An invalid credential is treated as anonymous, and becomes the reason of a refusal if the request is refused. Changes with a session
+ * must come from a page of this server.
  */
 export const authenticate = (options: AuthenticateOptions): Middleware => {
   const authentication = new Authentication(options)
@@ -135,7 +135,7 @@ class Authentication {
 
   async #identify(request: RequestContext, route: RegisteredRoute): Promise<void> {
     request.caller = await this.#callerOf(request, route)
-    // A proxy identifies browsers as a cookie does, whichever page sent the request.
+    // A proxy, like a cookie, identifies a browser regardless of the page that sends the request.
     if (request.caller.via !== 'session' && request.caller.via !== 'proxy') return
     if (route.declaration.neverByCookie) throw new Forbidden('Sessions are not accepted here: send an API key or Basic authentication')
     if (isChange(request)) requireSameOrigin(request.req.headers, this.#installation.baseUrl)
@@ -145,7 +145,7 @@ class Authentication {
     const { req } = request
     const { headers } = req
     const { query, key } = request.target
-    // Reading it makes Node sort all headers again.
+    // Reading `headersDistinct` makes Node process all headers again.
     const authorizations = headers.authorization === undefined ? 0 : (req.headersDistinct['authorization']?.length ?? 0)
     const sessionCookie = this.#sessionCookie
     const { address, isProxied } = request

@@ -60,7 +60,7 @@ const serverOf = async (t: ExecutionContext, { isFull = false } = {}) => {
   return { ask, happened, notes: () => happened.filter(one => typeof one !== 'string') }
 }
 
-test('a change in superadmin mode is noted with route and thing, before it happens', async t => {
+test('a change in superadmin mode is recorded with route and resource before it is executed', async t => {
   const { ask, happened } = await serverOf(t)
   t.is(await ask('PUT', `/api/datasets/${hiddenId}?superAdmin=true`, 'admin', { name: 'x' }), 200)
   t.is(happened.length, 2)
@@ -74,7 +74,7 @@ test('a change in superadmin mode is noted with route and thing, before it happe
   t.is(happened[1], 'done')
 })
 
-test('what is done by a route for server admins is noted by its name, in any mode; looking is not, nor a refusal', async t => {
+test('changes through server admin routes are recorded by name in any mode; reads and refusals are not', async t => {
   const { ask, happened, notes } = await serverOf(t)
   t.is(await ask('GET', '/api/admin/things'), 200)
   t.is(await ask('POST', '/api/admin/things', 'ann'), 403)
@@ -84,14 +84,14 @@ test('what is done by a route for server admins is noted by its name, in any mod
   t.is(happened.at(-1), 'done')
 })
 
-test('what cannot be noted is not done', async t => {
+test('a change that cannot be recorded is not executed', async t => {
   const { ask, happened } = await serverOf(t, { isFull: true })
   t.is(await ask('PUT', `/api/datasets/${hiddenId}?superAdmin=true`, 'admin', { name: 'x' }), 500)
   t.deepEqual(happened, [])
   t.is(await ask('GET', `/api/datasets/${hiddenId}?superAdmin=true`), 200, 'looking goes on')
 })
 
-test('looking, a wrong body, and those who are no superadmins leave no note; a GET that changes something does', async t => {
+test('reads, invalid bodies and other callers are not recorded; a GET with effects is', async t => {
   const { ask, notes } = await serverOf(t)
   t.is(await ask('GET', `/api/datasets/${hiddenId}?superAdmin=true`), 200)
   t.is(await ask('HEAD', `/api/datasets/${hiddenId}?superAdmin=true`), 200)
@@ -104,7 +104,7 @@ test('looking, a wrong body, and those who are no superadmins leave no note; a G
   t.is(notes().length, 1)
 })
 
-test('all things are named, up to a number; what else stands in the address is not', async t => {
+test('all resources are recorded, up to a maximum; other parameters are not', async t => {
   const { ask, notes } = await serverOf(t)
   const ids = [hiddenId, seenId, ...Array.from({ length: 30 }, (_, at) => at.toString(16).padStart(24, '5'))]
   const query = ids.map(id => `ids=${id}`).join('&')

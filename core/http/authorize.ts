@@ -30,7 +30,7 @@ import type { Declaration, RegisteredRoute } from './router.ts'
 export const rightOf = ({ permission }: Declaration): Permission | undefined =>
   typeof permission === 'object' ? permission.right : undefined
 
-/** True of a route that checks rights on resources named in its path and query. */
+/** Whether a route checks rights on resources in its path or query. */
 export const namesResources = ({ permission, alsoRequires }: Declaration): boolean =>
   alsoRequires !== undefined || (typeof permission === 'object' && permission.on !== undefined)
 
@@ -38,11 +38,11 @@ export const namesResources = ({ permission, alsoRequires }: Declaration): boole
 export const scopedRights = ({ permission, alsoRequires = [] }: Declaration): readonly ScopedRight<Values>[] =>
   typeof permission === 'object' && permission.on ? [permission, ...alsoRequires] : alsoRequires
 
-/** The resources that a request names for the rights of its route. */
+/** The resources of a request that the rights of its route are checked on. */
 export const refsOf = (declaration: Declaration, input: Values): readonly Ref[] =>
   scopedRights(declaration).flatMap(({ on }): Ref | readonly Ref[] => on(input))
 
-/** False of a read-only request. */
+/** False for requests that only read. */
 export const changesSomething = ({ req, isHead }: RequestContext, { effects }: Declaration): boolean =>
   !isHead && (req.method !== 'GET' || effects !== undefined)
 
@@ -58,7 +58,7 @@ export class RouteAccess {
     this.#permissions = permissions
   }
 
-  /** Throws, or rejects with, 401 for an anonymous caller, 403 for one without the right, 404 where the resource is invisible. */
+  /** Throws or rejects with 401 for an anonymous caller, 403 without the right, 404 for an invisible resource. */
   require(declaration: Declaration, caller: Caller, input: Values): Promise<void> | undefined {
     const { permission } = declaration
     this.#requireStanding(declaration, caller)
@@ -72,8 +72,8 @@ export class RouteAccess {
   }
 
   /**
-   * For a request whose resources cannot be identified because its input is invalid: an anonymous caller who lacks the right on every resource gets 401, as
-   * for any resource; all others get the validation error. A malformed id is answered like an unknown one.
+   * For a request whose resources are unknown because its input is invalid: an anonymous caller who has this right on no resource
+   * gets 401, as with valid input; all others get the input error. A malformed id gets the same response as an unknown one.
    */
   requireForWrongInput(declaration: Declaration, caller: Caller, isWrongId = false): void {
     const right = rightOf(declaration)
@@ -123,26 +123,26 @@ export class RouteAccess {
     return lacking(caller, permission, ref.kind)
   }
 
-  /** True if anonymous callers get 404 for an absent resource: for reads on a public server. */
+  /** Whether anonymous callers get 404 for an absent resource: for reads on a public server. */
   #tellsOfAbsence(permission: Permission, { method, effects }: Declaration): boolean {
     return !this.#isPrivate() && (this.#permissions.isReading(permission) || (method === 'GET' && effects === undefined))
   }
 }
 
-/** Decided by the route, not the permission: some routes read with a write permission, others change a resource with the view permission. */
+/** Depends on the route, not the permission: some routes read with a write permission, others change a resource with its view permission. */
 const trashRuleOf = ({ method, effects, inTrash }: Declaration): TrashRule | undefined => {
   if (method === 'GET' && effects === undefined) return 'readable'
   return inTrash === undefined ? 'frozen' : undefined
 }
 
-/** A caller who has not accepted the terms may use only the routes needed to accept them, whatever their role or key. */
+/** Refuses all callers who have not accepted the terms, including admins and keys, except on routes needed to accept them. */
 export const requireTerms = ({ beforeTerms }: Declaration, { user }: Caller): void => {
   if (user?.termsPending && !beforeTerms) throw new TermsNotAccepted()
 }
 
 /**
- * A caller who must have a second factor but has none may use only the routes needed to enrol. API keys remain valid except for administration: they were
- * created before the requirement applied, and programs cannot enrol.
+ * Refuses callers who need a second factor and have none, except on routes needed to enrol one. API keys remain valid except for administration:
+ * they were created before the requirement applied, and programs cannot enrol.
  */
 export const requireEnrolment = (
   { beforeTerms, beforeEnrolment, permission, stepUp }: Declaration,
@@ -154,7 +154,7 @@ export const requireEnrolment = (
   throw new SecondFactorEnrolmentRequired()
 }
 
-/** Refuses a route that requires recent authentication to a caller whose authentication is not recent. */
+/** Refuses requests that require a recent authentication if the caller's is not recent. */
 const requireStepUp = ({ stepUp, permission }: Declaration, caller: Caller, isChange: boolean): void => {
   if (caller.stepUp === undefined) return
   if (!(stepUp ?? (caller.superAdmin || (permission === 'serverAdmin' && isChange)))) return
@@ -169,18 +169,18 @@ const requireAccount = (caller: Caller): void => {
   if (caller.user?.status === 'Inactive') throw new Forbidden('The account is inactive')
 }
 
-/** Without a permission on a resource, the policy cannot enforce a key's restrictions. */
+/** Enforces the limits of keys on routes without a resource permission, which the policy does not check. */
 const requireReach = ({ limitedKeys, method, effects }: Declaration, { scope, limits }: Caller): void => {
   if (limitedKeys === 'refused' && (limits !== undefined || scope === 'extraction'))
     throw new Forbidden('A limited API key cannot manage keys, sessions and the account')
-  // A route that accepts job keys has been reviewed for that.
+  // Routes that accept job keys check them themselves.
   if (limits === undefined || limits.job !== undefined || limitedKeys === 'allowed') return
   if (limits.spaces !== undefined) throw new Forbidden('The API key is limited to spaces, and this request is not in one of them')
   const verb = method === 'GET' && effects === undefined ? 'read' : 'write'
   if (limits.verbs !== undefined && !limits.verbs.has(verb)) throw new Forbidden(`The API key does not include the verb ${verb}`)
 }
 
-/** Refuses a caller without the route's rights on the resources in its parameters. */
+/** Refuses callers without the route's rights on the resources in its parameters. */
 export const authorize =
   (access: RouteAccess): Middleware =>
   (context, next) => {
@@ -194,7 +194,7 @@ export const authorize =
     return pending ? pending.then(allow) : allow()
   }
 
-/** The audit trails, and the rule that selects requests to record. */
+/** The audit trails, and what decides which requests are recorded. */
 export interface AuditOptions {
   readonly trails?: Contributions<AuditTrail>
   readonly accessTrails?: Contributions<AccessTrail>
@@ -208,7 +208,7 @@ const subjectsOf = ({ declaration }: RegisteredRoute, input: Values, body: unkno
   return named.length === 0 && served ? [served] : named
 }
 
-/** Whether an answer about no particular resource is public. */
+/** Whether the route is open to anonymous callers, for responses without a subject. */
 const isForEverybody = (route: RegisteredRoute, { policy, isPrivate }: AuditOptions): boolean => {
   const { permission } = route.declaration
   const right = rightOf(route.declaration)
@@ -225,8 +225,8 @@ const outcomeOf = ({ res, head = {} }: RequestContext, written: number): AccessO
 }
 
 /**
- * Records an answer in every trail that accepts it, with its outcome. Called with the handler's answer before any of it is sent. Throws if it must be recorded
- * and cannot be.
+ * Records a response in every trail that records such requests, with its outcome. Called with the handler's reply before it is sent.
+ * Throws if a required record cannot be written.
  */
 const auditAccess = (options: AuditOptions, request: RequestContext, route: RegisteredRoute, reply: AnyReply): void => {
   const { declaration, name: operation } = route
@@ -248,22 +248,22 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
     const outcome = outcomeOf(request, socket.bytesWritten - before)
     for (const each of ends) each(outcome)
   }
-  // An answer to a disconnected client emits no further close.
+  // If the client has already disconnected, `close` is not emitted again.
   if (res.closed) end()
   else res.once('close', end)
 }
 
-/** Maximum number of resources in one line. */
+/** Maximum number of ids per audit line. */
 const mostNamed = 20
 
-/** The resources of the request: those on which rights were checked, and any other id. */
+/** The ids in the parameters: the resources that rights were checked on, and all others. */
 const thingsOf = ({ declaration }: RegisteredRoute, input: Values): { first: Ref | undefined; named: readonly string[] } => {
   const refs = refsOf(declaration, input)
   const others = Object.values(input).filter(value => s.isId(value) && !refs.some(({ id }) => id === value))
   return { first: refs[0], named: [...refs.slice(1).map(({ kind, id }) => `${kind} ${id}`), ...others.map(String)] }
 }
 
-/** The name of the audit line; undefined for a request that needs none. */
+/** The type of the audit line; undefined for requests that are not recorded. */
 const typeOf = (request: RequestContext, { name, declaration }: RegisteredRoute): string | undefined => {
   const { caller } = request
   const { permission } = declaration
@@ -273,8 +273,8 @@ const typeOf = (request: RequestContext, { name, declaration }: RegisteredRoute)
 }
 
 /**
- * Records a request that makes a change in superadmin mode, or uses a server-admin route, before it is carried out: if it cannot be recorded, it is refused.
- * Undefined if there is nothing to record. The path is recorded as declared, because its values may be secret.
+ * Records a change in superadmin mode or through a server admin route before it is executed: if it cannot be recorded, it is not executed.
+ * Undefined if there is nothing to record. The path is recorded as declared, because its parameters may be secrets.
  */
 const auditAdminAction = (
   trails: Contributions<AuditTrail> | undefined,
@@ -296,7 +296,7 @@ const auditAdminAction = (
   })
 }
 
-/** Records actions of server admins before they are carried out, and reads if a trail accepts them. */
+/** Records actions of server admins before they are executed, and reads if a trail records them. */
 export const audit =
   (options: AuditOptions): Middleware =>
   async (context, next) => {

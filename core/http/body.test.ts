@@ -55,7 +55,7 @@ test('a chunked body has no length', async t => {
   t.deepEqual(await (await fetch(`${url}/take`, init as RequestInit)).json(), { length: 3, announced: null })
 })
 
-test('another media type is 415, and each answer carries the headers of the route', async t => {
+test('another media type is 415, and each response has the headers of the route', async t => {
   const { url } = await serve(t, routes())
   const answer = await fetch(`${url}/take`, { method: 'PATCH', headers: { 'content-type': 'text/plain' }, body: 'x' })
   t.is(answer.status, 415)
@@ -69,7 +69,7 @@ test('another media type is 415, and each answer carries the headers of the rout
   )
 })
 
-test('a body may be left out where it is optional', async t => {
+test('an optional body may be omitted', async t => {
   const { url } = await serve(t, routes())
   t.is(await (await fetch(`${url}/refuse`, { method: 'POST' })).json(), 'none')
   t.is((await fetch(`${url}/refuse`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' })).status, 415)
@@ -81,7 +81,7 @@ test('a refusal reaches a client that is still sending', async t => {
   t.is((await fetch(`${url}/refuse`, { method: 'POST', headers: { 'content-type': type }, body })).status, 409)
 })
 
-test('a client that waits for 100 Continue is invited only by who reads', async t => {
+test('100 Continue is only sent when the handler reads the body', async t => {
   const { port } = await serve(t, routes())
   const head = (path: string, method: string): string =>
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n`
@@ -93,7 +93,7 @@ test('a client that waits for 100 Continue is invited only by who reads', async 
   taken.socket.destroy()
 })
 
-test('a body that is cut short fails in the hands of its handler', async t => {
+test('reading a truncated body fails in the handler', async t => {
   const seen: { failure?: unknown } = {}
   const { port } = await serve(t, routes(seen))
   const client = await rawClient(port)

@@ -13,9 +13,9 @@ import { isSchema } from './validate.ts'
 
 /** A JSON body. */
 export interface JsonBody {
-  /** Undefined if there was none. */
+  /** Undefined if there was no body. */
   readonly value: unknown
-  /** Releases the slots of a large body; called after its request was handled. */
+  /** Releases the semaphores of a large body; called after its request has been handled. */
   release(): void
 }
 
@@ -25,8 +25,8 @@ const noBody: JsonBody = { value: undefined, release: () => undefined }
 export type JsonConfig = Pick<HttpConfig, 'maxJsonBytes' | 'maxAnonymousJsonBytes' | 'maxJsonMembers' | 'maxJsonLeaves' | 'largeJson'>
 
 /**
- * Reads JSON request bodies. Large ones wait for a slot before they are read, and for another before they are parsed and handled, so that they take over
- * neither memory nor the event loop.
+ * Reads JSON request bodies. Large ones wait for one semaphore before they are read and for another before they are parsed and processed,
+ * so that they cannot exhaust memory or block the event loop.
  */
 export class JsonBodies {
   readonly #config: JsonConfig
@@ -42,8 +42,8 @@ export class JsonBodies {
   }
 
   /**
-   * Throws `Unsupported` for another media type, charset or coding, `TooLarge` beyond a limit, `Invalid` for malformed JSON, excessive depth or a key that
-   * names a prototype, `Unavailable` if a large body gets no slot.
+   * Throws `Unsupported` for another media type, charset or coding, `TooLarge` beyond a limit, `Invalid` for JSON that is malformed, too deep or has
+   * a prototype key, `Unavailable` if too many large bodies are waiting.
    */
   async read(context: Context, request: RequestContext, declaration: Declaration): Promise<JsonBody> {
     const { headers } = request.req
@@ -52,7 +52,7 @@ export class JsonBodies {
     requireJson(headers['content-type'], headers['content-encoding'])
     const limits = this.#limitsOf(declaration, request.caller)
     if (Number(length) > limits.maxBytes) throw tooLarge(limits.maxBytes)
-    // A body of unannounced length may be as large as the limit.
+    // A body without Content-Length may reach the limit.
     const isLarge = (length === undefined ? limits.maxBytes : Number(length)) > this.#config.largeJson.bytes
     if (isLarge) return this.#readLarge(context, request, limits, declaration.isLong ?? false)
     request.invite()
@@ -72,12 +72,12 @@ export class JsonBodies {
       const bytes = await bytesOf(context, limits.maxBytes)
       youngGarbage.passed(bytes.length)
       if (bytes.length > this.#config.largeJson.bytes) releases.push(await this.#working.acquire(request.signal))
-      // Yields to other requests between steps.
+      // Yield to other requests between the steps.
       await setImmediate()
       parsedBytes = bytes.length
       const value = parsed(bytes, limits)
       await setImmediate()
-      // A handler that waits for others would keep the slots from requests that finish sooner.
+      // A handler that waits for other services must not block shorter requests.
       if (isLong) release()
       return { value, release }
     } catch (error) {
@@ -137,8 +137,8 @@ const bytesOf = async (context: Context, maxBytes: number): Promise<Buffer> => {
 const parsers = new Map<number, Promise<KoaMiddleware>>()
 
 /**
- * koa-body is slow to load, so it is loaded for the first body. Reading text without an encoding leaves the bytes unchanged: bodies that it parsed itself
- * would not be counted, and decoding would lose invalid UTF-8.
+ * koa-body is slow to load, so it is loaded for the first body. As text without an encoding it leaves the bytes unchanged: JSON that it parsed itself
+ * would not have been counted, and decoding would lose invalid UTF-8.
  */
 const parserFor = (textLimit: number): Promise<KoaMiddleware> => {
   let parser = parsers.get(textLimit)
@@ -168,10 +168,10 @@ const refusal = (error: unknown, maxBytes: number): unknown => {
   return error
 }
 
-/** True of a body that a route declares as bytes. */
+/** Whether a route declares its body as plain bytes. */
 export const isByteBody = (body: unknown): body is ByteBody => typeof body === 'object' && body !== null && 'byteBody' in body
 
-/** The bytes of a request body as passed to a handler. Throws `Unsupported` for a media type other than the declared one. */
+/** The request body as bytes for the handler. Throws `Unsupported` for another media type than the declared one. */
 class RequestBody implements SentBytes {
   readonly sizeBytes: number | undefined
   readonly isPresent: boolean
@@ -206,8 +206,8 @@ class RequestBody implements SentBytes {
 const ignore = (): void => undefined
 
 /**
- * Handlers never get Node's own stream: destroying it would close the connection, and lose the answer. If this stream is destroyed, the code that ends the
- * answer handles the rest of the body.
+ * Wraps Node's stream for handlers, because destroying that one would close the connection and lose the response. When this stream is destroyed,
+ * the rest of the body is read by whatever ends the response.
  */
 class BodyStream extends Readable {
   readonly #request: RequestContext
@@ -216,7 +216,7 @@ class BodyStream extends Readable {
     super({ highWaterMark: 64 * 1024 })
     this.#request = request
     const { req } = request
-    // An error may occur before a listener is attached; readers still receive it.
+    // An error may occur before there is a listener; readers still get it.
     this.on('error', ignore)
     const cut = (): void => {
       if (!req.complete) this.destroy(new Invalid('Unexpected end of the body'))
@@ -251,12 +251,12 @@ class BodyStream extends Readable {
   }
 }
 
-/** A body of parts, as far as it is validated. */
+/** The members of a multipart declaration that are read here. */
 interface MultipartBody {
   readonly maxParts?: number
 }
 
-/** Reads the body that the route declares: JSON is read whole and validated; parts and bytes are streamed to the handler. */
+/** Reads the body that the route declares: JSON completely and validated, parts and bytes as streams for the handler. */
 export const readBody =
   (bodies: JsonBodies): Middleware =>
   (context, next) => {
@@ -279,14 +279,14 @@ const withBody = async (bodies: JsonBodies, context: Context, declared: unknown,
   }
 }
 
-/** An absent body is an empty object, except if an object is one of several allowed types: there it would be stored as if it had been sent. */
+/** A missing body is an empty object, except for unions, where the object would be stored as if it had been sent. */
 const absentBody = (declared: s.TSchema): unknown => ('anyOf' in declared ? undefined : {})
 
 const bodyOf = async (bodies: JsonBodies, context: Context, request: RequestContext, declared: unknown): Promise<JsonBody> => {
   const { declaration, checks } = request.route as RegisteredRoute
   if (isByteBody(declared)) return { ...noBody, value: new RequestBody(request, declared) }
   if (!isSchema(declared)) {
-    // Clients with no files to upload send neither body nor media type: the handler reports what is missing.
+    // Clients without files send neither a body nor a media type: the handler reports what is missing.
     if (isAbsent(request.req.headers) && request.req.headers['content-type'] === undefined) return { ...noBody, value: Readable.from([]) }
     return { ...noBody, value: new MultipartReader(request, (declared as unknown as MultipartBody).maxParts ?? 1000) }
   }

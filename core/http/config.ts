@@ -26,10 +26,10 @@ const limits = (unit: string, { maxConcurrent, maxPerMinute }: Limits) =>
 const budget = (work: string, unit: string, account: Limits, anonymous: Limits) =>
   s.Object({ account: limits(unit, account), anonymous: limits(unit, anonymous) }, { default: {}, description: work })
 
-const seconds = "Seconds of the server's time before the first byte of the answer"
+const seconds = "Seconds of the server's time before the first byte of the response"
 const requests = 'Requests'
 
-/** The cost limits of each kind of heavy work per caller, under `http.budgets`. */
+/** Budgets of each kind of expensive work per caller, under `http.budgets`. */
 export const budgetConfig = s.Object(
   {
     maxWaiting: s.Integer({ default: 256, minimum: 0, description: 'Maximum number of waiting requests of one caller, per kind of work' }),
@@ -37,12 +37,12 @@ export const budgetConfig = s.Object(
     freeMs: s.Integer({
       default: 100,
       minimum: 0,
-      description: 'Free milliseconds per request, where a budget is counted in seconds: small requests cost nothing',
+      description: 'Free milliseconds per request for budgets in seconds, so that small requests are free',
     }),
     smallMetadataBytes: s.Integer({
       default: 65_536,
       minimum: 0,
-      description: 'Maximum size of metadata that is written without a budget, in bytes',
+      description: 'Maximum size of metadata written without a budget, in bytes',
     }),
     maxCallers: s.Integer({
       default: 10_000,
@@ -65,7 +65,7 @@ export const budgetConfig = s.Object(
       { maxConcurrent: 4, maxPerMinute: 120 },
     ),
     expand: budget(
-      'SensorThings queries, whose results nest',
+      'SensorThings queries with nested results',
       seconds,
       { maxConcurrent: 4, maxPerMinute: 40 },
       { maxConcurrent: 2, maxPerMinute: 20 },
@@ -80,7 +80,7 @@ export const budgetConfig = s.Object(
   { default: {}, description: 'Rate limits of expensive work, per account and, for anonymous callers, per address' },
 )
 
-/** Validated settings of the budgets. */
+/** Validated budget settings. */
 export type BudgetConfig = s.Static<typeof budgetConfig>
 
 /** HTTP settings, under `http`. */
@@ -93,7 +93,7 @@ export const httpConfig = s.Object(
       {
         default: 0,
         description:
-          'Trusted reverse proxies: their number, or a list of their addresses and networks (`10.0.0.0/24`); the client address is then read from `X-Forwarded-For`. Sign-in by headers of a proxy requires the list',
+          'Trusted reverse proxies: their number, or a list of their addresses and networks (`10.0.0.0/24`); the client address is then read from `X-Forwarded-For`. Sign-in through proxy headers requires the list',
       },
     ),
     allowedOrigins: s.Array(s.String(), {
@@ -124,7 +124,7 @@ export const httpConfig = s.Object(
     maxJsonMembers: s.Integer({
       default: 100_000,
       minimum: 100,
-      description: 'Maximum number of members in a JSON body, over all its objects, counted before parsing',
+      description: 'Maximum total number of object members in a JSON body, counted before parsing',
     }),
     maxJsonLeaves: s.Integer({
       default: 500_000,
@@ -162,7 +162,7 @@ export const httpConfig = s.Object(
     silentTransferMs: s.Integer({
       default: 60_000,
       minimum: 100,
-      description: 'Timeout of a transfer without progress, in milliseconds; the connection is then closed',
+      description: 'Timeout of a transfer without progress, in milliseconds; then the connection is closed',
     }),
     bodyRateWindowMs: s.Integer({
       default: 30_000,
@@ -183,11 +183,11 @@ export const httpConfig = s.Object(
       default: 1000,
       minimum: 1,
       description:
-        'Duration above which a request is logged as a warning, in milliseconds; of downloads and long lists up to the first byte',
+        'Duration above which a request is logged as a warning, in milliseconds; for downloads and long lists, the time to the first byte',
     }),
     compress: s.Boolean({
       default: true,
-      description: 'Compress JSON and text responses over 1 kB, streamed ones included, if the client accepts it',
+      description: 'Compress JSON and text responses over 1 kB, including streams, if the client accepts it',
     }),
     budgets: budgetConfig,
     metrics: s.Boolean({ default: false, description: 'Serve Prometheus metrics at `/metrics`' }),

@@ -8,11 +8,11 @@ import { serve } from './testing/serve.ts'
 
 const route = routesFor('things', {})
 
-/** How a client ends a connection on which it still owes most of a body. */
+/** Ways in which a client ends a connection during its request body. */
 const ends = { 'closes its side': 'end', closes: 'destroy', resets: 'resetAndDestroy' } as const
 
 for (const [how, end] of Object.entries(ends))
-  test(`that a client disconnects is no error in the log, although the handler fails of it: a client that ${how}`, async t => {
+  test(`a disconnect is not logged as an error, although the handler fails: a client that ${how}`, async t => {
     const { log, lines } = keptLog()
     const begun = Promise.withResolvers<void>()
     const routes: Record<string, Route> = {

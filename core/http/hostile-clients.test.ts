@@ -35,7 +35,7 @@ const server = async (t: ExecutionContext, config: Partial<HttpConfig> = {}) => 
   return { url, connect }
 }
 
-/** Sends a byte at a time until the server has had enough. */
+/** Sends a byte at a time until the server closes the connection. */
 const drip = (t: ExecutionContext, client: RawClient, everyMs: number): void => {
   const timer = setInterval(() => client.socket.writable && client.send('x'), everyMs)
   t.teardown(() => clearInterval(timer))
@@ -45,16 +45,16 @@ const drip = (t: ExecutionContext, client: RawClient, everyMs: number): void => 
 const octets = 'POST /count HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\n'
 const json = 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
 
-test('a body that drips is answered with 408 and cut, although it is never silent', async t => {
+test('a slow body gets 408 and a closed connection, although it never stalls', async t => {
   const { connect } = await server(t, { bodyRateWindowMs: 400, minBodyRate: 1024, silentTransferMs: 60_000 })
   const client = await connect(octets)
   drip(t, client, 20)
   const answer = await client.receives(/"code":"too-slow"/)
   t.regex(answer, /^HTTP\/1\.1 408 /)
-  t.regex(answer, /at least 1024 bytes a second/)
+  t.regex(answer, /at least 1024 bytes per second/)
 })
 
-test('a JSON body has a time as a whole, however fast it drips', async t => {
+test('a JSON body has a total time limit, regardless of its rate', async t => {
   const { connect } = await server(t, { bodyRateWindowMs: 60_000, jsonBodyTimeoutMs: 400 })
   for (const framing of ['Content-Length: 60000', 'Transfer-Encoding: chunked']) {
     const client = await connect(`${json}${framing}\r\n\r\n${framing.startsWith('T') ? '' : '"'}`)
@@ -65,7 +65,7 @@ test('a JSON body has a time as a whole, however fast it drips', async t => {
   }
 })
 
-test('a body that moves may take longer than any window', async t => {
+test('a body with a sufficient rate may take longer than a window', async t => {
   const { connect } = await server(t, { bodyRateWindowMs: 1000, minBodyRate: 1 })
   const client = await connect(octets.replace('1000000', '600'))
   for (let sent = 0; sent < 600; sent += 24) {
@@ -75,7 +75,7 @@ test('a body that moves may take longer than any window', async t => {
   t.regex(await client.receives(/600$/), /^HTTP\/1\.1 200 /)
 })
 
-test('one address gets its share of the connections, with 429 beyond it, until one of them ends', async t => {
+test('connections per address are limited, with 429 beyond the limit until one ends', async t => {
   const { connect, url } = await server(t, { maxConnectionsPerAddress: 3, keepAliveTimeoutMs: 60_000 })
   const held = [await connect(octets), await connect(octets), await connect('GET /hel')]
   const refused = await (await connect('GET /hello HTTP/1.1\r\nHost: x\r\n\r\n')).closed()
@@ -90,13 +90,13 @@ test('one address gets its share of the connections, with 429 beyond it, until o
   t.is(await answered(), 'hello')
 })
 
-test('connections of a trusted proxy are not held to the share of one address', async t => {
+test('connections of a trusted proxy are not limited per address', async t => {
   const { connect } = await server(t, { maxConnectionsPerAddress: 1, trustedProxies: 1 })
   const clients = [await connect(octets), await connect('GET /hello HTTP/1.1\r\nHost: x\r\n\r\n')]
   t.regex(await (clients[1] as RawClient).receives(/hello$/), /^HTTP\/1\.1 200 /)
 })
 
-test('a name that was not configured is no name of this server', async t => {
+test('a host name that is not configured is refused', async t => {
   const { connect } = await server(t, { allowedHosts: ['files.example.net'] })
   const asked = async (host: string) => (await connect(`GET /hello HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).closed()
   for (const host of [

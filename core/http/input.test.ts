@@ -100,7 +100,7 @@ const server = async (t: ExecutionContext, config: Partial<HttpConfig> = { maxAn
   }
 }
 
-test('a body is taken with its defaults, and undeclared members are removed at every depth', async t => {
+test('defaults are added to a body, and undeclared members are removed at every depth', async t => {
   const { post } = await server(t)
   const sent = {
     name: 'x',
@@ -145,7 +145,7 @@ test('a refusal names the field and the rule', async t => {
   }
 })
 
-test('what is not JSON is refused with its place', async t => {
+test('invalid JSON is refused with the position of the error', async t => {
   const { post } = await server(t)
   const answer = await post('/api/things', '{"name": "x", }')
   t.is(answer.status, 400)
@@ -154,7 +154,7 @@ test('what is not JSON is refused with its place', async t => {
   t.is((await post('/api/things', 'NaN')).status, 400)
 })
 
-test('no body is an empty object where that is allowed', async t => {
+test('a missing body is an empty object where that is allowed', async t => {
   const { post, url } = await server(t)
   t.deepEqual((await post('/api/options', '', {})).json, {})
   t.is((await fetch(`${url}/api/options`, { method: 'POST' })).status, 200)
@@ -200,7 +200,7 @@ test('members that could reach a prototype are refused, however deep', async t =
   t.is(({} as { a?: unknown }).a, undefined)
 })
 
-test('nesting ends at 64 levels, also of what is stored verbatim', async t => {
+test('nesting is limited to 64 levels, even of content stored verbatim', async t => {
   const { post } = await server(t)
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   t.is((await post('/api/free', nested(64))).status, 200)
@@ -209,7 +209,7 @@ test('nesting ends at 64 levels, also of what is stored verbatim', async t => {
   t.is((await post('/api/free', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`)).status, 400)
 })
 
-test('whoever is not signed in sends smaller bodies than the route allows', async t => {
+test('bodies of anonymous callers have a lower limit than that of the route', async t => {
   const { post } = await server(t, { maxAnonymousJsonBytes: 1024 })
   const text = (length: number): string => JSON.stringify('x'.repeat(length - 2))
   t.is((await post('/api/free', text(1024))).status, 200)
@@ -218,7 +218,7 @@ test('whoever is not signed in sends smaller bodies than the route allows', asyn
   t.regex(answer.message, /at most 1024 bytes/)
 })
 
-test('a body may be as large as its route says, and no larger', async t => {
+test('the size of a body is limited by its route', async t => {
   const { post, url } = await server(t)
   const text = (length: number): string => JSON.stringify('x'.repeat(length - 2))
   t.is((await post('/api/free', text(2_000_000))).status, 200)
@@ -244,7 +244,7 @@ test('text that is not UTF-8 is refused, a sent replacement character is not', a
   t.deepEqual((await post('/api/free', '{"ключ":"值 😀"}')).json, { ключ: '值 😀' })
 })
 
-test('what could not be stored as it came is refused', async t => {
+test('content that cannot be stored unchanged is refused', async t => {
   const { post } = await server(t)
   for (const text of ['{"a":1e999}', '["\\ud800"]', '{"\\udc00":1}']) t.is((await post('/api/free', text)).status, 400, text)
 })
@@ -281,12 +281,12 @@ test('a query gets types and defaults', async t => {
   }
 })
 
-test('fields a form left empty count as absent, unless they are text', async t => {
+test('empty form fields are treated as absent unless they are text', async t => {
   const { get } = await server(t)
   t.deepEqual((await get('?limit=&deep=&space=&text=')).json['query'], { limit: 12, deep: false, text: '' })
 })
 
-test('of a repeated parameter that is no list the first counts', async t => {
+test('the first value of a repeated parameter is used unless it is a list', async t => {
   const { get } = await server(t)
   t.deepEqual((await get('?limit=1&limit=2')).json['query'], { limit: 1, deep: false })
 })
@@ -299,7 +299,7 @@ test('no value of a query is dropped, however many there are', async t => {
   t.is(((await get(`?${'tag=a&'.repeat(1000)}deep=true`)).json['query'] as { deep: boolean }).deep, true)
 })
 
-test('a wrong query is refused by name', async t => {
+test('an invalid query is refused with the name of the parameter', async t => {
   const { get } = await server(t)
   const expected: readonly [string, RegExp][] = [
     ['?limit=0', /^limit must be a whole number from 1 to 100$/],
@@ -319,14 +319,14 @@ test('a wrong query is refused by name', async t => {
   }
 })
 
-test('an id in a query that has not the form of one is 404', async t => {
+test('a malformed id in a query is 404', async t => {
   const { get } = await server(t)
   const answer = await get('?space=nope')
   t.is(answer.status, 404)
   t.regex(answer.message, /Space not found/)
 })
 
-test('a handler sees the address without the key', async t => {
+test('a handler gets the URL without the key', async t => {
   const { url } = await serve(
     t,
     { list: routes['list'] as Route },

@@ -9,14 +9,14 @@ import type { RequestContext } from './request-context.ts'
 
 const boundary = 'bOuNd'
 
-/** A request whose body comes in pieces and ends when they are read. */
+/** A request whose body arrives in the given chunks. */
 const requestOf = (pieces: readonly Buffer[]): RequestContext => {
   const req = Readable.from(pieces, { objectMode: false }) as unknown as IncomingMessage
   Object.assign(req, { headers: { 'content-type': `multipart/form-data; boundary=${boundary}` }, complete: true })
   return { req, invite: () => undefined } as unknown as RequestContext
 }
 
-/** What a reader makes of a body: its parts, or the code of the refusal. Anything else fails the test. */
+/** The result of reading a body: its parts, or the code of the refusal. Anything else fails the test. */
 const outcome = async (pieces: readonly Buffer[]): Promise<unknown> => {
   const parts: unknown[] = []
   try {
@@ -57,7 +57,7 @@ const bodyOf = (given: readonly { name: string; filename: string; content: Buffe
     Buffer.from(`--${boundary}--\r\n`),
   ])
 
-test('files come back byte for byte, however the body is cut', async t => {
+test('files are read byte for byte, regardless of chunk boundaries', async t => {
   const property = fc.asyncProperty(parts, places, async (given, cuts) => {
     const expected = given.map(part => [part.name, part.filename, 'application/octet-stream', part.content.toString('hex')])
     assert.deepEqual(await outcome(cut(bodyOf(given), cuts)), expected)
@@ -65,7 +65,7 @@ test('files come back byte for byte, however the body is cut', async t => {
   await t.notThrowsAsync(fc.assert(property, { numRuns: 400 }))
 })
 
-test('a broken body is refused or read, alike however it is cut, and never hangs', async t => {
+test('a corrupted body gives the same result for all chunk boundaries, and never hangs', async t => {
   const broken = fc.tuple(
     parts,
     fc.array(fc.record({ at: fc.nat(), remove: fc.nat(40), put: fc.constantFrom('', '-', '\r\n', '\r', ':', '"', `--${boundary}`, 'x') }), {
@@ -83,10 +83,10 @@ test('a broken body is refused or read, alike however it is cut, and never hangs
   await t.notThrowsAsync(fc.assert(property, { numRuns: 400 }))
 })
 
-test('every body that is cut short is refused', async t => {
+test('every truncated body is refused', async t => {
   const property = fc.asyncProperty(parts, fc.nat(), async (given, at) => {
     const body = bodyOf(given)
-    // Without the last boundary and its two dashes something is missing.
+    // Without the last boundary and its two dashes, the body is incomplete.
     assert.equal(await outcome([body.subarray(0, at % (body.length - 3))]), 'invalid')
   })
   await t.notThrowsAsync(fc.assert(property, { numRuns: 300 }))

@@ -8,7 +8,7 @@ import { serve } from './testing/serve.ts'
 const route = routesFor('files', {})
 const responses = { 200: s.json() }
 
-/** What an upload came to, as the handler saw it. */
+/** The result of an upload in the handler. */
 interface Seen {
   failure: unknown
 }
@@ -148,7 +148,7 @@ test('bad part headers are refused', async t => {
   }
 })
 
-test('a field that is no UTF-8 or too large is refused', async t => {
+test('a field that is not UTF-8 or too large is refused', async t => {
   const { post } = await server(t)
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="f"\r\n\r\n`
   const latin = Buffer.concat([Buffer.from(head), Buffer.from([0xe9]), Buffer.from(`\r\n${end}`)])
@@ -167,7 +167,7 @@ test('parts beyond the limit are refused', async t => {
   t.regex(json.message ?? '', /at most 5 parts/)
 })
 
-test('headers of a part beyond the limits are refused, also where they never end', async t => {
+test('part headers beyond the limits are refused, even if they never end', async t => {
   const { post } = await server(t)
   const file = (headers: string): string => part('form-data; name="f"; filename="a"', 'x', headers)
   t.is((await post(file(`X: ${'a'.repeat(16_000)}\r\n`) + end)).status, 200)
@@ -216,7 +216,7 @@ test('a client that disconnects mid-file fails the file', async t => {
   t.is((seen.failure as { code?: string }).code, 'invalid')
 })
 
-test('a client that falls silent mid-file is cut off', async t => {
+test('the connection of a client that stalls mid-file is closed', async t => {
   const { port, seen } = await server(t, 500)
   const client = await rawClient(port)
   client.send(`POST /read HTTP/1.1\r\nHost: x\r\nContent-Type: ${type['content-type']}\r\nContent-Length: 100000\r\n\r\n`)
@@ -226,7 +226,7 @@ test('a client that falls silent mid-file is cut off', async t => {
   t.is((seen.failure as { code?: string }).code, 'invalid')
 })
 
-test('an unread part is passed over', async t => {
+test('an unread part is skipped', async t => {
   const { post } = await server(t)
   const big = 'x'.repeat(2_000_000)
   const body =
@@ -236,7 +236,7 @@ test('an unread part is passed over', async t => {
   t.deepEqual((await post(body, '/skip')).json as unknown, ['a', 'b', 'c'])
 })
 
-test('a handler that stops early answers at once, and the client sees it though it is still sending', async t => {
+test('a handler that stops early responds immediately, and the client gets the response while it is still sending', async t => {
   const { port } = await server(t)
   const client = await rawClient(port)
   client.send(`POST /first HTTP/1.1\r\nHost: x\r\nContent-Type: ${type['content-type']}\r\nContent-Length: 5000000\r\n\r\n`)
@@ -247,7 +247,7 @@ test('a handler that stops early answers at once, and the client sees it though 
   client.socket.destroy()
 })
 
-test('content that looks almost like a boundary is content, however it is cut', async t => {
+test('content similar to a boundary is preserved, regardless of chunk boundaries', async t => {
   const { port } = await server(t)
   const content = `\r\n--Xy\r\n--${boundary}\r--${boundary.slice(1)}\r\n-`
   const body = part('form-data; name="f"; filename="a"', content.replaceAll(`\r\n--${boundary}`, '\r\n--Xy')) + end
@@ -295,7 +295,7 @@ test('a slow handler holds the sender back', async t => {
   const chunk = Buffer.alloc(1024 * 1024, 'x')
   let sent = 0
   while (client.socket.write(chunk)) sent += chunk.length
-  // The kernel's buffers take some megabytes; the rest waits on our side of the socket.
+  // The operating system's buffers hold some megabytes; the rest waits on the client's side.
   t.true(client.socket.bytesWritten - client.socket.writableLength < total / 2)
   gate.resolve()
   await once(client.socket, 'drain')

@@ -11,25 +11,25 @@ import { isMediaType } from './respond.ts'
 
 const require = createRequire(import.meta.url)
 
-/** Loaded for the first multipart body: a start does not need it. */
+/** Loaded for the first multipart body to keep the start fast. */
 const loadBusboy = (): typeof import('@fastify/busboy') => require('@fastify/busboy')
 
 type Part = FilePart | FieldPart
 type RawHeader = Readonly<Record<string, readonly string[] | undefined>>
 
-/** A position in the order of parts; a field takes it before its value is complete. */
+/** A slot in the order of parts; a field reserves it before its value is complete. */
 interface Slot {
   part?: Part
 }
 
 const maxFieldBytes = 1024 * 1024
-/** Of one part. */
+/** Per part. */
 const maxHeaderBytes = 16 * 1024
 const maxHeaderLines = 50
 
 /**
- * Streams a multipart body with back-pressure: at most a few hundred kilobytes are buffered. A malformed or truncated body ends the iteration and the open
- * file with `Invalid`.
+ * Reads a multipart body as a stream with back-pressure: buffers at most a few hundred kilobytes. A malformed or truncated body
+ * ends the iteration and the open file with `Invalid`.
  */
 export class MultipartReader implements AsyncIterableIterator<Part> {
   readonly #request: RequestContext
@@ -39,7 +39,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
   readonly #files = new Set<PartBytes>()
   #count = 0
   #isHeaderDue = false
-  /** Bytes in chunks that contained only part of a header. */
+  /** Bytes of consecutive chunks that were entirely inside a header. */
   #headerBytes = -1
   #isFinished = false
   #isBodyRead = false
@@ -59,7 +59,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
       throw new Unsupported('Compressed bodies are not supported: send it without Content-Encoding')
     this.#request = request
     this.#maxParts = maxParts
-    // The parser truncates silently beyond its limits: they are set above those that are checked here.
+    // The parser silently truncates at its limits, so they are above the limits checked here.
     this.#parser = new (loadBusboy().Dicer)({
       ...{ boundary, maxHeaderPairs: maxHeaderLines + 1, maxHeaderSize: 64 * maxHeaderBytes },
     } as ConstructorParameters<typeof Dicer>[0])
@@ -88,7 +88,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     }
   }
 
-  /** A handler that leaves its loop reads no more parts. */
+  /** Called when a handler leaves its loop early. */
   async return(): Promise<IteratorResult<Part, undefined>> {
     this.#current?.destroy()
     this.#request.req.unpipe()
@@ -119,7 +119,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
       youngGarbage.passed(chunk.length)
       this.#countHeader(chunk.length)
     })
-    // After `pipe`, whose own listener stops reading: data after the last part is read and dropped.
+    // Registered after `pipe`, whose own listener stops the reading: data after the last part is read and discarded.
     this.#parser.on('finish', () => {
       if (this.#isHeaderDue) tooShort()
       this.#isFinished = true
@@ -128,7 +128,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     })
   }
 
-  /** An unterminated header is refused before all of it is received. The first chunk may start with content before it, and is not counted. */
+  /** Refuses an endless header while it is being received. The first chunk is not counted, because it may begin with the content before the header. */
   #countHeader(length: number): void {
     if (!this.#isHeaderDue) this.#headerBytes = -1
     else if (this.#headerBytes < 0) this.#headerBytes = 0
@@ -140,7 +140,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     if (this.#isHeaderDue) this.#fail(new Invalid('A part of the body has no headers'))
     this.#count += 1
     if (this.#count > this.#maxParts) this.#fail(new TooLarge(`The body must have at most ${this.#maxParts} parts`))
-    // A part without a reader must still be drained, or the body stops here.
+    // A part that is not consumed must still be read, or the body stalls.
     source.on('error', () => undefined)
     this.#isHeaderDue = true
     source.on('header', (header: RawHeader) => {
@@ -202,8 +202,8 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
 const ignore = (): void => undefined
 
 /**
- * The bytes of a part for a handler. If a body is truncated, the parser's own stream ends as if it were complete, so handlers never get it: this one is
- * destroyed with the error instead.
+ * The bytes of a part for a handler. The parser's own stream ends normally even if the body is truncated;
+ * this one is destroyed with the error instead.
  */
 class PartBytes extends Readable {
   readonly #source: Readable
@@ -218,7 +218,7 @@ class PartBytes extends Readable {
       if (!this.destroyed) this.push(null)
     })
     source.on('error', ignore)
-    // An error may occur before a listener is attached; readers still receive it.
+    // An error may occur before there is a listener; readers still get it.
     this.on('error', ignore)
   }
 
@@ -227,7 +227,7 @@ class PartBytes extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    // The rest of the part must be drained so that the body can continue.
+    // The rest of the part must be read so that the body can continue.
     this.#source.resume()
     callback(error)
   }
@@ -240,7 +240,7 @@ const maxFieldName = 200
 /** The parsed header of a part. */
 interface PartHeader {
   readonly field: string
-  /** Absent for a plain field. */
+  /** Absent for a field that is not a file. */
   readonly filename?: string
   readonly contentType: string
 }
@@ -248,7 +248,7 @@ interface PartHeader {
 const tooLargeHeader = (): TooLarge =>
   new TooLarge(`The headers of a part must be at most ${maxHeaderBytes} bytes in ${maxHeaderLines} lines`)
 
-/** Parses a part's header, passed as Latin-1 values (bytes) by lower-case name. Throws `Invalid`, and `TooLarge` beyond the limits. */
+/** Parses a part's header, given as Latin-1 (byte) strings by lower-case name. Throws `Invalid`, and `TooLarge` beyond the limits. */
 const partHeader = (header: Readonly<Record<string, readonly string[] | undefined>>): PartHeader => {
   const lines = Object.entries(header).flatMap(([name, values = []]) => values.map(value => name.length + value.length + ': \r\n'.length))
   if (lines.length > maxHeaderLines || lines.reduce((sum, length) => sum + length, 0) > maxHeaderBytes) throw tooLargeHeader()
@@ -269,11 +269,11 @@ const partHeader = (header: Readonly<Record<string, readonly string[] | undefine
   return { field, contentType, filename: safeName(sent) }
 }
 
-/** Clients that use backslash escapes escape only quotes: the backslashes in `C:\\report.doc` are literal. */
+/** Clients that escape with backslashes only escape quotes and backslashes: the backslash in `C:\\report.doc` is literal. */
 const quoted = (disposition: string): string =>
   disposition.replaceAll(/\\(.?)/g, (all, next: string) => (next === '"' || next === '\\' ? all : `\\\\${next}`))
 
-/** RFC 5987 first, if it can be decoded: `filename*=UTF-8''na%C3%AFve.txt`. */
+/** Prefers the RFC 5987 form if it can be decoded: `filename*=UTF-8''na%C3%AFve.txt`. */
 const filenameIn = ({ filename, 'filename*': extended }: Readonly<Record<string, string | undefined>>): string | undefined => {
   const plain = filename === undefined ? undefined : unescaped(utf8(filename))
   const sent = (extended === undefined ? undefined : decodeExtended(extended)) ?? plain
@@ -282,14 +282,14 @@ const filenameIn = ({ filename, 'filename*': extended }: Readonly<Record<string,
 }
 
 /**
- * HTML forms and the HTTP libraries of most languages send `"` as `%22`, and no other percent sign is an escape (WHATWG Fetch, "multipart/form-data parser").
- * Line breaks, which they escape as well, may not be in a name.
+ * HTML forms and most HTTP libraries send `"` as `%22`; other percent signs are literal (WHATWG Fetch, "multipart/form-data parser").
+ * They also escape line breaks, which are not allowed in a name.
  */
 const unescaped = (sent: string): string => sent.replaceAll('%22', '"')
 
 const utf8 = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
 
-/** The last segment of a name that a browser may have sent as a path. */
+/** The last segment of the name, because some browsers send a path. */
 const safeName = (sent: string): string => {
   const name = sent.split(/[\\/]/).at(-1) ?? ''
   if (/\p{Cc}/u.test(name)) throw new Invalid('A file name must not contain control characters')

@@ -13,13 +13,13 @@ const notesOf = (allowed: readonly string[], requests: readonly Record<string, s
 
 const viewer = { origin: 'https://viewer.example.org', host: 'data.example.org', 'sec-fetch-site': 'cross-site' }
 
-test('the log says once of each other origin which setting lets its pages read answers', t => {
+test('a blocked origin is logged once with the setting that allows it', t => {
   const lines = notesOf([], [viewer, viewer, { ...viewer, origin: 'null' }])
   t.is(lines.length, 2)
   t.regex(lines[0] ?? '', /http\.allowedOrigins.*https:\/\/viewer\.example\.org/)
 })
 
-test('nothing is said of allowed origins, of pages of this server and of programs', t => {
+test('allowed origins, pages of this server and other programs are not logged', t => {
   const own = [
     { origin: 'https://data.example.org', host: 'inside:9000' },
     { origin: 'http://inside:9000', host: 'inside:9000' },
@@ -31,7 +31,7 @@ test('nothing is said of allowed origins, of pages of this server and of program
   t.deepEqual(notesOf(['*'], [viewer]), [])
 })
 
-test('who makes up origins fills no log', t => {
+test('invented origins cannot flood the log', t => {
   const many = Array.from({ length: 500 }, (_, at) => ({ ...viewer, origin: `https://o${at}.example.org` }))
   t.is(notesOf([], many).length, 100)
   t.deepEqual(notesOf([], [{ ...viewer, origin: `https://${'o'.repeat(300)}.example.org` }]), [])

@@ -8,7 +8,7 @@ import type { ResponseWriter } from './response-writer.ts'
 import type { Addresses, PrefixRouter } from './router.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
 
-/** 421: the request is meant for another server, or comes from a page whose own name resolves to this one (DNS rebinding). */
+/** 421: the request is for another server, or comes from a page that resolved its own host name to this server (DNS rebinding). */
 export class UnknownHost extends Problem {
   constructor(name: string) {
     super(
@@ -20,8 +20,8 @@ export class UnknownHost extends Problem {
 }
 
 /**
- * The names accepted in `Host`: that of the base URL and those that the configuration lists. IP addresses and names without a dot are accepted, because an
- * attacker cannot make them resolve to this server.
+ * The accepted `Host` names: that of the base URL and those in the configuration. IP addresses and names without a dot are also accepted, as an attacker
+ * cannot point them to this server.
  */
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>
@@ -34,7 +34,7 @@ export class AllowedHosts {
     this.#isOpen = allowed.includes('*')
   }
 
-  /** Throws `UnknownHost`, and `Invalid` if HTTP/1.1 requires a name and none was sent. */
+  /** Throws `UnknownHost`, and `Invalid` for an HTTP/1.1 request without a Host header. */
   require({ headers: { host }, httpVersion }: IncomingMessage): void {
     if (host === undefined && httpVersion !== '1.0') throw new Invalid('A request must have a Host header')
     if (this.#isOpen || host === undefined || host === '' || host === this.#last) return
@@ -48,7 +48,7 @@ export class AllowedHosts {
   }
 }
 
-/** Answers 421 if a request is meant for another server. */
+/** Refuses requests for another server with 421. */
 export const requireAllowedHost =
   (hosts: AllowedHosts): Middleware =>
   (context, next) => {
@@ -56,7 +56,7 @@ export const requireAllowedHost =
     return next()
   }
 
-/** Without brackets, port and trailing dot. */
+/** The host name without brackets, port and trailing dot. */
 const nameIn = (host: string): string => {
   const bracket = host.startsWith('[') ? host.indexOf(']') : -1
   if (bracket > 0) return host.slice(1, bracket).toLowerCase()
@@ -66,8 +66,8 @@ const nameIn = (host: string): string => {
 }
 
 /**
- * Warns once about a reverse proxy that is not configured: all its clients share one address for throttling, limits and the audit log. Only a peer in a
- * private network is assumed to be a proxy, as anyone on the Internet may send the header.
+ * Warns once about a reverse proxy that is not configured: all its clients share one address for throttling, limits and the
+ * audit log. Only a peer in a private network is assumed to be a proxy, as any client on the Internet may send the header.
  */
 export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log): ((req: IncomingMessage) => void) => {
   const proxies = new TrustedProxies(trustedProxies)
@@ -94,16 +94,16 @@ class CrossOrigin extends Problem {
 }
 
 /**
- * Allows a change on a route without authentication unless a browser reports that a page of another site sent it: that page could otherwise sign its visitors
- * in as someone else, or out. Programs send no such header.
+ * Refuses a change on a route without credentials if the browser's headers show that a page of another site sent it: otherwise that page could
+ * sign its visitors out, or in to another account. Other programs do not send these headers.
  */
 export const refuseOtherOrigins = (headers: IncomingHttpHeaders, baseUrl: string): void => {
   if (headers['sec-fetch-site'] ?? headers.origin ?? headers.referer) requireSameOrigin(headers, baseUrl)
 }
 
 /**
- * Allows a change by a session only if the browser reports that a page of this server sent it; otherwise throws a 403. Browsers send one of these headers with
- * every such request, so their absence is refused too.
+ * Accepts a session's change only if the browser's headers show that a page of this server sent it; throws 403 otherwise. Browsers send one of
+ * these headers with every such request, so a request without them is refused too.
  */
 export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string): void => {
   const site = headers['sec-fetch-site']
@@ -115,13 +115,13 @@ export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string)
   if (!isOwn) throw new CrossOrigin()
 }
 
-/** A page loaded unencrypted on a server that uses encryption may be forged. */
+/** A page loaded without encryption from an encrypted server may be forged. */
 const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol === 'https:' && from.protocol !== 'https:'
 
-/** Undefined for an invalid URL. */
+/** Undefined if the text is not a URL. */
 export const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
 
-/** Response headers that pages of other origins may read, besides those of plugins. */
+/** Response headers that pages of other origins may read, in addition to those of plugins. */
 export const exposedHeaders = [
   'Link',
   'X-Request-Id',
@@ -134,8 +134,8 @@ export const exposedHeaders = [
 ]
 
 /**
- * The headers that let a page of another origin read an answer: only for configured origins, never by reflection, never with cookies. `*` lets every page read
- * what is visible without a session.
+ * The headers that allow a page of another origin to read a response: only for configured origins, never by reflecting the sent one, and never with
+ * cookies. `*` allows all origins to read responses that need no session.
  */
 export const corsHeaders = (
   origin: string | undefined,
@@ -152,7 +152,10 @@ export const corsHeaders = (
 const maxNoted = 100
 const longestOrigin = 255
 
-/** Logs once per origin that its pages cannot read responses, and which setting allows it: browsers report only that something failed. */
+/**
+ * Logs once per origin that its pages cannot read responses, and which setting allows it: browsers only report
+ * a generic failure.
+ */
 export const crossOriginWarning = (
   allowed: readonly string[],
   baseUrl: () => string,
@@ -177,17 +180,17 @@ const allowedHeaders = [
   ...['Range', 'If-Range', 'If-Match', 'If-None-Match', 'If-Modified-Since', 'If-Unmodified-Since'],
 ]
 
-/** The inputs of answers to OPTIONS. */
+/** The inputs of OPTIONS responses. */
 export interface CorsOptions {
   readonly router: PrefixRouter
   readonly addresses: Addresses
   readonly writer: ResponseWriter
   readonly allowedOrigins: readonly string[]
-  /** Headers of plugins that pages of these origins may send. */
+  /** Plugin headers that pages of these origins may send. */
   readonly requestHeaders: readonly string[]
 }
 
-/** Answers OPTIONS: the methods of an address, and CORS preflights. 200 for every address, as in Clowder 1.x: an unknown one has no methods. */
+/** Handles OPTIONS: the methods of a path, and CORS preflights. 200 for every path, as in Clowder 1.x: an unknown one has no methods. */
 export const cors =
   ({ router, addresses, writer, allowedOrigins, requestHeaders }: CorsOptions): Middleware =>
   (context, next) => {

@@ -8,7 +8,7 @@ import { plainRoutes } from './testing/plain-routes.ts'
 import { type ServeOptions, serve } from './testing/serve.ts'
 
 const require = createRequire(import.meta.url)
-/** Has no types of its own. */
+/** A package without types. */
 const rateLimit = require('koa-ratelimit') as (options: object) => KoaMiddleware
 
 const route = routesFor('things', {})
@@ -35,7 +35,7 @@ const server = async (t: ExecutionContext, phase: MiddlewarePhase, use: KoaMiddl
   }
 }
 
-test('koa-helmet sets its headers on every answer, and ours win where both set one', async t => {
+test('koa-helmet sets its headers on every response, and ours take precedence', async t => {
   const ask = await server(t, 'beforeRouting', helmet())
   for (const path of ['/hello', '/nowhere', '/docs']) {
     const { headers } = await ask(path)
@@ -47,7 +47,7 @@ test('koa-helmet sets its headers on every answer, and ours win where both set o
   t.is((await ask('/hello')).text, 'hello')
 })
 
-test('koa-ratelimit counts by client, and its answer has the headers of all answers', async t => {
+test('koa-ratelimit counts per client, and its response has the common headers', async t => {
   const limit = rateLimit({ driver: 'memory', db: new Map(), duration: 60_000, max: 2 })
   const ask = await server(t, 'beforeRouting', limit, { config: { trustedProxies: 1 } })
   const from = (address: string, method = 'GET') => ask('/hello', { method, headers: { 'x-forwarded-for': address } })
@@ -63,7 +63,7 @@ test('koa-ratelimit counts by client, and its answer has the headers of all answ
   t.is((await from('203.0.113.2')).status, 200)
 })
 
-test('what middleware throws by Koa is a problem with its status, message and headers', async t => {
+test('an error thrown by ctx.throw is a problem with its status, message and headers', async t => {
   const limit = rateLimit({ driver: 'memory', db: new Map(), duration: 60_000, max: 1, throw: true })
   const ask = await server(t, 'beforeRouting', limit)
   t.is((await ask('/hello')).status, 200)
@@ -73,7 +73,7 @@ test('what middleware throws by Koa is a problem with its status, message and he
   t.like(JSON.parse(text), { status: 'error', code: 'refused', requestId: headers.get('x-request-id') })
 })
 
-test('what middleware throws otherwise is a bug, of which nothing is sent', async t => {
+test('any other error in middleware is a bug, of which no details are sent', async t => {
   const ask = await server(
     t,
     'beforeRouting',
@@ -86,7 +86,7 @@ test('what middleware throws otherwise is a bug, of which nothing is sent', asyn
   t.false(text.includes('secret'))
 })
 
-test('after authentication middleware has the caller, before rights and input are checked', async t => {
+test('middleware after authentication has the caller, and runs before rights and input are checked', async t => {
   const seen: unknown[] = []
   const ask = await server(
     t,
@@ -102,7 +102,7 @@ test('after authentication middleware has the caller, before rights and input ar
   t.deepEqual(seen, ['ann@example.org', null])
 })
 
-test('before the handler only what may pass comes by, and middleware may answer in its place', async t => {
+test('middleware before the handler only runs for permitted requests, and may respond instead of it', async t => {
   const ask = await server(
     t,
     'beforeHandler',
@@ -122,7 +122,7 @@ test('before the handler only what may pass comes by, and middleware may answer 
   t.deepEqual([stream.status, stream.text], [418, 'a pot'])
 })
 
-test('an answer of middleware reaches a client that is still sending', async t => {
+test('a response of middleware reaches a client that is still sending', async t => {
   const ask = await server(
     t,
     'beforeRouting',
@@ -135,7 +135,7 @@ test('an answer of middleware reaches a client that is still sending', async t =
   t.deepEqual([status, text], [503, 'later'])
 })
 
-test('a key in the address is hidden from middleware', async t => {
+test('a key in the URL is hidden from middleware', async t => {
   const seen: unknown[] = []
   const ask = await server(
     t,

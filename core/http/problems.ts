@@ -5,14 +5,14 @@ import type { ResponseWriter } from './response-writer.ts'
 /** Not imported: see `server.ts`. */
 const http = process.getBuiltinModule('node:http')
 
-/** 404 for an address without a route. */
+/** 404: no route matches the path. */
 export class NoSuchAddress extends Problem {
   constructor() {
     super(404, 'no-such-address', 'No such route')
   }
 }
 
-/** 405: the address exists, with other methods. */
+/** 405: the path exists with other methods. */
 export class MethodNotAllowed extends Problem {
   readonly allow: string
 
@@ -32,8 +32,8 @@ interface TextAnswer {
 }
 
 /**
- * The only place that turns thrown errors into answers: in the shape that existing clients read, or as `application/problem+json` if requested. Anything but a
- * `Problem` is a bug: it is logged with its cause, and no detail is sent.
+ * The only place that converts thrown values to responses: in the shape that existing clients read, or `application/problem+json` on request.
+ * Anything other than a `Problem` is a bug: it is logged with its cause, and no details are sent.
  */
 const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): TextAnswer => {
   const problem =
@@ -68,7 +68,7 @@ const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): Text
   }
 }
 
-/** What `ctx.throw` of Koa throws in plugin middleware, to be sent to the client. */
+/** An error with a public message, thrown by Koa's `ctx.throw` in plugin middleware. */
 interface ExposedError extends Error {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -85,18 +85,18 @@ const headersOf = (problem: Problem, request: RequestContext): Record<string, st
   ...(problem.status === 401 && request.staleCookie !== undefined ? { 'set-cookie': withoutCookie(request.staleCookie) } : {}),
 })
 
-/** Browsers accept a change of a `__Host-` cookie only with `Secure`. */
+/** Browsers accept changes of a `__Host-` cookie only with `Secure`. */
 const withoutCookie = (name: string): string =>
   `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${name.startsWith('__Host-') ? '; Secure' : ''}`
 
-/** Browsers open a password dialog for `WWW-Authenticate`, even for a page's own requests. */
+/** Browsers open a password dialog for `WWW-Authenticate`, even for requests by scripts. */
 const isBrowser = ({ req: { headers } }: RequestContext): boolean =>
   headers.cookie !== undefined ||
   headers['sec-fetch-mode'] !== undefined ||
   headers['x-requested-with'] !== undefined ||
   (headers.accept?.includes('text/html') ?? false)
 
-/** Answers with the problem thrown by later middleware. */
+/** Converts errors of later middleware to responses. */
 export const problems =
   (writer: ResponseWriter, log: Log): Middleware =>
   async (context, next) => {
@@ -105,7 +105,7 @@ export const problems =
     } catch (error) {
       const { request } = context.state
       if (request.res.destroyed || request.isAborted) {
-        // A client that disconnects makes handlers fail in many ways; nobody receives the response.
+        // Handlers fail in many ways when a client disconnects; there is no client left for the response.
         log.debug('client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
         return
       }

@@ -12,7 +12,7 @@ const route = routesFor('things', {})
 const defaults = (defaultsOf(httpConfig) as { budgets: BudgetConfig }).budgets
 const limits = (maxConcurrent: number, maxPerMinute: number) => ({ maxConcurrent, maxPerMinute })
 
-/** Work that lasts until it is let continue. */
+/** Work that lasts until it is released. */
 class Gate {
   readonly #waiting: (() => void)[] = []
   entered = 0
@@ -65,7 +65,7 @@ const served = async (t: ExecutionContext, routes: Record<string, Route>, budget
   return (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => fetch(url + path, { ...init, headers })
 }
 
-test('what is beyond the places of a caller waits, and runs when one is free', async t => {
+test('requests beyond the concurrency limit of a caller wait for a free slot', async t => {
   const gate = new Gate()
   const get = await served(t, { work: gated(gate) }, { search: { account: limits(2, 40), anonymous: limits(2, 40) } })
   const answers = Promise.all([1, 2, 3].map(() => get('/api/work')))
@@ -80,7 +80,7 @@ test('what is beyond the places of a caller waits, and runs when one is free', a
   )
 })
 
-test('one more than may wait is 429, with Retry-After and a sentence', async t => {
+test('a request beyond the queue limit is 429, with Retry-After and a message', async t => {
   const gate = new Gate()
   const get = await served(t, { work: gated(gate) }, { maxWaiting: 0, search: { account: limits(1, 40), anonymous: limits(1, 40) } })
   const first = get('/api/work')
@@ -109,7 +109,7 @@ test('a request that waited too long is refused', async t => {
   t.is((await first).status, 200)
 })
 
-test('a client that disconnects while it waits leaves its place in line', async t => {
+test('a client that disconnects while waiting leaves the queue', async t => {
   const budgets = new CostLimiter({ ...defaults, maxWaiting: 1, search: { account: limits(1, 40), anonymous: limits(1, 40) } })
   const leaving = new AbortController()
   const work = { cost: 'search', caller: anonymous, address: '192.0.2.1', signal: () => leaving.signal } as const
@@ -123,7 +123,7 @@ test('a client that disconnects while it waits leaves its place in line', async 
   await t.notThrowsAsync(next)
 })
 
-test('work is paid afterwards, what ran at once shares the time, and nobody owes more than a minute brings', async t => {
+test('work is charged afterwards, concurrent requests share the time, and debt is limited to one minute of budget', async t => {
   let nowMs = 0
   const budgets = new CostLimiter({ ...defaults, freeMs: 0, search: { account: limits(4, 10), anonymous: limits(4, 10) } }, () => nowMs)
   const admit = async (address: string): Promise<Admission> => {
@@ -139,7 +139,7 @@ test('work is paid afterwards, what ran at once shares the time, and nobody owes
   nowMs = 16_000
   end(one)
   end(other)
-  // Each has paid 8 s of 10.
+  // Each was charged 8 s of 10.
   const [again, long] = [await admit('192.0.2.1'), await admit('192.0.2.2')]
   end(again)
   nowMs = 316_000
@@ -150,7 +150,7 @@ test('work is paid afterwards, what ran at once shares the time, and nobody owes
   await t.notThrowsAsync(admit('192.0.2.2'))
 })
 
-test('the time that a body takes to come costs nothing', async t => {
+test('the time to receive a body is not charged', async t => {
   let nowMs = 0
   const budgets = new CostLimiter({ ...defaults, freeMs: 0, metadata: { account: limits(1, 1), anonymous: limits(1, 1) } }, () => nowMs)
   const work = { cost: 'metadata', caller: anonymous, address: '192.0.2.1', signal: () => new AbortController().signal } as const
@@ -177,7 +177,7 @@ test('the least recently seen caller is evicted first, and none with a running r
   await t.notThrowsAsync(admit('192.0.2.2'))
 })
 
-test('each account has a budget of its own, whatever its address, and so has each address without an account', async t => {
+test('budgets are per account, regardless of address, and per address for anonymous callers', async t => {
   const get = await served(t, { counted }, { fetch: { account: limits(4, 2), anonymous: limits(4, 1) } }, 1)
   const status = async (headers: Record<string, string>) => (await get(`/api/things/${seenId}`, headers)).status
   t.deepEqual([await status({ 'x-api-key': 'ann' }), await status({ 'x-api-key': 'ann' })], [200, 200])
@@ -189,7 +189,7 @@ test('each account has a budget of its own, whatever its address, and so has eac
   t.is(await status({ 'x-forwarded-for': '2001:db8::2' }), 429)
 })
 
-test('a used-up budget refuses nobody who would be refused anyway, and reveals nothing about resources', async t => {
+test('an exhausted budget does not change other refusals, and reveals nothing about resources', async t => {
   const get = await served(t, { counted }, { fetch: { account: limits(4, 1), anonymous: limits(4, 1) } })
   t.is((await get(`/api/things/${seenId}`)).status, 200)
   t.is((await get(`/api/things/${seenId}`)).status, 429)
@@ -198,17 +198,17 @@ test('a used-up budget refuses nobody who would be refused anyway, and reveals n
   t.is((await get(`/api/things/${hiddenId}`, { 'x-api-key': 'nobody' })).status, 401)
 })
 
-test('Retry-After is how long a used-up budget takes to have something again', async t => {
+test('Retry-After is the time until an exhausted budget is available again', async t => {
   const get = await served(t, { counted }, { fetch: { account: limits(4, 1), anonymous: limits(4, 1) } })
   await get(`/api/things/${seenId}`)
   const refused = await get(`/api/things/${seenId}`)
   const seconds = Number(refused.headers.get('retry-after'))
-  // A crowded machine takes a while from one request to the next.
+  // A loaded machine takes a while between requests.
   t.true(seconds > 30 && seconds <= 60, `${seconds}`)
   t.true(((await refused.json()) as { message: string }).message.endsWith(`; retry in ${seconds} s`))
 })
 
-test('what is counted in requests comes back one by one, to the second', async t => {
+test('budgets in requests are refilled one by one, to the second', async t => {
   let nowMs = 0
   const budgets = new CostLimiter({ ...defaults, fetch: { account: limits(4, 1), anonymous: limits(4, 1) } }, () => nowMs)
   const admit = async (): Promise<void> => {
@@ -251,20 +251,20 @@ test.serial('metadata below the limit has no budget, and a body of unknown lengt
   const large = JSON.stringify({ text: 'long enough to count' })
   let answers = 0
   while ((await post(large)) === 200) answers += 1
-  // Of the second that it has per minute; what the machine takes for itself comes on top.
+  // Out of one second per minute; overhead of the machine is added.
   t.true(answers >= 1 && answers <= 6, `${answers}`)
   t.is(await post('{"a":1}'), 200)
   const postChunked = async () => {
     const chunked = { method: 'POST', body: new Blob(['{"a":1}']).stream(), duplex: 'half' } as RequestInit
     return (await send('/api/take', { 'content-type': 'application/json' }, chunked)).status
   }
-  // The budget fills again while the requests above are answered, so it may have room for a few.
+  // The budget is refilled during the requests above, so it may allow a few.
   let chunkedAnswers = 0
   while ((await postChunked()) === 200 && chunkedAnswers <= 2 * answers) chunkedAnswers += 1
   t.true(chunkedAnswers <= 2 * answers, `${chunkedAnswers}`)
 })
 
-test('requests that are over sooner than freeMs cost nothing', async t => {
+test('requests shorter than freeMs are free', async t => {
   const quick = route({
     method: 'GET',
     path: '/api/quick',
@@ -279,7 +279,7 @@ test('requests that are over sooner than freeMs cost nothing', async t => {
   for (let n = 0; n < 300; n += 1) t.is((await get('/api/quick')).status, 200)
 })
 
-test('a place is free only when the answer is out', async t => {
+test('a slot is released only when the response has been sent', async t => {
   const written = Promise.withResolvers<void>()
   const slow = route({
     method: 'GET',
@@ -305,7 +305,7 @@ test('a place is free only when the answer is out', async t => {
   t.is((await get('/api/slow')).status, 200)
 })
 
-test.serial('the time until the first byte is paid, also of an answer that is written while it is made', async t => {
+test.serial('the time to the first byte is charged, even for a streamed response', async t => {
   let nowMs = 0
   const clock = mock.method(performance, 'now', () => nowMs)
   t.teardown(() => clock.mock.restore())
@@ -329,7 +329,7 @@ test.serial('the time until the first byte is paid, also of an answer that is wr
   t.is((await get('/api/slow')).status, 429)
 })
 
-test('a crowd begins a few at a time, in its order, and others have their turn in between', async t => {
+test('a burst of requests begins a few at a time, in order, and other work runs in between', async t => {
   const pace = new RequestPacer()
   const begun: number[] = []
   const atOnce: number[] = []
@@ -352,7 +352,7 @@ test('a crowd begins a few at a time, in its order, and others have their turn i
   t.true(atOnce.length >= 10, String(atOnce))
 })
 
-test('who comes alone does not wait, nor who comes after a crowd', async t => {
+test('single requests do not wait, not even after a burst', async t => {
   const pace = new RequestPacer()
   t.is(pace.enter(), undefined)
   await Promise.all(Array.from({ length: 100 }, () => pace.enter()))
@@ -360,7 +360,7 @@ test('who comes alone does not wait, nor who comes after a crowd', async t => {
   t.is(pace.enter(), undefined)
 })
 
-test('who comes while a crowd waits stands behind it', async t => {
+test('a request during a burst waits behind it', async t => {
   const pace = new RequestPacer()
   const order: string[] = []
   const crowd = Array.from({ length: 40 }, async () => {

@@ -5,10 +5,10 @@ import type { BudgetConfig } from './config.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
-/** Counted in requests: their time mostly depends on the client or another server. */
+/** Classes budgeted in requests: most of their time is spent by the client or another server. */
 const counted: ReadonlySet<CostClass> = new Set(['import', 'fetch'])
 
-/** The name of a class of work in refusals. */
+/** Names of the classes in messages. */
 const nouns: Readonly<Record<CostClass, string>> = {
   search: 'searches',
   archive: 'downloads of archives',
@@ -19,17 +19,17 @@ const nouns: Readonly<Record<CostClass, string>> = {
   metadata: 'large metadata',
 }
 
-/** A request that may do its work. */
+/** An admitted request. */
 export interface Admission {
-  /** The whole request has been received: from now on its time is charged. */
+  /** The request has been received: starts charging its time. */
   begin(): void
-  /** The answer begins: stops the charge. */
+  /** The response begins: stops charging. */
   worked(): void
-  /** The answer was sent or abandoned: releases the slot. */
+  /** The response has been sent or abandoned: releases the concurrency slot. */
   release(): void
 }
 
-/** A request as seen by the budgets. */
+/** The properties of a request that budgets use. */
 export interface BudgetedRequest {
   readonly cost: CostClass
   readonly caller: Caller
@@ -39,8 +39,8 @@ export interface BudgetedRequest {
 }
 
 /**
- * The time that a class of work keeps the server busy, shared among concurrent requests: each is charged by the clock's progress divided among them. So no
- * request pays for waiting behind others, and together they never pay for more time than elapsed.
+ * The time that a class of work keeps the server busy, divided among its concurrent requests: a request is charged by how far this clock advanced
+ * while it ran. So no request is charged for waiting behind others, and the total never exceeds the elapsed time.
  */
 class SharedClock {
   #running = 0
@@ -65,7 +65,7 @@ class SharedClock {
   }
 }
 
-/** A token bucket that may be overdrawn, with concurrency slots and a queue: one caller's use of one class of work. */
+/** A token bucket that may be overdrawn, with concurrency slots and a queue, for one caller and class of work. */
 class TokenBucket {
   running = 0
   readonly waiting: (() => void)[] = []
@@ -74,7 +74,7 @@ class TokenBucket {
   #balance: number
   #atMs: number
 
-  /** `capacity` is refilled per minute. */
+  /** `capacity` is refilled within a minute. */
   constructor(capacity: number, nowMs: number) {
     this.#capacity = capacity
     this.#perMs = capacity / 60_000
@@ -86,13 +86,13 @@ class TokenBucket {
     return this.running === 0 && this.waiting.length === 0
   }
 
-  /** Time until this amount can be spent; 0 if it can be now. */
+  /** Time until this amount is available; 0 if it already is. */
   waitMs(amount: number, nowMs: number): number {
     this.#refill(nowMs)
     return Math.max(0, (amount - this.#balance) / this.#perMs)
   }
 
-  /** No debt exceeds what is refilled within a minute. */
+  /** Limits the debt to what is refilled within a minute. */
   spend(amount: number, nowMs: number): void {
     this.#refill(nowMs)
     this.#balance = Math.max(-this.#capacity, this.#balance - amount)
@@ -111,13 +111,13 @@ class TokenBucket {
 }
 
 /**
- * Limits each caller's use of each class of heavy work: concurrent requests, queued requests, and cost per minute, which is charged afterwards by the time the
- * work took. Callers are accounts, or addresses if not signed in. Each kernel counts separately.
+ * Limits each class of expensive work per caller: the number of concurrent requests, with a queue, and a budget per minute, which is charged
+ * afterwards by the time that the work took. Callers are accounts, or addresses of anonymous callers. Each kernel counts separately.
  */
 export class CostLimiter {
   readonly #config: BudgetConfig
   readonly #nowMs: () => number
-  /** Least recently seen first. */
+  /** Least recently used first. */
   readonly #buckets = new Map<string, TokenBucket>()
   readonly #clocks = new Map<CostClass, SharedClock>()
 
@@ -126,12 +126,12 @@ export class CostLimiter {
     this.#nowMs = nowMs
   }
 
-  /** True of a body that is too small to count. */
+  /** True if a body is too small to be limited. */
   isSmall(cost: CostClass, bodyBytes: number | undefined): boolean {
     return cost === 'metadata' && bodyBytes !== undefined && bodyBytes <= this.#config.smallMetadataBytes
   }
 
-  /** Resolves when the caller gets a slot. `TooMany` if its budget is used up, or too many of its requests wait, or for too long. */
+  /** Resolves when the caller has a slot. `TooMany` if its budget is exhausted, or too many of its requests are waiting, or one waits too long. */
   async admit(work: BudgetedRequest): Promise<Admission> {
     const { cost } = work
     const who = accountOf(work.caller)
@@ -223,10 +223,10 @@ export class CostLimiter {
   }
 }
 
-/** Undefined for callers counted by address. */
+/** Undefined for callers that are counted by address. */
 const accountOf = ({ user, via }: Caller): string | undefined => (user ? `user ${user.id}` : via === 'service' ? 'service' : undefined)
 
-/** Limits a caller's cost. Runs after authorization, so that refusals reveal no more than that does, and before the body, which is not read while the request waits. */
+/** Enforces budgets. Runs after authorization, so that a refusal reveals nothing, and before the body, which is not read while the request waits. */
 export const limitCost =
   (limiter: CostLimiter): Middleware =>
   (context, next) => {
@@ -250,28 +250,28 @@ const limited = async (limiter: CostLimiter, cost: CostClass, request: RequestCo
     await next()
   } finally {
     isHandled = true
-    // Otherwise the answer is still being made or sent: see `ResponseWriter.head`.
+    // Otherwise the response is still being produced or sent: see `ResponseWriter.head`.
     if (res.closed) admission.worked()
   }
 }
 
-/** Undefined for a body of unannounced length. */
+/** Undefined for a body of unknown length. */
 const lengthOf = ({ headers }: IncomingMessage): number | undefined =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined
 
-/** Maximum number of requests started in one turn of the event loop. */
+/** Number of requests that begin in one turn of the event loop. */
 const perTurn = 16
 
 /**
- * Starts a limited number of requests per turn of the event loop; the others follow in later turns, in order. Otherwise a burst of requests is started in one
- * task of half a second, during which no other request is answered.
+ * Begins a limited number of requests per turn of the event loop, in order, and defers the others to the next turns. Otherwise a burst of requests would
+ * block the event loop for half a second.
  */
 export class RequestPacer {
   #begun = 0
   #isTurnDue = false
   #waiting: (() => void)[] = []
 
-  /** Undefined if the request may start now, otherwise resolves when it may. */
+  /** Undefined if the request may begin immediately; otherwise resolves when it may. */
   enter(): Promise<void> | undefined {
     this.#awaitTurn()
     if (this.#begun < perTurn && this.#waiting.length === 0) {
@@ -298,7 +298,7 @@ export class RequestPacer {
   }
 }
 
-/** Requests for this path do not wait. */
+/** Requests for this path are not deferred. */
 export const pace =
   (pacer: RequestPacer, exempt: string): Middleware =>
   (context, next) => {

@@ -4,7 +4,7 @@ import { serve } from './testing/serve.ts'
 
 const route = routesFor('waiting', {})
 
-test('a request to a route that was removed is cut off after the limit, and its handler is aborted', async t => {
+test('a request to a removed route is closed after the time limit, and its handler is aborted', async t => {
   const entered = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<void>()
   const wait = route({
@@ -30,7 +30,7 @@ test('a request to a route that was removed is cut off after the limit, and its 
   await refused
 })
 
-test('a page at the root gives its place to the redirection when it is removed', async t => {
+test('a removed root page is replaced by the redirect', async t => {
   const page = route({
     method: 'GET',
     path: '/',

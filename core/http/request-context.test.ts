@@ -8,7 +8,7 @@ import { serve } from './testing/serve.ts'
 // In a process of its own: it changes the clock.
 const route = routesFor('things', {})
 
-test('a list is logged as slow when its first byte comes late, not when the client takes long to read it', async t => {
+test('a list is logged as slow if its first byte is late, not if the client reads slowly', async t => {
   let nowMs = 0
   const clock = mock.method(performance, 'now', () => nowMs)
   t.teardown(() => clock.mock.restore())

@@ -11,53 +11,53 @@ import type { AnyReply } from './respond.ts'
 import type { RegisteredRoute } from './router.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
-/** A query as received. */
+/** An unvalidated query. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Validated parameters by name. */
+/** Validated parameters, by name. */
 export type Values = Readonly<Record<string, unknown>>
 
 const none: Readonly<Record<string, never>> = Object.freeze({})
 
-/** The channel on which each request is published as it begins, for code that observes the server from outside. */
+/** Publishes each request as it begins, for external observers. */
 export const requestChannel = channel('pounce.http.request')
 
-/** Koa middleware of this server: all state of a request is in its `RequestContext`. */
+/** Koa middleware whose state is a `RequestContext`. */
 export type Middleware = KoaMiddleware<{ request: RequestContext }>
 
-/** One request and its response, from the first line to the last byte; each middleware adds its results. */
+/** The state of one request and its response; each middleware adds its results. */
 export class RequestContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** Identifies this request in the answer and in the log. */
+  /** Identifies this request in the response and the log. */
   readonly id: string
   readonly target: RequestTarget
   readonly startedMs = performance.now()
   /** The matched route, once found. */
   route: RegisteredRoute | undefined
-  /** Path parameters as strings. */
+  /** The path parameters as text. */
   pathParams: Readonly<Record<string, string>> = none
   caller: Caller = anonymous
   params: Values = none
   query: Values = none
-  /** The input of authorization: path and query parameters combined. */
+  /** Path and query parameters, which rights are checked on. */
   input: Values = none
-  /** Set for a request whose cost is limited. */
+  /** Set for a request with a budget. */
   admission: Admission | undefined
   body: unknown
-  /** The handler's answer. */
+  /** The handler's reply. */
   reply: AnyReply | undefined
-  /** True if plugin middleware answered. */
+  /** True if plugin middleware produced the response. */
   isPluginAnswer = false
-  /** Set while the client waits for `100 Continue` before it sends its body. */
+  /** True while the client waits for `100 Continue` before sending its body. */
   isContinueDue: boolean
   /** The response headers, once sent. */
   head: Readonly<Record<string, string | number>> | undefined
-  /** When they were sent. */
+  /** The time when they were sent. */
   headMs: number | undefined
-  /** Why no supplied credential is valid: the reason for a refusal that names no other. */
+  /** Why the credentials are invalid: the response if an anonymous caller would be refused. */
   wrongCredentials: Problem | undefined
-  /** The name of an invalid session cookie: a 401 clears it. */
+  /** The name of an invalid session cookie, which a 401 response deletes. */
   staleCookie: string | undefined
   /** Its index among the running requests. */
   runningAt = 0
@@ -74,17 +74,17 @@ export class RequestContext {
     this.#proxies = proxies
     this.isContinueDue = continueDue.delete(req)
     const { path, redactedPath, search, key } = this.target
-    // From here on no code sees a key or token, not even in another module's error.
+    // From here on keys and tokens are hidden from all code, even from errors of libraries.
     if (key !== undefined || redactedPath !== path) req.url = search ? `${redactedPath}?${search}` : redactedPath
   }
 
-  /** The address of the client, as reported by trusted proxies. */
+  /** The address of the client, according to trusted proxies. */
   get address(): string {
     this.#address ??= this.#proxies.clientOf(this.req.headers, this.req.socket.remoteAddress)
     return this.#address
   }
 
-  /** True if the request came through a listed proxy. */
+  /** True if a listed proxy forwarded the request. */
   get isProxied(): boolean {
     return this.#proxies.lists(this.req.socket.remoteAddress)
   }
@@ -93,7 +93,7 @@ export class RequestContext {
     return this.req.method === 'HEAD'
   }
 
-  /** Aborted if the client disconnects before the answer is complete, or the server stops. Created on first use. */
+  /** Aborted when the client disconnects before the response is complete, or when the server stops. Created on first use. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
@@ -102,7 +102,7 @@ export class RequestContext {
     return this.#controller.signal
   }
 
-  /** True once no answer can be delivered, except perhaps the refusal that closes the connection. */
+  /** True once no response can be sent, except perhaps a refusal that was already written. */
   get isAborted(): boolean {
     return this.#isAborted
   }
@@ -126,9 +126,9 @@ export class RequestContext {
   }
 }
 
-/** State shared by the requests of one server. */
+/** State shared by all requests of a server. */
 export interface RequestContextOptions {
-  /** Converts a path to the one that routes match. */
+  /** Maps a request path to a route path. */
   readonly below: (path: string) => string
   readonly proxies: TrustedProxies
 }
@@ -140,24 +140,24 @@ export const markContinueDue = (req: IncomingMessage): void => {
   continueDue.add(req)
 }
 
-/** The address of a request, with the key removed so that it cannot be logged or echoed. */
+/** A parsed request URL, without the key, so that it cannot be logged or echoed. */
 export interface RequestTarget {
   readonly path: string
-  /** The path for logs, without possible tokens. */
+  /** The path for logs, with possible tokens redacted. */
   readonly redactedPath: string
-  /** Without the question mark and any `key`. */
+  /** The query without the question mark and any `key`. */
   readonly search: string
   readonly query: RawQuery
   readonly key: string | undefined
 }
 
-/** Parses a request's URL. An absolute URL (as sent to proxies) loses its scheme and host; `below` converts the path to the one that routes match. */
+/** Parses a request's URL. Drops scheme and host of an absolute URL (as sent to proxies); `below` maps the path to a route path. */
 export const requestTarget = (url: string, below = (path: string): string => path): RequestTarget => {
   const target = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
   const mark = target.indexOf('?')
   if (mark === -1) return { ...pathOf(below(target)), search: '', query: none, key: undefined }
   const sent = target.slice(mark + 1)
-  // Without a limit of its own, which would silently drop the excess: the request line is already limited.
+  // No limit, which would silently drop parameters: the length of the request line is limited already.
   const query = parse(sent, '&', '=', { maxKeys: 0 })
   const given = query['key']
   const paths = pathOf(below(target.slice(0, mark)))
@@ -165,7 +165,7 @@ export const requestTarget = (url: string, below = (path: string): string => pat
   return { ...paths, search: withoutKey(sent), query, key: typeof given === 'string' ? given : oneOf(given) }
 }
 
-/** Ids have 24 characters; Pounce's tokens and keys have 32 or more, in any escaping. */
+/** Ids have 24 characters; our tokens and keys have at least 32 in any escaping. */
 const shortestToken = 32
 
 const pathOf = (sent: string): Pick<RequestTarget, 'path' | 'redactedPath'> => {
@@ -175,7 +175,7 @@ const pathOf = (sent: string): Pick<RequestTarget, 'path' | 'redactedPath'> => {
   return { path, redactedPath: segments.join('/') }
 }
 
-/** Two different keys are treated as none: it is unknown who added the second, and which is meant. */
+/** Joins different keys into an invalid one: it is unknown which of them is meant. */
 const oneOf = (given: readonly string[]): string => [...new Set(given.filter(Boolean))].join(', ')
 
 const withoutKey = (search: string): string =>
@@ -184,7 +184,7 @@ const withoutKey = (search: string): string =>
     .filter(pair => parse(pair)['key'] === undefined)
     .join('&')
 
-/** The inputs of the first middleware. */
+/** Dependencies of the first middleware. */
 export interface RequestContexts extends RequestContextOptions {
   readonly ids: Ids
   readonly tracker: RequestTracker
@@ -192,7 +192,7 @@ export interface RequestContexts extends RequestContextOptions {
   readonly observers: readonly ((req: IncomingMessage) => void)[]
 }
 
-/** Creates the context of a request, and removes keys and tokens from its address before other code sees it. */
+/** Creates the context of a request, and removes keys and tokens from its URL before other code can read it. */
 export const requestContext =
   (options: RequestContexts): Middleware =>
   (context, next) => {
@@ -200,7 +200,7 @@ export const requestContext =
     context.state.request = request
     context.originalUrl = context.req.url ?? '/'
     context.request.originalUrl = context.originalUrl
-    // Responses are written by `ResponseWriter`, which can end a connection early.
+    // `ResponseWriter` writes all responses, because it can end a connection early.
     context.respond = false
     requestChannel.publish(request)
     options.tracker.track(request)
@@ -214,8 +214,8 @@ export class RequestTracker {
   readonly #log: Log
   readonly #metrics: Metrics
   /**
-   * Unordered. Each time a `Set` or a `Map` grows or shrinks, V8 leaves a table behind that refers to the next one, so once the first table is in the old
-   * generation, all requests that were in any of them are kept until a major collection. That took a fifth of the processor time of a small request.
+   * Unordered. Whenever a `Set` or `Map` grows or shrinks, V8 leaves a table behind that references the next one, so that from the first old table on all
+   * requests reach the old generation. This took a fifth of the CPU time of a small request.
    */
   readonly #running: RequestContext[] = []
   #onIdle: (() => void) | undefined
@@ -236,7 +236,7 @@ export class RequestTracker {
     return this.#running
   }
 
-  /** The current request of a connection. */
+  /** The request that a connection is processing. */
   requestOn(socket: Socket): RequestContext | undefined {
     for (const request of this.#running) if (request.req.socket === socket) return request
     return undefined
@@ -250,12 +250,12 @@ export class RequestTracker {
     })
   }
 
-  /** Resolves when the currently running requests have ended. */
+  /** Resolves when all currently running requests have ended. */
   async runningNow(): Promise<void> {
     await Promise.all(this.#running.map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
   }
 
-  /** Resolves when the requests to these routes have ended; those still running after `limitMs` are aborted. */
+  /** Resolves when the requests to these routes have ended; after `limitMs` the remaining ones are aborted. */
   async endOf(routes: ReadonlySet<unknown>, limitMs: number): Promise<void> {
     const running = this.#running.filter(({ route }) => routes.has(route))
     const ended = Promise.all(running.map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
@@ -290,7 +290,7 @@ export class RequestTracker {
     if (this.#running.length === 0) this.#onIdle?.()
   }
 
-  /** The path is logged without its query, which may contain keys and search terms. */
+  /** The path is logged without the query, which may contain keys and search terms. */
   #fields({ id, req, res, target, route, caller }: RequestContext, ms: number, isComplete: boolean): Readonly<Record<string, unknown>> {
     return {
       requestId: id,
@@ -311,13 +311,13 @@ export class RequestTracker {
   }
 }
 
-/** An upload takes as long as the client's connection needs. */
+/** The duration of an upload depends on the client's connection. */
 const isUpload = ({ route }: RequestContext): boolean => {
   const body: unknown = route?.declaration.body
   return typeof body === 'object' && body !== null && ('multipart' in body || 'byteBody' in body)
 }
 
-/** So does a download once it has begun, and event streams never end. */
+/** So does that of a download once it has begun, and event streams do not end. */
 const isStreamed = ({ route }: RequestContext): boolean =>
   Object.values(route?.declaration.responses ?? {}).some(schema =>
     ['bytes', 'rows', 'events'].includes((schema as { 'x-body'?: string })['x-body'] ?? ''),

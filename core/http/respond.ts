@@ -11,14 +11,14 @@ import type { ResponseWriter } from './response-writer.ts'
 import { drained, sendEvents, worthCompressing } from './response-writer.ts'
 import type { RegisteredRoute } from './router.ts'
 
-/** A handler's answer. */
+/** A handler's reply. */
 export interface AnyReply {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends answers, encoding each body by its schema. */
+/** Sends replies, with the body format that the schema declares. */
 class Responder {
   readonly #writer: ResponseWriter
   readonly #bytes: BytesResponder
@@ -30,7 +30,7 @@ class Responder {
     this.#rows = new RowsResponder(writer, log)
   }
 
-  /** Resolves, or returns undefined, once sending has begun. */
+  /** Resolves, or returns undefined, when the response is being sent. */
   send(request: RequestContext, route: RegisteredRoute, given: AnyReply): Promise<void> | undefined {
     const { status, body } = given
     const headers = headersOf(route.declaration.headers, given.headers)
@@ -79,7 +79,7 @@ class Responder {
   }
 }
 
-/** Sends JSON text, or 304 if the client has it already. */
+/** Sends JSON text, or 304 if the client already has it. */
 const sendJson = (
   writer: ResponseWriter,
   request: RequestContext,
@@ -98,13 +98,13 @@ const sendJson = (
   return undefined
 }
 
-/** Weak, since the text is sent in several codings. A handler's version (`versionTag`) takes precedence. */
+/** A weak tag, because the text is sent in several codings. The handler's version comes first (`versionTag`). */
 const tagOfJson = (text: string, version = '""'): string => {
   const prefix = version.slice(1, -1)
   return `W/"${prefix}${prefix && '.'}${hash('sha1', text, 'base64url')}"`
 }
 
-/** Each header once: a handler's replaces ours, ignoring case. */
+/** A handler's header replaces the default one, case-insensitively. */
 const headersOf = (always: AnyReply['headers'], given: AnyReply['headers']): Record<string, string> | undefined => {
   if (!always && !given) return undefined
   const headers: Record<string, string> = { ...always }
@@ -112,17 +112,17 @@ const headersOf = (always: AnyReply['headers'], given: AnyReply['headers']): Rec
   return headers
 }
 
-/** A list of rows may be declared together with another answer, such as a count; an array that is already complete is sent at once. */
+/** Rows may be declared as an alternative to another body, such as their number, and an existing list is sent at once. */
 const isIterable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && !Array.isArray(body) && (Symbol.asyncIterator in body || Symbol.iterator in body)
 
 const isBytes = (body: unknown): body is Bytes =>
   typeof body === 'object' && body !== null && 'open' in body && typeof body.open === 'function'
 
-/** A list is sent in pieces of at least this many characters; a shorter list is sent whole. */
+/** A list is sent in pieces of at least this many characters; a shorter list is sent at once. */
 const pieceLength = 32 * 1024
 
-/** Answers with a list that is written as its rows arrive. */
+/** Streams a list of rows as JSON. */
 class RowsResponder {
   readonly #writer: ResponseWriter
   readonly #log: Log
@@ -132,7 +132,7 @@ class RowsResponder {
     this.#log = log
   }
 
-  /** Rejects only before the first piece is sent; a later error closes the connection, so that no client mistakes a partial list for a complete one. */
+  /** Rejects only before the first piece is sent; later errors close the connection, so that clients cannot mistake a partial list for a complete one. */
   async send(request: RequestContext, { status, body, headers }: AnyReply): Promise<void> {
     const { res } = request
     const head: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers }
@@ -162,26 +162,26 @@ class RowsResponder {
   }
 }
 
-/** Sends the handler's answer. */
+/** Sends the handler's reply. */
 export const respond = (writer: ResponseWriter, log: Log): Middleware => {
   const responder = new Responder(writer, log)
   return async (context, next) => {
     await next()
     const { request } = context.state
-    // Undefined if plugin middleware answered.
+    // Undefined if plugin middleware produced the response.
     if (!request.reply) return
     const sent = responder.send(request, request.route as RegisteredRoute, request.reply)
     if (sent) await sent
   }
 }
 
-/** Types that a browser displays without running code in them. All others are sent as attachments. */
+/** Types that a browser displays without executing content. All others are sent as attachments. */
 const harmless =
   /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp|tiff|x-icon|vnd\.microsoft\.icon)|audio\/[\w.+-]+|video\/[\w.+-]+|text\/(?:plain|csv)|application\/(?:pdf|json))(?:\s*;|$)/i
 
 const sandbox = "sandbox; default-src 'none'"
 
-/** Fetch destinations for which a browser would run a resource, or let it modify a page. */
+/** `Sec-Fetch-Dest` values for which a browser would execute the resource or apply it to a page. */
 const running: ReadonlySet<unknown> = new Set([
   'script',
   'worker',
@@ -199,7 +199,7 @@ interface Answer {
   readonly mayCompress: boolean
 }
 
-/** Answers with stored or generated bytes: ranges, conditional requests, and nothing that a browser could run. */
+/** Sends stored or generated bytes with ranges and conditional requests, as nothing a browser would execute. */
 export class BytesResponder {
   readonly #writer: ResponseWriter
   readonly #log: Log
@@ -209,14 +209,14 @@ export class BytesResponder {
     this.#log = log
   }
 
-  /** Sends bytes, with the handler's headers by lower-case name. Rejects only before the head is sent; a later error of the source closes the connection. */
+  /** Sends bytes, with the handler's headers by lower-case name. Rejects only before the head is sent; a later source error closes the connection. */
   async send(request: RequestContext, status: number, given: Readonly<Record<string, string>> | undefined, bytes: Bytes): Promise<void> {
     const { headers } = request.req
-    // Uploaded bytes share our origin, whatever policy they contain.
+    // Uploaded files are served from our origin, so their own policy does not protect it.
     if (!bytes.isTrusted && running.has(headers['sec-fetch-dest']))
       throw new Forbidden('Uploaded files are not served as scripts or styles')
     const head: Record<string, string | number> = { ...headOf(bytes, this.#writer.isForAllOrigins), ...given }
-    // Bytes with a length or a digest are the same for every client.
+    // If the length or digest is known, all clients get the same bytes.
     const mayCompress = bytes.sizeBytes === undefined && bytes.sha256 === undefined && this.#writer.mayStreamGzip(request, head)
     if (status !== 200) return this.#stream(request, { status, head, mayCompress }, bytes, undefined)
     if (isOther(headers, bytes)) {
@@ -241,7 +241,7 @@ export class BytesResponder {
       )
     }
     if (range === 'none') {
-      const refusal = { code: 'no-such-range', message: `The bytes end at ${sizeBytes}` }
+      const refusal = { code: 'no-such-range', message: `The range is outside the ${sizeBytes} bytes` }
       return this.#refuse(request, 416, refusal, { 'content-range': `bytes */${sizeBytes}`, 'accept-ranges': 'bytes' })
     }
     head['content-range'] = `bytes ${range.start}-${range.end}/${sizeBytes}`
@@ -282,7 +282,7 @@ export class BytesResponder {
   }
 }
 
-/** Only for attachments: on another server our policies do not apply. */
+/** Only for attachments, because our policies do not apply on another server. */
 const elsewhere = async (
   request: RequestContext,
   head: Readonly<Record<string, string | number>>,
@@ -312,26 +312,26 @@ const headOf = (bytes: Bytes, isForAllOrigins: boolean): Record<string, string |
 
 type Chunk = Buffer | string
 
-/** How long the first bytes are held back until there are enough to be worth compressing. */
+/** How long the first bytes are held until there are enough to be worth compressing. */
 const holdMs = 50
 
-/** Where bytes are written, and callbacks about them. */
+/** The destination of a body, with its callbacks. */
 interface BodyPipe {
   readonly res: ServerResponse
-  /** Known number of bytes. */
+  /** The number of bytes, if known. */
   readonly length: number | undefined
-  /** The head is held back briefly, until it is known whether there are enough bytes to be worth compressing. */
+  /** Delays the head until it is known whether there are enough bytes to be worth compressing. */
   readonly mayCompress: boolean
-  /** Writes the head, and returns the stream for the bytes. */
+  /** Writes the head and returns the stream for the bytes. */
   begin(isGzip: boolean): Writable
-  /** The answer was truncated. */
+  /** Called if the response is truncated. */
   onCut(error: unknown): void
 }
 
 /**
- * Writes a stream as the body of an answer, and resolves when the answer is complete or its client has disconnected. A source that fails before its first
- * bytes rejects, so that it can still be answered with a problem. One that fails later, or yields fewer or more bytes than `length`, closes the connection, so
- * that no client mistakes a part for the whole.
+ * Writes a stream as a response body, and resolves when the response is complete or the client has disconnected. Rejects if the source fails before its
+ * first bytes, so that a problem can still be sent. If it fails later, or does not have `length` bytes, the connection is closed, so that clients
+ * cannot mistake a part for the whole.
  */
 const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -339,7 +339,7 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
     let sent = 0
     let out: Writable | undefined
     const first: Chunk[] = []
-    // With a known length, the last bytes are held back until the source ends, as it may only then detect that its data was damaged.
+    // If the length is known, the last bytes are held until the source ends, because it may only then detect damaged data.
     let held: Chunk | undefined
     let isOver = false
     let holding: NodeJS.Timeout | undefined
@@ -358,7 +358,7 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       }
       resolve()
     }
-    /** Undefined if the head could not be written, such as for an invalid header of a handler. */
+    /** Undefined if the head could not be written, for instance because of an invalid handler header. */
     const begun = (isLong: boolean): Writable | undefined => {
       if (out) return out
       clearTimeout(holding)
@@ -406,16 +406,16 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       if (!isOver) fail(new Error('the source was closed early'))
     })
     res.on('close', () => {
-      // After the end this resolves nothing and destroys nothing.
+      // No effect after the end.
       if (!isOver) fail(undefined)
     })
-    // The client may have disconnected while the source was opened; the event is not emitted again.
+    // The client may have disconnected while the source was opened; `close` is not emitted again.
     if (res.destroyed) fail(undefined)
   })
 
 /**
- * Parses a `Range` header for a known length: the part, `'whole'` if the header is absent, not in bytes or names several parts (which may be answered with
- * everything), `'none'` if none of its bytes exist.
+ * Evaluates a `Range` header for a known length: the range, `'whole'` if the header is absent, not in bytes or has several ranges
+ * (for which sending everything is allowed), `'none'` if it is unsatisfiable.
  */
 export const rangeOf = (header: string | undefined, sizeBytes: number): ByteRange | 'whole' | 'none' => {
   if (!header?.startsWith('bytes=') || header.includes(',')) return 'whole'
@@ -424,7 +424,7 @@ export const rangeOf = (header: string | undefined, sizeBytes: number): ByteRang
   return found === -1 ? withoutRange(header, sizeBytes) : (found[0] ?? 'whole')
 }
 
-/** Two cases that range-parser treats as unsatisfiable: RFC 9110 returns all of 200 bytes for the last 500 (14.1.2) and ignores `5-2` (14.1.1). */
+/** Two cases that range-parser treats as unsatisfiable: by RFC 9110, the last 500 of 200 bytes are all bytes (14.1.2), and `5-2` is ignored (14.1.1). */
 const withoutRange = (header: string, sizeBytes: number): ByteRange | 'whole' | 'none' => {
   const [first = '', last = ''] = header
     .slice('bytes='.length)
@@ -434,10 +434,10 @@ const withoutRange = (header: string, sizeBytes: number): ByteRange | 'whole' | 
   return first !== '' && last !== '' && Number(last) < Number(first) ? 'whole' : 'none'
 }
 
-/** Seconds: HTTP dates have no fractions. */
+/** HTTP dates have a resolution of seconds. */
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
-/** Always a strong tag: the same bytes. */
+/** A strong tag, because the bytes are identical. */
 export const etagOf = ({ sha256, etag }: Bytes): string | undefined => {
   const tag = sha256 ?? etag
   return tag === undefined ? undefined : `"${tag}"`
@@ -445,11 +445,11 @@ export const etagOf = ({ sha256, etag }: Bytes): string | undefined => {
 
 const entityTags = /(W\/)?("[^"]*")/g
 
-/** Whether a list of tags contains this one; a weak one matches only where weak comparison is allowed. */
+/** Whether a list of tags includes this one; weak tags match only if `weakWillDo`. */
 const names = (header: string, etag: string | undefined, weakWillDo: boolean): boolean =>
   header.trim() === '*' || [...header.matchAll(entityTags)].some(([, weak, tag]) => tag === etag && (weakWillDo || weak === undefined))
 
-/** `If-Match` and `If-Unmodified-Since`: the client wants exactly this version. */
+/** Evaluates `If-Match` and `If-Unmodified-Since`: true if the bytes are not those that the client requires. */
 export const isOther = (headers: IncomingHttpHeaders, bytes: Bytes): boolean => {
   const known = headers['if-match']
   if (known !== undefined) return !names(known, etagOf(bytes), false)
@@ -464,7 +464,7 @@ export const isUnchanged = (headers: IncomingHttpHeaders, bytes: Bytes): boolean
   return since !== undefined && bytes.lastModified !== undefined && seconds(bytes.lastModified) <= seconds(new Date(since))
 }
 
-/** `If-Range`: a part is useful only to a client that has the rest of the same version. */
+/** Evaluates `If-Range`: a range is only useful if the client has the rest of the same bytes. */
 export const rangeStillHolds = (headers: IncomingHttpHeaders, bytes: Bytes): boolean => {
   const condition = headers['if-range']
   if (typeof condition !== 'string') return true
@@ -473,9 +473,9 @@ export const rangeStillHolds = (headers: IncomingHttpHeaders, bytes: Bytes): boo
 }
 
 /**
- * RFC 6266: the disposition and file name of the bytes. File names are sent twice: with `_` for non-ASCII characters, and in full as `filename*`, the only
- * form that Clowder 1.x sends. Slashes become `_`, because a name is not a path (section 4.3). Always quoted, although the library omits quotes where it can:
- * scripts search for `filename="`.
+ * The Content-Disposition header (RFC 6266). File names are sent twice: with `_` in place of non-ASCII characters, and in full as
+ * `filename*`, the only form that Clowder 1.x sends. Slashes become `_`, because recipients do so as well (section 4.3). The name is always
+ * quoted, which the library omits if possible, because scripts search for `filename="`.
  */
 export const contentDisposition = (kind: 'inline' | 'attachment', filename: string | undefined): string => {
   if (filename === undefined || filename === '') return kind
@@ -485,6 +485,6 @@ export const contentDisposition = (kind: 'inline' | 'attachment', filename: stri
   return `${kind}; filename="${fallback}"${isComplete ? '' : `; filename*=${encodeExtended(name)}`}`
 }
 
-/** True of a string that is a valid media type for a header. */
+/** Whether a string is a valid media type for a header. */
 export const isMediaType = (text: string): boolean =>
   /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\\p{Cc}]*"))*$/u.test(text)

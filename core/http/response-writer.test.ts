@@ -29,7 +29,7 @@ interface Got {
   readonly isWhole: boolean
 }
 
-/** What a client that undoes no coding gets. */
+/** A response without decoding. */
 const ask = (url: string, accept: string | undefined, more: { method?: string; headers?: Record<string, string> } = {}): Promise<Got> =>
   new Promise((resolve, reject) => {
     const headers = { ...more.headers, ...(accept === undefined ? {} : { 'accept-encoding': accept }) }
@@ -63,7 +63,7 @@ async function* lines(count: number): AsyncGenerator<string> {
 
 const joined = async (text: AsyncIterable<string>): Promise<string> => (await Array.fromAsync(text)).join('')
 
-test('a long list and long generated text go out in gzip for who reads it, and are the same as without', async t => {
+test('a long list and long generated text are sent as gzip if accepted, with the same content', async t => {
   const rows = JSON.stringify(await Array.fromAsync(numbered(40_000)))
   const table = await joined(lines(40_000))
   for (const [declared, text] of [
@@ -89,7 +89,7 @@ test('a long list and long generated text go out in gzip for who reads it, and a
   }
 })
 
-test('what is short goes out plain, a list that fits one piece compressed whole', async t => {
+test('short responses are not compressed, and a list that fits one piece is compressed at once', async t => {
   const short = await ask(
     await from(
       t,
@@ -162,7 +162,7 @@ test('only generated text is compressed', async t => {
   t.is(await coded({}, { 'content-type': 'image/png' }), undefined)
 })
 
-test('Vary names the headers of other origins and of handlers too', async t => {
+test('Vary includes the headers for CORS and those of handlers', async t => {
   const url = await from(
     t,
     rowsOf(() => numbered(5000), { Vary: 'Accept' }),
@@ -172,7 +172,7 @@ test('Vary names the headers of other origins and of handlers too', async t => {
   t.is(headers.vary, 'Accept, Accept-Encoding, Origin')
 })
 
-test('compressed bytes have a weak tag, which is known again', async t => {
+test('compressed bytes have a weak tag, which matches conditional requests', async t => {
   const url = await from(
     t,
     bytesOf(() => csv(() => lines(300), { etag: 'one' })),
@@ -209,7 +209,7 @@ test('HEAD of a list sends the same headers and no body', async t => {
   t.is(headers.vary, 'Accept-Encoding')
 })
 
-test('a source that fails breaks the connection, and the gzip stream has no end', async t => {
+test('a source that fails closes the connection, and the gzip stream is incomplete', async t => {
   async function* broken(): AsyncGenerator<string> {
     for (let n = 0; n < 3000; n += 1) yield `${n} ${Math.sin(n)}\n`.repeat(9)
     throw new Error('gone')
@@ -221,7 +221,7 @@ test('a source that fails breaks the connection, and the gzip stream has no end'
   }
 })
 
-test('a source that fails before enough came is answered with its problem', async t => {
+test('the error of a source that fails while its bytes are held is sent as a problem', async t => {
   async function* broken(): AsyncGenerator<string> {
     yield 'x'.repeat(500)
     throw new Invalid('not like this')
@@ -244,7 +244,7 @@ test('a source that fails before enough came is answered with its problem', asyn
   )
 })
 
-/** A connection whose client sends a request and then reads no more than it must. */
+/** A connection whose client sends a request and then stops reading. */
 const slowReader = async (port: number): Promise<RawClient> => {
   const client = await rawClient(port)
   client.send('GET /x HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')
@@ -253,7 +253,7 @@ const slowReader = async (port: number): Promise<RawClient> => {
   return client
 }
 
-test('a reader that waits makes the source wait, and one that leaves ends it', async t => {
+test('a slow reader pauses the source, and a disconnect ends it', async t => {
   let [given, freed] = [0, 0]
   async function* endless(): AsyncGenerator<string> {
     try {
@@ -281,7 +281,7 @@ test('a reader that waits makes the source wait, and one that leaves ends it', a
   }
 })
 
-test('as many as are compressed at once are bounded, and those who left count no more', async t => {
+test('the number of responses compressed concurrently is limited, without disconnected ones', async t => {
   let go = (): void => undefined
   const waiting = new Promise<void>(resolve => {
     go = resolve
@@ -305,7 +305,7 @@ test('as many as are compressed at once are bounded, and those who left count no
   await http.drain(5000)
 })
 
-test('what came from a slow source is sent on before its end', async t => {
+test('data of a slow source is sent before its end', async t => {
   let go = (): void => undefined
   const waiting = new Promise<void>(resolve => {
     go = resolve

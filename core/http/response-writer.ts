@@ -12,10 +12,10 @@ import type { AnyReply } from './respond.ts'
 
 type Headers = Record<string, string | number>
 
-/** For a year, for this host name alone: other servers of the domain are not affected. */
+/** For a year and without subdomains, so that other servers of the domain are not affected. */
 const strictTransport = 'max-age=31536000'
 
-/** Maximum number of answers being compressed; further ones are sent uncompressed, so that many slow readers do not fill the memory. */
+/** Maximum number of responses compressed concurrently; further ones are sent uncompressed, so that slow clients cannot exhaust the memory. */
 const maxGzips = 256
 
 const varies = (headers: Headers): void => {
@@ -23,7 +23,7 @@ const varies = (headers: Headers): void => {
   headers['vary'] = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
 }
 
-/** Writes answers: common headers, compression, and connections closed when required. */
+/** Writes responses: common headers, compression, and closing of connections. */
 export class ResponseWriter {
   readonly #config: HttpConfig
   readonly #isEncrypted: boolean
@@ -39,30 +39,30 @@ export class ResponseWriter {
     this.#isEncrypted = isEncrypted
   }
 
-  /** True if each connection is closed after its response. */
+  /** True once connections are closed after their response. */
   get isStopping(): boolean {
     return this.#isStopping
   }
 
-  /** From now on each connection is closed after its response; streams end. */
+  /** Closes each connection after its response, and ends streams. */
   stop(): void {
     this.#isStopping = true
     for (const listener of this.#stopListeners) listener()
   }
 
-  /** Calls back at `stop`, or soon if it has already been called. Returns a function that cancels it. */
+  /** Calls the listener at `stop`, or soon if already stopped. Returns a function that cancels it. */
   onStopping(listener: () => void): () => void {
     if (this.#isStopping) queueMicrotask(listener)
     this.#stopListeners.add(listener)
     return () => this.#stopListeners.delete(listener)
   }
 
-  /** True if pages of any origin may read answers. */
+  /** True if pages of any origin may read responses. */
   get isForAllOrigins(): boolean {
     return this.#config.allowedOrigins.includes('*')
   }
 
-  /** Sends a complete text answer, compressed if worthwhile. */
+  /** Sends a complete text response, compressed if worthwhile. */
   sendText(request: RequestContext, status: number, headers: Headers, text: string): Promise<void> | undefined {
     if (this.#config.compress && text.length > worthCompressing) {
       varies(headers)
@@ -78,7 +78,10 @@ export class ResponseWriter {
     this.send(request, status, headers, request.isHead ? '' : await compress(text, coding))
   }
 
-  /** Whether a streamed answer of this type is compressed with gzip once it is long. Adds `Vary` if it would be for another client. */
+  /**
+   * Whether a streamed response of this type is sent as gzip once it is long. Adds `Vary` to the headers if that depends on
+   * the client.
+   */
   mayStreamGzip(request: RequestContext, headers: Headers): boolean {
     const isMeant = headers['content-encoding'] === undefined && !String(headers['cache-control'] ?? '').includes('no-transform')
     if (!this.#config.compress || !isMeant || !isCompressible(String(headers['content-type']))) return false
@@ -86,7 +89,7 @@ export class ResponseWriter {
     return this.#gzips < maxGzips && acceptsGzip(request.req.headers['accept-encoding'])
   }
 
-  /** Writes the head of a streamed answer, and returns the stream for its body. */
+  /** Writes the head of a streamed response and returns the stream for its body. */
   begin(request: RequestContext, status: number, headers: Headers, isGzip: boolean): Writable {
     const { res } = request
     if (!isGzip) {
@@ -105,11 +108,11 @@ export class ResponseWriter {
     return gzipInto(res)
   }
 
-  /** Sends a complete answer; without a body if there is none. */
+  /** Sends a complete response, with an optional body. */
   send(request: RequestContext, status: number, headers: Headers, body: string | Buffer | undefined): void {
     const { res } = request
     if (res.headersSent || res.destroyed) return
-    // HEAD does not compute the length of a compressed body.
+    // HEAD does not compress the body, so its length is unknown.
     const isUnknown = request.isHead && headers['content-encoding'] !== undefined
     if (status !== 204 && status !== 304 && !isUnknown) headers['content-length'] = body === undefined ? 0 : Buffer.byteLength(body)
     this.head(request, status, headers)
@@ -122,7 +125,7 @@ export class ResponseWriter {
     endAfterRequest(request)
   }
 
-  /** Writes the head of an answer whose body follows. */
+  /** Writes the head of a response; its body follows. */
   head(request: RequestContext, status: number, headers: Headers): void {
     const { req, res } = request
     headers['x-request-id'] = request.id
@@ -140,16 +143,16 @@ export class ResponseWriter {
   }
 }
 
-/** How much of an unwanted body is read and discarded, so that a client which reads only after sending receives the answer. */
+/** Maximum part of an unwanted body that is read and discarded, so that a client that sends before it reads gets the response. */
 const lingerBytes = 64 * 1024 * 1024
 const lingerMs = 10_000
 
 /**
- * Ends an answer that was sent before the request body was received. Closing at once would reset the connection and lose the answer in transit, so the rest is
- * read for a while first.
+ * Ends a response sent before the request body was received. Closing immediately would reset the connection and lose the response in
+ * transit, so the rest of the body is read for a while first.
  */
 const endAfterRequest = ({ req, res, isContinueDue }: RequestContext): void => {
-  // A client that waits for `100 Continue` sends nothing after a final answer.
+  // A client that waits for `100 Continue` sends nothing after a final response.
   if (isContinueDue || req.destroyed) {
     res.end()
     return
@@ -178,13 +181,13 @@ const toBrotli = promisify(brotliCompress)
 /** Below this size in bytes compression costs more than it saves. */
 export const worthCompressing = 1024
 
-/** The supported coding that the client prefers: brotli if it accepts that; undefined if none. */
+/** The best supported coding that the client accepts, preferably brotli; undefined if there is none. */
 export const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
   const accepted = acceptedOf(acceptEncoding, ['br', 'gzip'])
   return accepted.includes('br') ? 'br' : accepted[0]
 }
 
-/** True if a client accepts the coding used for long streamed answers. */
+/** Whether a client accepts gzip, the coding of streamed responses. */
 export const acceptsGzip = (acceptEncoding: string | undefined): boolean => acceptedOf(acceptEncoding, ['gzip']).length > 0
 
 const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[] =>
@@ -192,28 +195,28 @@ const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[
 
 const compressible = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|x-ndjson|ndjson|jsonl|javascript)(?=\s*(?:;|$)))/i
 
-/** True of text types, whose pieces may be buffered. */
+/** True for text types, whose chunks may be buffered. */
 export const isCompressible = (contentType: string): boolean => compressible.test(contentType)
 
-/** Compresses off the event loop. */
+/** Compresses outside the event loop. */
 export const compress = (text: string, coding: 'br' | 'gzip'): Promise<Buffer> =>
   coding === 'br'
     ? toBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT } })
     : toGzip(text, { level: 5 })
 
 /**
- * Level 2 compresses 1.6 million rows a second of a table to a 4.5th of its size on one core; level 6 a third as many, to a 4.9th. With this window and memory
- * setting a stream uses 100 kB instead of 270, at no measurable cost.
+ * Level 2 compresses 1.6 million table rows per second and core by a factor of 4.5; level 6 a third of that by a factor of 4.9. With this window
+ * and memory level a stream needs 100 kB instead of 270 kB, at no measurable cost.
  */
 const streamed = { level: 2, windowBits: 13, memLevel: 7, chunkSize: 32 * 1024 }
-/** Bytes that are buffered before they are compressed at once, however small the pieces are. */
+/** Data is collected up to this size before it is compressed, regardless of the size of its chunks. */
 const waitingBytes = 128 * 1024
-/** Maximum time that bytes from a slow source are held back for more. */
+/** Maximum time that data of a slow source is held before it is sent. */
 const flushMs = 100
 
 /**
- * The stream for the pieces of a long gzip answer; it has back-pressure, and is destroyed with the response. If the answer is destroyed before its end, the
- * client's gzip stream is left incomplete too.
+ * A stream that compresses a long response with gzip; it has back-pressure, and is destroyed with the response. If it is destroyed
+ * before its end, the client's gzip stream is incomplete, too.
  */
 export const gzipInto = (res: ServerResponse): Writable => {
   const zip = createGzip(streamed)
@@ -247,7 +250,7 @@ export const gzipInto = (res: ServerResponse): Writable => {
   return pieces
 }
 
-/** Resolves when the written bytes have been consumed, or the client has disconnected. */
+/** Resolves when the written data has been flushed, or the client has disconnected. */
 export const drained = (out: Writable): Promise<void> =>
   new Promise(resolve => {
     const done = (): void => {
@@ -295,12 +298,12 @@ export const sendEvents = (
 /** One chunk of a body in chunked transfer coding (RFC 9112, 7.1). */
 const chunkOf = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 
-/** The last events that were sent as a chunk: one buffer for all connections that receive the same events. */
+/** The last events sent, as a chunk: connections that receive the same events share one buffer. */
 let last: { readonly events: Uint8Array; readonly chunk: Buffer } | undefined
 
 class ResponseConnection implements EventConnection {
   readonly #res: ServerResponse
-  /** Known once the response is assigned its connection: earlier requests on it are answered first. Looked up once, as an event is sent to thousands of connections. */
+  /** Set once the response has the connection, after those to earlier requests. Cached, because an event is sent to thousands of connections. */
   #socket: Socket | undefined
   #isEnded = false
 
@@ -312,7 +315,7 @@ class ResponseConnection implements EventConnection {
     return (this.#socket ?? this.#res).writableLength
   }
 
-  /** Sends a chunk through the socket: `ServerResponse.write` would create three buffers for each connection, and use `writev`. */
+  /** Sends a chunk through the socket: `ServerResponse.write` would create three buffers and a `writev` for each connection. */
   write(events: Uint8Array): void {
     if (this.#isEnded || events.length === 0) return
     if (!this.#socket) {

@@ -24,7 +24,7 @@ const tableOf = (...lines: readonly string[]): PrefixRouter =>
 
 const nameOf = (table: PrefixRouter, method: string, path: string): string | undefined => table.find(method, path)?.route.name
 
-test('fixed segments win over parameters, in whatever order they are declared', t => {
+test('fixed segments take precedence over parameters in any order of declaration', t => {
   for (const lines of [
     ['GET /api/files/:id', 'GET /api/files/all', 'GET /api/:group/all'],
     ['GET /api/:group/all', 'GET /api/files/all', 'GET /api/files/:id'],
@@ -36,27 +36,27 @@ test('fixed segments win over parameters, in whatever order they are declared', 
   }
 })
 
-test('deeper segments count too: a fixed one after a parameter wins', t => {
+test('a fixed segment after a parameter takes precedence', t => {
   const table = tableOf('GET /api/files/:id/:what', 'GET /api/files/:id/blob', 'GET /api/files/:id/:rest*')
   t.is(nameOf(table, 'GET', '/api/files/1/blob'), 'GET /api/files/:id/blob')
   t.is(nameOf(table, 'GET', '/api/files/1/other'), 'GET /api/files/:id/:what')
   t.is(nameOf(table, 'GET', '/api/files/1/a/b'), 'GET /api/files/:id/:rest*')
 })
 
-test('a tail takes the remaining segments, one at least, decoded', t => {
+test('a tail matches at least one remaining segment, decoded', t => {
   const table = tableOf('GET /docs/:rest*', 'GET /:any*')
   t.deepEqual({ ...table.find('GET', '/docs/a/b%20c')?.params }, { rest: 'a/b c' })
   t.is(nameOf(table, 'GET', '/docs'), 'GET /:any*')
   t.is(nameOf(table, 'GET', '/docs/x'), 'GET /docs/:rest*')
 })
 
-test('parameters are decoded; what cannot be decoded stays', t => {
+test('parameters are decoded; invalid encodings are left unchanged', t => {
   const table = tableOf('GET /api/names/:name')
   t.is(table.find('GET', '/api/names/na%C3%AFve%2Fx')?.params['name'], 'naïve/x')
   t.is(table.find('GET', '/api/names/%zz')?.params['name'], '%zz')
 })
 
-test('methods are apart, and known for a path', t => {
+test('methods are distinguished, and listed for a path', t => {
   const table = tableOf('GET /api/x/:id', 'DELETE /api/x/:id', 'POST /api/x/:id/y', 'PUT /api/:a/:b')
   t.is(nameOf(table, 'POST', '/api/x/1'), undefined)
   t.deepEqual(table.methodsOf('/api/x/1'), ['GET', 'PUT', 'DELETE'])
@@ -64,14 +64,14 @@ test('methods are apart, and known for a path', t => {
   t.deepEqual(table.methodsOf('/nowhere/at/all'), [])
 })
 
-test('a trailing slash, an empty segment and another case are other addresses', t => {
+test('a trailing slash, an empty segment and another case are different paths', t => {
   const table = tableOf('GET /api/files', 'GET /api/files/:id', 'GET /')
   for (const path of ['/api/files/', '/api//files', '/API/files', '/api/files/1/', '//', ''])
     t.is(nameOf(table, 'GET', path), undefined, path)
   t.is(nameOf(table, 'GET', '/'), 'GET /')
 })
 
-test('names that objects have by birth are names like others', t => {
+test('names of Object.prototype are ordinary names', t => {
   const table = tableOf('GET /api/names/:name')
   t.is(table.find('GET', '/api/names/__proto__')?.params['name'], '__proto__')
   t.is(table.find('constructor', '/api/names/x'), undefined)
@@ -95,7 +95,7 @@ const refusal = (...routes: PluginRoute[]): string => {
   }
 }
 
-test('proper routes are mounted with their aliases', t => {
+test('valid routes are mounted with their aliases', t => {
   const [route] = registerRoutes(
     [mounted('a.b', 'getX', get('/api/x/:id', { aliases: [{ path: '/api/y/:id' }, { method: 'POST', path: '/api/y/:id' }] }))],
     false,
@@ -118,7 +118,7 @@ test('a route without a permission is refused', t => {
   )
 })
 
-test('a route with an unknown permission is refused, also in a further check', t => {
+test('a route with an unknown permission is refused, even in an additional check', t => {
   t.regex(
     refusal(mounted('a.b', 'getX', get('/x', { permission: { right: 'ViewEverything', unscoped: 'x' } }))),
     /unknown permission ViewEverything/,
@@ -127,28 +127,28 @@ test('a route with an unknown permission is refused, also in a further check', t
   t.regex(refusal(mounted('a.b', 'getX', get('/x', { alsoRequires }))), /unknown permission Fly/)
 })
 
-test('a right on nothing is refused with the remedy, unless the route says why', t => {
+test('a right without a resource is refused with the remedy, unless the route gives a reason', t => {
   const on = ref('file', 'id')
   const withId = (more: object): string => refusal(mounted('a.b', 'getX', get('/x/:id', more)))
   for (const permission of ['ViewFile', { right: 'ViewFile' }, { right: 'ViewFile', unscoped: ' ' }, { right: 'ViewFile', on: 'file' }]) {
     const message = withId({ permission })
-    t.regex(message, /route getX of a\.b requires ViewFile on nothing/)
+    t.regex(message, /route getX of a\.b requires ViewFile without a resource/)
     t.regex(message, /\{ right: 'ViewFile', on: ref\('dataset', 'id'\) \}, or .*\{ right: 'ViewFile', unscoped: /)
   }
   t.regex(withId({ permission: { right: 'ViewFile', on, unscoped: 'x' } }), /requires ViewFile/, 'both at once')
   const alsoRequires = [{ right: 'EditFile', unscoped: 'x' }]
-  t.regex(withId({ alsoRequires }), /requires EditFile on nothing: .* on: ref\('dataset', 'id'\) \}$/)
+  t.regex(withId({ alsoRequires }), /requires EditFile without a resource: .* on: ref\('dataset', 'id'\) \}$/)
   t.is(withId({ permission: { right: 'ViewFile', on } }), '')
   t.is(withId({ permission: { right: 'ViewFile', unscoped: 'The list holds only files that the caller may see.' } }), '')
 })
 
-test('a route that requires a right is refused where nobody can answer', t => {
+test('a route that requires a right is refused without a policy', t => {
   t.throws(() => registerRoutes([mounted('a.b', 'getX', get('/x', { permission: { right: 'ViewFile', unscoped: 'x' } }))], false), {
     message: /no plugin provides policy/,
   })
 })
 
-test('two routes at one address are refused, naming both plugins', t => {
+test('two routes with the same path are refused, naming both plugins', t => {
   const message = refusal(mounted('a.one', 'getX', get('/api/x/:id')), mounted('a.two', 'getY', get('/api/x/:other')))
   t.regex(message, /GET \/api\/x\/:other is declared by both a\.one \(getX\) and a\.two \(getY\)/)
 })
@@ -161,7 +161,7 @@ test('an alias cannot shadow a route', t => {
   t.regex(message, /a\.one \(getX\) and a\.two \(getY\)/)
 })
 
-test('a tail and a parameter at the same place are different addresses', t => {
+test('a tail and a parameter at the same position are different paths', t => {
   t.is(refusal(mounted('a.one', 'getX', get('/api/x/:id')), mounted('a.two', 'getY', get('/api/x/:rest*'))), '')
 })
 
@@ -179,10 +179,10 @@ test('parameters of path and schema must agree', t => {
   t.regex(refusal(mounted('a.b', 'getX', get('/x/:id', { aliases: [{ path: '/y' }] }))), /has the parameters none in \/y/)
 })
 
-test('odd paths are refused', t => {
+test('invalid paths are refused', t => {
   const reserved = ['/x?', '/x/y+', '/x(y)', '/x{y}', '/x[y]', '/x!', '/x\\y']
   for (const path of ['x', '/x/', '/x//y', '/x*', '/:rest*/x', '/x/:id//', '/x/:rest*/', ...reserved])
-    t.regex(refusal(mounted('a.b', 'getX', get(path))), /odd path/, path)
+    t.regex(refusal(mounted('a.b', 'getX', get(path))), /invalid path/, path)
 })
 
 test('an alias may end in a slash', t => {
@@ -190,14 +190,14 @@ test('an alias may end in a slash', t => {
   const paths = route?.addresses.map(({ path }) => path)
   t.deepEqual(paths, ['/x/y', '/x/y/'])
   for (const path of ['/x/y//', '/x/:rest*/', '//', 'x/'])
-    t.regex(refusal(mounted('a.b', 'getX', get('/x/y', { aliases: [{ path }] }))), /odd path/, path)
+    t.regex(refusal(mounted('a.b', 'getX', get('/x/y', { aliases: [{ path }] }))), /invalid path/, path)
 })
 
-test('a route without an answer is refused', t => {
+test('a route without a response is refused', t => {
   t.regex(refusal(mounted('a.b', 'getX', get('/x', { responses: {} }))), /declares no response/)
 })
 
-test('every fault is named at once', t => {
+test('all errors are reported together', t => {
   const message = refusal(
     mounted('a.b', 'getX', get('/x', { permission: { right: 'Nothing', unscoped: 'x' } })),
     mounted('a.c', 'getY', get('/y', { permission: undefined })),

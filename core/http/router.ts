@@ -7,31 +7,31 @@ import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { type RouteChecks, routeChecks } from './validate.ts'
 
-/** Its ES build imports node:http as a costly ES module (see `server.ts`); its CommonJS build does not. */
+/** The ES build imports node:http, which is expensive (see `server.ts`); the CommonJS build does not. */
 const { Router } = createRequire(import.meta.url)('@koa/router') as typeof import('@koa/router')
 
 /** Any route declaration. */
 export type Declaration = Route['declaration']
 
-/** A plugin route, ready to be called. */
+/** A plugin's route with its resolved dependencies. */
 export interface PluginRoute {
   readonly plugin: string
   /** The name of the export: OpenAPI's `operationId`. */
   readonly name: string
   readonly route: Route
-  /** The instances of the route's `needs`, by the name that the route uses. */
+  /** The instances of the route's `needs`, by the route's names for them. */
   readonly needs: Readonly<Record<string, unknown>>
-  /** A credential that cannot be checked is treated as absent: for `/readyz`, which must answer while the store is unavailable. */
+  /** Treats credentials that cannot be verified as absent: for `/readyz`, which must respond while the store is unavailable. */
   readonly isLenient?: boolean
 }
 
-/** A method and a path under which a route answers. */
+/** A method and a path of a route. */
 export interface Address {
   readonly method: Method
   readonly path: string
 }
 
-/** A plugin route with everything that its requests need, computed once. */
+/** A plugin's route with values that are computed once for all requests. */
 export class RegisteredRoute {
   readonly plugin: string
   readonly name: string
@@ -53,7 +53,7 @@ export class RegisteredRoute {
     this.addresses = [{ method, path }, ...aliases.map(alias => ({ method: alias.method ?? method, path: alias.path }))]
   }
 
-  /** The compiled schemas. Compiled at the first request: compiling hundreds of routes at start takes seconds. */
+  /** The compiled schemas. Compiled at the first request, because compiling hundreds of routes at startup takes seconds. */
   get checks(): RouteChecks {
     this.#checks ??= routeChecks(this.declaration)
     return this.#checks
@@ -68,7 +68,7 @@ export interface Match {
 
 type Layer = ReturnType<KoaRouter['match']>['path'][number]
 
-/** A route with its router layer, which matches paths. */
+/** A route with the router layer that matches its path. */
 interface LayeredRoute {
   readonly layer: Layer
   readonly route: RegisteredRoute
@@ -82,9 +82,9 @@ interface Entry {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
- * Finds the route of a request without a linear search: a Map from method, number of segments and the first two literal segments leads to a router of the few
- * routes that share them. Fixed segments take precedence over parameters, and those over a tail. A router is created at its first request: creating all of
- * them is a twentieth of the start time.
+ * Finds the route of a request without checking all others: a Map from method, number of segments and the first two literal
+ * segments leads to a router of the few routes that share them. Fixed segments take precedence over parameters, and those over a tail.
+ * Routers are created on first use: creating all of them would take a twentieth of the start time.
  */
 export class PrefixRouter {
   #entries = new Map<string, Entry[]>()
@@ -95,8 +95,8 @@ export class PrefixRouter {
     this.replace(routes)
   }
 
-  /** From now on only these routes answer. */
-  replace(routes: readonly RegisteredRoute[], withdrawn: readonly RegisteredRoute[] = []): void {
+  /** Replaces all routes. */
+  replace(routes: readonly RegisteredRoute[]): void {
     this.#entries = new Map()
     this.#layers = new Map()
     this.#withdrawn = withdrawn.length > 0 ? new PrefixRouter(withdrawn) : undefined
@@ -126,22 +126,17 @@ export class PrefixRouter {
     )
   }
 
-  /** Whether a path had this method until its route was withdrawn. */
-  isWithdrawn(method: string, path: string): boolean {
-    return this.#withdrawn?.find(method, path) !== undefined
-  }
-
-  /** The methods defined for a path. */
+  /** The methods of a path. */
   methodsOf(path: string): readonly Method[] {
     return methods.filter(method => this.find(method, path))
   }
 
-  /** The methods for `Allow`. */
+  /** The methods of a path for the `Allow` header. */
   allowed(path: string): readonly string[] {
     return this.methodsOf(path).flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   }
 
-  /** The headers that the routes of a path send with every answer. */
+  /** The headers that the routes of a path send with every response. */
   headersOf(path: string): Readonly<Record<string, string>> {
     return Object.assign({}, ...methods.map(method => this.find(method, path)?.route.declaration.headers))
   }
@@ -189,19 +184,19 @@ const keyOf = ({ method, path }: Address): string => {
   return `${method} ${count} ${first}/${first ? literal(2) : ''}`
 }
 
-/** Converts request paths: removes the server's base path, and handles a trailing slash. */
+/** Maps request paths to route paths: the base path of the server, and trailing slashes. */
 export class Addresses {
   readonly #router: PrefixRouter
   readonly #baseUrl: () => string
   #known = { url: '', base: '' }
 
-  /** `baseUrl` may be known only once the server listens. */
+  /** `baseUrl` may be unknown until the server listens. */
   constructor(router: PrefixRouter, baseUrl: () => string) {
     this.#router = router
     this.#baseUrl = baseUrl
   }
 
-  /** The path of the base URL, without a trailing slash: usually empty. */
+  /** The path of the base URL without a trailing slash; usually empty. */
   get base(): string {
     const url = this.#baseUrl()
     if (url !== this.#known.url) {
@@ -211,7 +206,7 @@ export class Addresses {
     return this.#known.base
   }
 
-  /** Converts a path to the one that routes match: some proxies keep the path of the base URL, others remove it. */
+  /** The route path of a request path: some proxies keep the path of the base URL, others remove it. */
   below(path: string): string {
     const { base } = this
     if (base === '' || !path.startsWith(base)) return path
@@ -220,7 +215,7 @@ export class Addresses {
     return rest.startsWith('/') && this.#leadsSomewhere(rest) ? rest : path
   }
 
-  /** The path of a route to which only slashes were added; undefined for any other. */
+  /** The path of a route without added trailing slashes; undefined if there are none or no route matches. */
   withoutSlash(path: string): string | undefined {
     if (!path.endsWith('/') || isOfHost(path)) return undefined
     let end = path.length
@@ -234,10 +229,10 @@ export class Addresses {
   }
 }
 
-/** A browser interprets such a prefix as the address of another host. */
+/** Browsers interpret paths with this prefix as the URL of another host. */
 const isOfHost = (path: string): boolean => path[1] === '/' || path[1] === '\\'
 
-/** Finds the route of a request. Throws `NoSuchAddress` and `MethodNotAllowed`; an address with trailing slashes is redirected to the one without. */
+/** Finds the route of a request. Throws `NoSuchAddress` and `MethodNotAllowed`; redirects paths with trailing slashes. */
 export const matchRoute =
   (router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): Middleware =>
   (context, next) => {
@@ -255,7 +250,7 @@ export const matchRoute =
     return next()
   }
 
-/** From a path with a trailing slash to the one without, as Clowder 1.x does for GET; 308 lets a client send its body again. */
+/** Redirects to the path without trailing slash, as Clowder 1.x does for GET; 308 makes clients repeat the body. */
 const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): void => {
   const { path, search, key } = request.target
   const known = addresses.withoutSlash(path)
@@ -264,22 +259,22 @@ const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addr
     const isUnknown = allowed.length === 0 || router.isWithdrawn(request.isHead ? 'GET' : (request.req.method ?? 'GET'), path)
     throw isUnknown ? new NoSuchAddress() : new MethodNotAllowed(allowed)
   }
-  // The key was in the query, and the redirect must keep it.
+  // The key was in the query, and the redirect must preserve it.
   const query = [search, key === undefined ? '' : `key=${encodeURIComponent(key)}`].filter(Boolean).join('&')
   const location = `${addresses.base}${known}${query ? `?${query}` : ''}`
   const status = request.req.method === 'GET' || request.isHead ? 301 : 308
   writer.send(request, status, { location, 'cache-control': 'no-store' }, undefined)
 }
 
-/** After a parameter, a trailing slash makes a different address: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
+/** A trailing slash after a parameter makes a different path: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
 const endsInSlash = /(\/:\w+)\/$/
-/** An alias may have a trailing slash: standards define service roots that way. */
+/** An alias may be the path with a trailing slash, which standards use for service roots. */
 const endsInSlashToo = /(\/[^/:*]+)\/$/
 const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
 
 /**
- * Registers the routes of all plugins, or throws one error that names every fault: a missing or unknown permission, a right on nothing, a right without a
- * policy to check it, an odd path, parameters that path and schema do not share, two routes at one address or of one name.
+ * Registers the routes of all plugins, or throws one error with all problems: a missing or unknown permission, a right without a resource, a right without a
+ * policy to check it, an invalid path, parameters that differ between path and schema, two routes with the same path or name.
  */
 export const registerRoutes = (
   given: readonly PluginRoute[],
@@ -307,10 +302,10 @@ export const registerRoutes = (
   return routes
 }
 
-/** A route's permission as written, which may not have been type-checked. */
+/** Possible values in a plugin, including those that fail the type check. */
 type Asked = string | { readonly right?: string; readonly on?: unknown; readonly unscoped?: unknown }
 
-/** The permissions and policy for rights. */
+/** What rights are validated against. */
 interface RightsKnown {
   readonly hasPolicy: boolean
   readonly permissions: PermissionCatalog
@@ -325,34 +320,32 @@ const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, is
   if (!hasPolicy) return [`needs ${right}, and no plugin provides policy`]
   const hasReason = typeof unscoped === 'string' && unscoped.trim() !== ''
   if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
-  const remedy = `name what it is checked on: { right: '${right}', on: ref('dataset', 'id') }`
-  return [
-    `requires ${right} on nothing: ${remedy}${isFurther ? '' : `, or say why there is nothing: { right: '${right}', unscoped: '…' }`}`,
-  ]
+  const remedy = `specify the resource: { right: '${right}', on: ref('dataset', 'id') }`
+  return [`requires ${right} without a resource: ${remedy}${isFurther ? '' : `, or give a reason: { right: '${right}', unscoped: '…' }`}`]
 }
 
 const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
   const { permission, alsoRequires = [], path, aliases = [], responses } = declaration
   const faults: string[] = []
-  if (!permission) faults.push(`declares no permission: ${[...words].join(', ')}, or a right with what it is checked on`)
+  if (!permission) faults.push(`declares no permission: ${[...words].join(', ')}, or a right with the resource that it is checked on`)
   else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, known))
   for (const right of alsoRequires) faults.push(...faultsOfRight(right, known, true))
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
   const declared = parameters(declaration.params)
   const withoutSlash = aliases.map(alias => alias.path.replace(endsInSlashToo, '$1'))
   for (const each of [path, ...withoutSlash]) {
-    if (!isPath(each.replace(endsInSlash, '$1'))) faults.push(`has the odd path ${each}`)
+    if (!isPath(each.replace(endsInSlash, '$1'))) faults.push(`has the invalid path ${each}`)
     const named = parameterNames(each).sort().join(', ')
     if (named !== declared) faults.push(`has the parameters ${named || 'none'} in ${each} and ${declared || 'none'} in params`)
   }
   return faults
 }
 
-/** Syntax that path-to-regexp interprets or reserves is refused here: it parses a path only at the first request. */
+/** Excludes the special and reserved characters of path-to-regexp, which parses a path only at the first request. */
 const part = /^(?:[^/:*{}()[\]+?!\\]+|:\w[^/:*{}()[\]+?!\\]*)$/
 const restOfPath = /^:\w+\*$/
 
-/** A slash, then words and parameters separated by slashes; the last parameter may match the rest of the path. */
+/** Segments of words and parameters, each after a slash; the last one may be a tail. */
 const isPath = (path: string): boolean => {
   const [before, ...parts] = path.split('/')
   return (
@@ -370,5 +363,5 @@ const parameters = (schema: { readonly properties?: object } | undefined): strin
 /** The names of a path's parameters, in order: `['id']` of `/api/files/:id`. */
 export const parameterNames = (path: string): string[] => [...path.matchAll(/:([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? '')
 
-/** A path with unnamed parameters, so that paths which would shadow each other are equal. */
+/** A path without parameter names, equal for paths that would shadow each other. */
 export const shapeOf = (path: string): string => path.replaceAll(/:[A-Za-z0-9_]+\*/g, '*').replaceAll(/:[A-Za-z0-9_]+/g, ':')

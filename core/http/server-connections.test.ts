@@ -11,7 +11,7 @@ import { serve } from './testing/serve.ts'
 const route = routesFor('things', {})
 const anyone = { summary: 'x', permission: 'anyone' } as const
 
-/** A server whose `/slow` answers when `finish` is called. */
+/** A server whose `/slow` responds when `finish` is called. */
 const server = async (t: ExecutionContext, config: Partial<HttpConfig> = {}) => {
   const begun = Promise.withResolvers<AbortSignal>()
   const finish = Promise.withResolvers<void>()
@@ -48,7 +48,7 @@ const server = async (t: ExecutionContext, config: Partial<HttpConfig> = {}) => 
   return { port, http, url, send, begun: begun.promise, finish: () => finish.resolve() }
 }
 
-/** What came, as a problem with the id of the request in its head and its body. */
+/** The response as a problem with the request id in head and body. */
 const refused = (t: ExecutionContext, received: string): { readonly status: number; readonly code: string } => {
   const [, first = '', body = ''] = /^HTTP\/1\.1 (\d+) [\s\S]*?\r\n\r\n([\s\S]*)$/.exec(received) ?? []
   const { status, message, code, requestId } = JSON.parse(body) as Readonly<Record<string, string>>
@@ -61,7 +61,7 @@ const refused = (t: ExecutionContext, received: string): { readonly status: numb
 
 const hello = 'GET /hello HTTP/1.1\r\nHost: x\r\n\r\n'
 
-test('requests that are shaped for smuggling are 400 and the end of the connection', async t => {
+test('request smuggling attempts are 400 and close the connection', async t => {
   const { send } = await server(t)
   const start = 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
   const shapes = [
@@ -101,7 +101,7 @@ test('a request without a Host is 400, and an unknown expectation is ignored', a
   t.regex(await (await send(`GET /hello HTTP/1.1\r\nHost: x\r\nExpect: more\r\nConnection: close\r\n\r\n`)).closed(), /^HTTP\/1\.1 200 /)
 })
 
-test('headers of 40 kB are read, and those beyond are 431', async t => {
+test('headers of 40 kB are accepted, and larger ones are 431', async t => {
   const { send } = await server(t)
   const received = await (await send(`GET /hello HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(41_000)}\r\n\r\n`)).closed()
   t.deepEqual(refused(t, received), { status: 431, code: 'headers-too-large' })
@@ -110,36 +110,36 @@ test('headers of 40 kB are read, and those beyond are 431', async t => {
   t.regex(await (await send(`GET /hello?${thousand} HTTP/1.0\r\nHost: x\r\n\r\n`)).closed(), /^HTTP\/1\.1 200 /)
 })
 
-test('headers that do not come in time are 408', async t => {
+test('headers that are not received in time are 408', async t => {
   const { send } = await server(t, { headersTimeoutMs: 200 })
   const received = await (await send('GET /hello HTTP/1.1\r\nHost: x\r\nX-')).closed()
   t.deepEqual(refused(t, received), { status: 408, code: 'too-slow' })
 })
 
-test('an idle connection is closed after its time', async t => {
+test('an idle connection is closed after its timeout', async t => {
   const { send } = await server(t, { keepAliveTimeoutMs: 100, silentTransferMs: 100 })
   const client = await send(hello)
   t.regex(await client.closed(), /hello$/)
 })
 
-test('a JSON body that falls silent is cut off', async t => {
+test('the connection of a stalled JSON body is closed', async t => {
   const { send } = await server(t, { silentTransferMs: 200 })
   const client = await send('POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n"ab')
   t.is(await client.closed(), '')
 })
 
-test('a handler may think for longer than a transfer may be silent', async t => {
+test('a handler may take longer than a transfer may stall', async t => {
   const { send, begun, finish, http } = await server(t, { silentTransferMs: 100 })
   const client = await send('GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   await begun
-  // Another connection is cut meanwhile: the time has passed for both.
+  // Another connection is closed meanwhile: the timeout has elapsed for both.
   t.is(await (await send('GET /hel')).closed(), '')
   finish()
   t.regex(await client.closed(), /done$/)
   await http.drain(0)
 })
 
-test('an upload that is refused gets its answer, though its client sends everything first', async t => {
+test('a refused upload gets its response, although its client sends the complete body first', async t => {
   const { port } = await server(t)
   const total = 30_000_000
   const client = await rawClient(port)
@@ -169,14 +169,14 @@ test('a client that expects 100-continue gets no 100 for a refused upload', asyn
   t.regex(await taken.send('"ab"').closed(), /200 OK[\s\S]*"ab"$/)
 })
 
-test('requests that come in one go are answered in order', async t => {
+test('pipelined requests are answered in order', async t => {
   const { send, finish } = await server(t)
   const client = await send(`GET /slow HTTP/1.1\r\nHost: x\r\n\r\n${hello}GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
   finish()
   t.regex(await client.closed(), /200 OK[\s\S]*done[\s\S]*200 OK[\s\S]*hello[\s\S]*404 Not Found/)
 })
 
-test('the signal of a request is aborted when its client disconnects, not when it was answered', async t => {
+test('the signal of a request is aborted when its client disconnects, not after the response', async t => {
   const { send, begun, finish, url } = await server(t)
   const client = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
   const signal = await begun
@@ -203,7 +203,7 @@ test('connections beyond the limit are dropped', async t => {
   t.regex(await first.send(hello).receives(/hello[\s\S]*hello$/), /hello$/)
 })
 
-test('a server that stops says so on each connection and at /readyz, and still answers', async t => {
+test('a stopping server reports it on each connection and at /readyz, and still serves requests', async t => {
   const { send, http } = await server(t)
   const client = await send(hello)
   await client.receives(/hello$/)
@@ -212,7 +212,7 @@ test('a server that stops says so on each connection and at /readyz, and still a
   t.regex(await client.closed(), /503 Service Unavailable[\s\S]*Connection: close/i)
 })
 
-test('draining lets a running request finish; until then others are answered, and then no more', async t => {
+test('draining waits for a running request; until then others are served, and none afterwards', async t => {
   const { send, http, begun, finish, port } = await server(t)
   const idle = await send(hello)
   await idle.receives(/hello$/)
@@ -229,7 +229,7 @@ test('draining lets a running request finish; until then others are answered, an
   t.is(error.code, 'ECONNREFUSED')
 })
 
-test('draining aborts what takes too long, and the signal of its handler', async t => {
+test('draining aborts requests that take too long, and the signals of their handlers', async t => {
   const { send, http, begun, finish } = await server(t)
   const running = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
   const signal = await begun

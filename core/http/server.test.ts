@@ -72,7 +72,7 @@ const effects: Record<string, Route> = {
   }),
 }
 
-test('an unknown address is a JSON 404, a known one with another method 405 with what it takes', async t => {
+test('an unknown path is a JSON 404, another method 405 with the allowed ones', async t => {
   const unknown = await get(t, effects, '/api/nowhere')
   t.is(unknown.status, 404)
   t.is((JSON.parse(unknown.text) as { code: string }).code, 'no-such-address')
@@ -82,13 +82,13 @@ test('an unknown address is a JSON 404, a known one with another method 405 with
   t.is((await get(t, effects, '/api/plain/1', { method: 'PATCH' })).status, 405)
 })
 
-test('a trailing slash leads to the address without it, unless an alias has the slash', async t => {
+test('a trailing slash redirects to the path without it, unless an alias has the slash', async t => {
   const { status, headers } = await get(t, effects, '/api/changes/', { redirect: 'manual' })
   t.deepEqual([status, headers.get('location')], [301, '/api/changes'])
   t.is((await get(t, effects, '/api/proxy/a/')).text, 'a')
 })
 
-test('OPTIONS names the methods', async t => {
+test('OPTIONS lists the methods', async t => {
   const { status, headers } = await get(t, effects, '/api/plain/1', { method: 'OPTIONS' })
   t.is(status, 200)
   t.is(headers.get('content-length'), '0')
@@ -98,7 +98,7 @@ test('OPTIONS names the methods', async t => {
   t.deepEqual([nowhere.status, nowhere.headers.get('allow')], [200, 'OPTIONS'])
 })
 
-test('HEAD answers like GET without a body, and never runs what changes something', async t => {
+test('HEAD is like GET without a body, and never runs routes with effects', async t => {
   const plain = await get(t, effects, '/api/plain/1', { method: 'HEAD' })
   t.deepEqual([plain.status, plain.text, plain.headers.get('content-length')], [200, '', '5'])
   t.is((await get(t, effects, '/api/changes', { method: 'HEAD' })).status, 405)
@@ -106,7 +106,7 @@ test('HEAD answers like GET without a body, and never runs what changes somethin
   t.is((await get(t, effects, '/api/minds')).headers.get('x-head'), 'false')
 })
 
-test('a problem says what was wrong, with a code, its details and the id of the request', async t => {
+test('a problem has a message, a code, details and the request id', async t => {
   const { status, text, headers } = await get(
     t,
     {
@@ -136,7 +136,7 @@ test('a client that requests it gets application/problem+json', async t => {
   })
 })
 
-test('when to try again is said', async t => {
+test('Retry-After is sent', async t => {
   t.is((await get(t, { getX: failing(new Unavailable('away')) }, '/api/x')).headers.get('retry-after'), '5')
   t.is((await get(t, { getX: failing(new TooMany('slow down', 0.2)) }, '/api/x')).headers.get('retry-after'), '1')
 })
@@ -189,7 +189,7 @@ test('a text body is a JSON string under JSON, and itself under text', async t =
   t.deepEqual([text.text, text.headers.get('content-type')], ['größer', 'text/plain; charset=utf-8'])
 })
 
-test('a header of a handler takes the place of ours, however it is written', async t => {
+test('a header of a handler replaces the default one in any letter case', async t => {
   const { port } = await serve(t, {
     getX: answering(() => ({
       status: 200,
@@ -205,11 +205,11 @@ test('a header of a handler takes the place of ours, however it is written', asy
   ])
 })
 
-test('ready-made JSON is sent as it is', async t => {
+test('serialized JSON is sent unchanged', async t => {
   t.is((await get(t, { getX: answering(() => ({ status: 200, body: rawJson('[ {"a":1} ]') })) }, '/api/x')).text, '[ {"a":1} ]')
 })
 
-test('rows are one JSON list, whatever their number', async t => {
+test('rows are one JSON list of any length', async t => {
   const rowsOf = (rows: AsyncIterable<unknown> | Iterable<unknown>): Route =>
     answering(() => ({ status: 200, body: rows }), { 200: s.rows(s.json()) })
   async function* numbers(count: number): AsyncGenerator<unknown> {
@@ -255,7 +255,7 @@ test('long text is compressed where accepted, short never', async t => {
   t.notRegex((await ask('/api/y', 'gzip')).head, /content-encoding/)
 })
 
-test('only origins that are configured are allowed', async t => {
+test('only configured origins are allowed', async t => {
   const origin = 'https://app.example.org'
   const ask = async (allowedOrigins: string[], method = 'GET') =>
     (await get(t, effects, '/api/plain/1', { method, headers: { origin } }, { config: { allowedOrigins } })).headers
@@ -274,7 +274,7 @@ test('only origins that are configured are allowed', async t => {
   )
 })
 
-test('health needs nothing, readiness shows its parts to server admins only', async t => {
+test('health is public, readiness shows its details only to server admins', async t => {
   const report = { ready: false, plugins: [{ id: 'documents.sqlite', ok: false, message: 'disk I/O error' }], waiting: 3, parked: 1 }
   const away = { identify: async () => Promise.reject(new Unavailable('away')) }
   const options = { options: { readiness: async () => report } }
@@ -288,7 +288,7 @@ test('health needs nothing, readiness shows its parts to server admins only', as
   })
 })
 
-test('the API describes itself at /openapi.json and /docs, and / leads there until a plugin takes it', async t => {
+test('the API is documented at /openapi.json and /docs, and / redirects there unless a plugin has that route', async t => {
   t.is((JSON.parse((await get(t, effects, '/openapi.json')).text) as { openapi: string }).openapi, '3.0.1')
   const page = await get(t, effects, '/docs')
   const [, nonce = ''] = /script-src 'nonce-([^']{20,})';/.exec(page.headers.get('content-security-policy') ?? '') ?? []
@@ -313,7 +313,7 @@ test('the API describes itself at /openapi.json and /docs, and / leads there unt
   t.is((await get(t, { own }, '/')).text, 'mine')
 })
 
-test('measurements are served when they are on, to server admins or to whoever has the token', async t => {
+test('metrics are served if enabled, to server admins or with the token', async t => {
   t.is((await get(t, {}, '/metrics')).status, 404)
   const scrape = async () => ({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' })
   const given: ServeOptions = { config: { metrics: true }, options: { scrape }, callers }
@@ -345,7 +345,7 @@ test('a reverse proxy that is not configured is logged once', async t => {
   t.regex(warnings[0] ?? '', /http\.trustedProxies/)
 })
 
-test('neither a log line nor an answer shows a key', async t => {
+test('neither a log line nor a response contains a key', async t => {
   const lines: string[] = []
   const keep = (message: string, fields?: object): void => {
     lines.push(JSON.stringify([message, fields, (fields as { error?: Error } | undefined)?.error?.stack]))
@@ -359,13 +359,13 @@ test('neither a log line nor an answer shows a key', async t => {
   t.notRegex(lines.join('\n'), /TopSecret/)
 })
 
-test('a taken port is said in words', async t => {
+test('a port in use gives a readable error', async t => {
   const { port } = await serve(t, {})
   const second = createHttp(httpOptions({}, { config: { port } }))
   await t.throwsAsync(second.listen(), { message: new RegExp(`Port ${port} of 127\\.0\\.0\\.1 is already in use`) })
 })
 
-test('a host without an address is named', async t => {
+test('a host without an address is reported by name', async t => {
   const server = createHttp(httpOptions({}, { config: { host: 'nowhere.invalid' } }))
-  await t.throwsAsync(server.listen(), { message: /http\.host: no address of nowhere\.invalid was found/ })
+  await t.throwsAsync(server.listen(), { message: /http\.host: nowhere\.invalid has no address/ })
 })

@@ -11,8 +11,8 @@ import { type Address, Addresses, type PluginRoute, PrefixRouter, type Registere
 import { TrustedProxies } from './trusted-proxies.ts'
 
 /*
- * An ES import of node:http reads every member of it, and two of them, WebSocket and CloseEvent, load Node's whole fetch with HTTP/2 behind it:
- * 25 ms of a start and 13 MB that a server has no use for. This is the same module without its ES wrapping.
+ * An ES import of node:http reads all its members, two of which, WebSocket and CloseEvent, load Node's fetch implementation with HTTP/2:
+ * 25 ms of the start and 13 MB that a server does not need. This is the same module without the ES wrapper.
  */
 const http = process.getBuiltinModule('node:http')
 
@@ -21,15 +21,15 @@ const maxHeaderBytes = 40 * 1024
 
 /** The HTTP server of a kernel. */
 export interface Http {
-  /** Starts to accept connections. Rejects with a readable message if the address is in use. */
+  /** Starts to accept connections. Rejects with a user-facing message if the address is in use. */
   listen(): Promise<{ readonly host: string; readonly port: number; readonly url: string }>
-  /** From now on `/readyz` answers 503 and connections are closed after their answer. */
+  /** Makes `/readyz` return 503 and closes connections after their response. */
   setStopping(): void
-  /** Lets running requests finish for at most `timeoutMs`, and answers new ones until then. Then accepts no more connections and closes the remaining ones. */
+  /** Waits at most `timeoutMs` for running requests, and accepts new ones meanwhile. Then stops accepting connections and closes the remaining ones. */
   drain(timeoutMs: number): Promise<void>
   /**
-   * Replaces the routes of a plugin, such as by none. Resolves when the requests to the former routes have ended; those still running after `limitMs` are
-   * aborted.
+   * Replaces the routes of a plugin, possibly with none. Resolves when the requests to the former routes have ended; after `limitMs` the remaining ones
+   * are aborted.
    */
   replaceRoutes(plugin: string, routes: readonly PluginRoute[], limitMs: number): Promise<void>
   /** The OpenAPI 3.0.1 document of all routes. */
@@ -38,17 +38,17 @@ export interface Http {
 
 const isRoot = ({ method, path }: Address): boolean => method === 'GET' && path === '/'
 
-/** Backlog of connections to accept: a thousand clients often start at once. The system has its own limit. */
+/** Maximum number of connections waiting to be accepted: a thousand clients often start simultaneously. The system has its own limit. */
 const backlog = 4096
 
 /**
- * Makes the HTTP server of a kernel. Throws one error that names every route which cannot be served (see `registerRoutes`);
- * nothing listens before `listen`.
+ * Creates the HTTP server of a kernel, which does not listen before `listen`. Throws one error with all invalid routes
+ * (see `registerRoutes`).
  */
 export const createHttp = (options: HttpOptions): Http => {
   const { config, log, installation, crossOriginHeaders } = options
   const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
-  // Loaded on first use: a start does not need it.
+  // Loaded on first use to keep the start fast.
   const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes(), installation)
   let openapiText: Promise<string> | undefined
   const own = systemRoutes({
@@ -133,7 +133,7 @@ class HttpServer implements Http {
     if (!this.#server.listening) return
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, timeoutMs)
-    // Other requests are still answered meanwhile, so that load balancers get 503 from `/readyz`.
+    // New requests are still served meanwhile, so that load balancers get 503 from `/readyz`.
     await Promise.race([this.#tracker.runningNow(), limit.promise])
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
@@ -152,29 +152,29 @@ const explained = (error: NodeJS.ErrnoException, host: string, port: number): Er
     return new Error(`Permission denied to listen on port ${port} of ${host}: set http.port to a port above 1023`, { cause: error })
   if (error.code === 'EADDRNOTAVAIL') return new Error(`Address ${host} is not available on this machine: set http.host`, { cause: error })
   if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
-    return new Error(`http.host: no address of ${host} was found: set it to an address of this machine, such as 127.0.0.1 or 0.0.0.0`, {
+    return new Error(`http.host: ${host} has no address: set it to an address of this machine, such as 127.0.0.1 or 0.0.0.0`, {
       cause: error,
     })
   return error
 }
 
-/** The parts of a server. */
+/** Dependencies of `nodeServer`. */
 export interface NodeServerOptions {
   readonly config: HttpConfig
   readonly log: Log
   readonly ids: Ids
 }
 
-/** Finds the current request of a connection. */
+/** Finds the request that a connection is processing. */
 export type Busy = (socket: Socket) => RequestContext | undefined
 
 /**
- * Node's server with our limits: headers of up to 40 kB within a time limit, stalled transfers closed, and malformed requests answered with 400 and a closed
- * connection. A whole request has no time limit here: transfers may last hours as long as they progress (see `BodyDeadlines`). No address gets more than its
- * share of the connections.
+ * Node's server with our limits: headers of up to 40 kB with a timeout, stalled transfers are closed, malformed requests get 400
+ * and a closed connection. There is no total time limit per request: transfers may last hours while they make progress (see
+ * `BodyDeadlines`). The number of connections per address is limited.
  */
 export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: RequestListener, busy: Busy): Server => {
-  /** Answers a connection that has no valid request, and closes it. */
+  /** Responds on a connection without a parsed request, and closes it. */
   const refuse = (socket: Socket, cause: string | undefined): void => {
     const refusal = refusals[cause ?? ''] ?? notHttp
     const requestId = ids.next()
@@ -193,7 +193,7 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
       keepAliveTimeout: config.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, config.headersTimeoutMs),
       noDelay: true,
-      // Node would refuse with an empty answer; `AllowedHosts` sends a problem.
+      // `AllowedHosts` does this check: Node's response would be empty.
       requireHostHeader: false,
     },
     listen,
@@ -214,7 +214,7 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
     markContinueDue(req)
     listen(req, res)
   })
-  // Node would answer 417 without a body to an expectation other than `100-continue`, which need not be met (RFC 9110, 10.1.1).
+  // For expectations other than `100-continue`, Node would send an empty 417; they may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', listen)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const request = busy(socket)
@@ -230,13 +230,13 @@ type Refusal = readonly [status: number, code: string, message: string]
 
 const refusals: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: [431, 'headers-too-large', `The headers must be at most ${maxHeaderBytes} bytes`],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'too-slow', 'The request did not come in time'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'too-slow', 'The request was not received in time'],
   TOO_MANY_CONNECTIONS: [429, 'too-many-connections', 'Too many connections from this address: close or reuse some'],
 }
 
-const notHttp: Refusal = [400, 'invalid', 'This is not a proper HTTP request']
+const notHttp: Refusal = [400, 'invalid', 'Malformed HTTP request']
 
-/** Ends a request whose body arrives too slowly, with 408 if no answer has begun. */
+/** Ends a request whose body is received too slowly, with 408 if no response was sent yet. */
 export const refuseSlowBody = (request: RequestContext, message: string): void => {
   const { socket } = request.req
   if (request.res.headersSent || !socket.writable) socket.destroy()
@@ -245,8 +245,8 @@ export const refuseSlowBody = (request: RequestContext, message: string): void =
 }
 
 /**
- * True of a request that a proxy may parse differently: several hosts (RFC 9112, 3.2), a body framed by codings other than `chunked`, or by any in HTTP/1.0
- * (6.1), another version. Node's parser refuses other cases.
+ * True for a request that a proxy may interpret differently: several Host headers (RFC 9112, 3.2), a Transfer-Encoding other than `chunked`, any
+ * Transfer-Encoding in HTTP/1.0 (6.1), or another version. Node's parser refuses all other cases.
  */
 const isAmbiguous = ({ headers, httpVersion, httpVersionMajor, rawHeaders }: IncomingMessage): boolean => {
   const coding = headers['transfer-encoding']
@@ -258,7 +258,7 @@ const isAmbiguous = ({ headers, httpVersion, httpVersionMajor, rawHeaders }: Inc
 
 const bodyOf = ([, code, message]: Refusal, requestId: string): string => JSON.stringify({ status: 'error', message, code, requestId })
 
-/** Answers after earlier responses on the connection, and closes it. */
+/** Sends the refusal after earlier responses on the connection, and closes it. */
 const refuseInOrder = (res: ServerResponse, refusal: Refusal, requestId: string): void => {
   const body = bodyOf(refusal, requestId)
   const headers = { 'Content-Type': 'application/json', 'X-Request-Id': requestId, 'Content-Length': body.length, Connection: 'close' }
@@ -274,8 +274,8 @@ const write = (socket: Socket, refusal: Refusal, requestId: string): void => {
 }
 
 /**
- * Counts open connections by address (IPv6: by /64), so that one address cannot use all of them. Behind a trusted proxy all connections are the proxy's, which
- * has to limit its own clients.
+ * Counts open connections per address (IPv6: per /64), so that one address cannot use all of them. Behind a trusted proxy, all connections come from the
+ * proxy, which has to limit its clients.
  */
 export class ConnectionShare {
   readonly #max: number
@@ -285,7 +285,7 @@ export class ConnectionShare {
     this.#max = max
   }
 
-  /** False, without counting it, if the address already has its share. */
+  /** False, without counting the connection, if the address has reached its limit. */
   admit(socket: Socket): boolean {
     const network = networkOf(socket.remoteAddress ?? '')
     const open = this.#open.get(network) ?? 0
@@ -302,21 +302,21 @@ export class ConnectionShare {
 
 type Limits = Pick<HttpConfig, 'bodyRateWindowMs' | 'minBodyRate' | 'jsonBodyTimeoutMs'>
 
-/** Progress of a body at the start of its current window. */
+/** The progress of a body at the start of the current window. */
 interface Progress {
   startedMs: number
   seenMs: number
   windowMs: number
   bytesRead: number
-  /** Was too slow at the last check. After a pause of the process, timers run before buffered bytes are read, so one more check decides. */
+  /** True if the last check found it too slow. After a process pause, timers fire before pending bytes are read, so the next check decides. */
   isSuspect: boolean
 }
 
 const mebibyte = 1024 * 1024
 
 /**
- * Ends requests whose bodies arrive too slowly: each window must reach the minimum rate, and JSON must be complete within its time limit. Time during which
- * the server itself does not read, because a store is slower than the client, is not counted.
+ * Ends requests whose bodies are received too slowly: each window must reach the minimum rate, and JSON must be complete within its time limit. Time in
+ * which the server itself does not read, because a store is slower than the client, is not counted.
  */
 export class BodyDeadlines {
   readonly #limits: Limits
@@ -340,10 +340,10 @@ export class BodyDeadlines {
     clearInterval(this.#timer)
   }
 
-  /** Checks every request whose body is still arriving. */
+  /** Checks all requests whose body is still being received. */
   check(nowMs: number): void {
     for (const request of this.#running) {
-      // A sent answer closes its connection with its own timeout.
+      // After a response, `ResponseWriter` closes the connection with its own time limit.
       if (!request.isBodyOpen || request.isContinueDue || request.res.writableEnded || request.req.destroyed) continue
       const message = this.#fault(request, nowMs)
       if (message !== undefined) this.#refuse(request, message)
@@ -366,7 +366,7 @@ export class BodyDeadlines {
     const windowMs = nowMs - progress.windowMs
     if (!isHeldUp && windowMs < bodyRateWindowMs) return undefined
     const isSlow = !isHeldUp && ((req.socket.bytesRead - progress.bytesRead) * 1000) / windowMs < minBodyRate
-    if (isSlow && progress.isSuspect) return `A body must come with at least ${minBodyRate} bytes a second`
+    if (isSlow && progress.isSuspect) return `A body must be sent at a rate of at least ${minBodyRate} bytes per second`
     progress.isSuspect = isSlow
     if (isSlow) return undefined
     progress.windowMs = nowMs
@@ -375,7 +375,7 @@ export class BodyDeadlines {
   }
 }
 
-/** Infinite for anything but JSON. Each further MiB gets the same time as the first. */
+/** Infinite for bodies other than JSON. Each MiB adds the time of the first. */
 const jsonTimeMs = ({ req: { headers } }: RequestContext, { jsonBodyTimeoutMs }: Limits): number =>
   headers['content-type']?.includes('json')
     ? jsonBodyTimeoutMs * Math.max(1, Math.ceil(Number(headers['content-length'] ?? 0) / mebibyte))

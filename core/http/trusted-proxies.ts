@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net'
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** The trusted proxies in front of the server: a number of them at any address, or a list of addresses. */
+/** The trusted proxies in front of the server: a number of them with any addresses, or a list. */
 export class TrustedProxies {
   readonly #count: number
   readonly #listed: BlockList | undefined
@@ -13,17 +13,17 @@ export class TrustedProxies {
     this.#listed = typeof setting === 'number' ? undefined : listOf(setting)
   }
 
-  /** True of a listed peer. With a number instead of a list, no peer is listed. */
+  /** True if the peer is in the list; always false if only a number is configured. */
   lists(peer: string | undefined): boolean {
     return peer !== undefined && this.#listed !== undefined && isIP(peer) !== 0 && this.#listed.check(peer, familyOf(peer))
   }
 
-  /** True of a peer that connects on behalf of many clients. */
+  /** True if the peer may be a proxy, whose connections are those of many clients. */
   mayForward(peer: string | undefined): boolean {
     return this.#count > 0 || this.lists(peer)
   }
 
-  /** The client's address: the one seen by the outermost trusted proxy, otherwise that of the connection. */
+  /** The client's address: as the outermost trusted proxy saw it, or that of the connection. */
   clientOf(headers: IncomingHttpHeaders, peer: string | undefined): string {
     const forwarded = headers['x-forwarded-for']
     if (typeof forwarded !== 'string' || !this.mayForward(peer)) return peer ?? ''
@@ -32,7 +32,7 @@ export class TrustedProxies {
     return seen !== undefined && isIP(seen) !== 0 ? seen : (peer ?? '')
   }
 
-  /** Entries added by an untrusted hop are ignored. */
+  /** The last hop that is not a listed proxy; entries before it are not trusted. */
   #lastUnlisted(hops: readonly string[]): string | undefined {
     return hops.findLast(hop => !this.lists(hop)) ?? hops[0]
   }
@@ -45,11 +45,13 @@ const listOf = (networks: readonly string[]): BlockList => {
     const longest = isIP(address) === 6 ? 128 : 32
     const prefix = bits === undefined ? longest : Number(bits)
     if (isIP(address) === 0 || bits === '' || !Number.isInteger(prefix) || prefix < 0 || prefix > longest)
-      throw new Error(`http.trustedProxies: ${network} is no IP address or network; write 10.0.0.5, 10.0.0.0/24 or 2001:db8::/64`)
+      throw new Error(
+        `http.trustedProxies: ${network} is not an IP address or network; use for instance 10.0.0.5, 10.0.0.0/24 or 2001:db8::/64`,
+      )
     list.addSubnet(address, prefix, familyOf(address))
   }
   return list
 }
 
-/** Some proxies add the port, which differs from connection to connection. */
+/** Some proxies add the port, which differs between connections. */
 const withoutPort = (text: string): string => /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text

@@ -6,16 +6,16 @@ import { namesResources, refsOf } from './authorize.ts'
 import type { Middleware, RawQuery, RequestContext, Values } from './request-context.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
 
-/** A validation error of an input. */
+/** An input error. */
 export interface InputFault {
   readonly message: string
   /** The name of the member, if it was a malformed id. */
   readonly idName?: string
-  /** The kind of resource that the id names, if its schema specifies one. */
+  /** The kind of resource of that id, if its schema specifies it. */
   readonly kind?: string | undefined
 }
 
-/** The result of a validation: the value as passed to the handler, or the error. */
+/** A validation result: the value as passed to the handler, or the error. */
 export interface Checked<T> {
   readonly value: T
   readonly fault?: InputFault
@@ -72,7 +72,7 @@ const bodyCheck = (body: unknown): ((value: unknown) => Checked<unknown>) => {
   }
 }
 
-/** True of a body that is JSON, not parts or bytes. */
+/** Whether a body is declared as JSON, not as parts or bytes. */
 export const isSchema = (body: unknown): body is s.TSchema =>
   typeof body === 'object' && body !== null && !('multipart' in body) && !('byteBody' in body)
 
@@ -82,8 +82,8 @@ const yes = new Set(['true', '1', 'yes', 'on'])
 const no = new Set(['false', '0', 'no', 'off'])
 
 /**
- * Converts strings of a path or query to the declared types where possible: a string that does not convert is left for validation to refuse. Undeclared names
- * are dropped; of a repeated name that is not a list, the first value is used.
+ * Converts path or query strings to values of the declared types. Strings that cannot be converted remain strings, which validation
+ * refuses. Undeclared names are dropped; for a repeated name that is not a list, the first value is used.
  */
 const coercion = (schema: SchemaShape): ((raw: RawQuery) => Record<string, unknown>) => {
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => ({ name, ...memberOf(member) }))
@@ -130,12 +130,12 @@ const coercerOf = (types: readonly string[]): Coercer => {
   }
 }
 
-/** Removes the members of a value that its schema does not declare. */
+/** Removes members that the schema does not declare from a value. */
 type MemberRemover = (value: unknown) => void
 
 /**
- * Creates a function that removes unknown members from a validated body, so that nothing is stored by accident; undefined if there is nothing to remove.
- * Objects that allow further members (`additionalProperties`, patterns, open schemas) keep all of them.
+ * Creates the function that removes undeclared members from a validated body, so that they are not stored by accident; undefined if there
+ * is nothing to remove. Objects that allow additional members (`additionalProperties`, patterns, open schemas) keep them all.
  */
 const memberRemover = (schema: SchemaShape | undefined): MemberRemover | undefined => {
   if (!schema) return undefined
@@ -164,7 +164,7 @@ const memberRemoverOf = (objects: readonly SchemaShape[]): ((value: object) => v
   }
 }
 
-/** All alternatives and parts of a schema, flattened: a name declared by any of them is known. */
+/** All alternatives and parts of a schema, flattened: a name declared in any of them is declared. */
 const branchesOf = (schema: SchemaShape): readonly SchemaShape[] => {
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].flatMap(branchesOf)
   return inner.length > 0 ? (schema.properties ? [schema, ...inner] : inner) : [schema]
@@ -179,7 +179,7 @@ const combined = (schemas: readonly SchemaShape[]): SchemaShape | undefined => (
 
 const isItemSchema = (items: SchemaShape['items']): items is SchemaShape => items !== undefined && !Array.isArray(items)
 
-/** Validates path and query parameters, and converts them to their types with defaults. */
+/** Validates path and query parameters, and applies types and defaults. */
 export const validateParameters =
   (access: RouteAccess): Middleware =>
   (context, next) => {
@@ -193,7 +193,7 @@ export const validateParameters =
     return params.fault || query.fault ? refuse(access, request, params, query) : next()
   }
 
-/** An invalid input must not reveal more than the caller may see, so rights are checked first on the resources that can be identified. */
+/** An input error must not reveal inaccessible resources, so rights are checked first on all resources that can be determined. */
 const refuse = async (access: RouteAccess, request: RequestContext, params: Checked<Values>, query: Checked<Values>): Promise<never> => {
   const { caller, input } = request
   const { declaration, group } = request.route as RegisteredRoute
@@ -209,14 +209,14 @@ const refuse = async (access: RouteAccess, request: RequestContext, params: Chec
   if (known.length > 0 && typeof permission === 'object')
     await access.require({ ...declaration, permission: { right: permission.right, on: () => known }, alsoRequires: [] }, caller, {})
   else access.requireForWrongInput(declaration, caller)
-  const { idName, kind, message } = query.fault ?? { message: 'The query is not right' }
+  const { idName, kind, message } = query.fault ?? { message: 'The query is invalid' }
   throw idName === undefined ? new Invalid(message) : new NotFound(kind ?? kindOf(declaration, idName, input))
 }
 
-/** `dataset_id` names a dataset, `space` a space. */
+/** `dataset_id` refers to a dataset, `space` to a space. */
 const kindNamed = (parameter: string): string => parameter.replace(/_?id$/i, '') || 'thing'
 
-/** The kind of resource that a parameter names, from the rights that would be checked: a malformed id is answered like an unknown one. */
+/** The kind of resource of a parameter, from the rights checked on it: a malformed id gets the same response as an unknown one. */
 const kindOf = (declaration: Declaration, parameter: string, input: Values, group?: string): string => {
   const refs = refsOf(declaration, { ...input, [parameter]: parameter })
   const kind = refs.find(({ id }) => id === parameter)?.kind

@@ -46,7 +46,7 @@ const file = async (t: ExecutionContext, settings: unknown): Promise<string> => 
   return path
 }
 
-test('without any setting the defaults stand, and data is an absolute path', async t => {
+test('without settings the defaults apply, and data is an absolute path', async t => {
   const { kernel, plugins } = await load()
   t.is(kernel.http.host, '127.0.0.1')
   t.is(kernel.http.port, 9000)
@@ -56,7 +56,7 @@ test('without any setting the defaults stand, and data is an absolute path', asy
   t.like(plugins[0]?.config, { bucket: 'pounce', retry: { times: 3 } })
 })
 
-test('the file is over the defaults, the environment over the file, flags over all', async t => {
+test('the file overrides the defaults, the environment the file, and flags override all', async t => {
   const path = await file(t, { http: { port: 1, host: '0.0.0.0' }, blobs: { bucket: { bucket: 'of-the-file', partSize: 6 } } })
   const config = await load({
     file: path,
@@ -74,7 +74,7 @@ test('names in the environment ignore case and single underscores', async t => {
   t.like(config.plugins[0]?.config, { partSize: 9 })
 })
 
-test('text becomes what the schema requires', async t => {
+test('text is converted to the type in the schema', async t => {
   const environment = {
     POUNCE_BLOBS__BUCKET__IS_PUBLIC: 'yes',
     POUNCE_BLOBS__BUCKET__HOSTS: 'one, two ,three',
@@ -100,7 +100,7 @@ test('a secret is read from a file', async t => {
   t.regex(message, /POUNCE_BLOBS__BUCKET__SECRET_KEY_FILE: ENOENT/)
 })
 
-test('a variable that is not a setting is refused with the nearest one, also with a plain underscore for two', async t => {
+test('a variable that is not a setting is refused with the nearest one, even with one underscore instead of two', async t => {
   t.regex(
     await refusal(t, { environment: { POUNCE_HTTP__PROT: '1' } }),
     /POUNCE_HTTP__PROT is not a setting \(did you mean POUNCE_HTTP__PORT\?\)/,
@@ -116,13 +116,13 @@ test('an unknown key of a file is refused with the nearest one and the file', as
   t.true(message.includes('blobs.bucket.buckets'), message)
 })
 
-test('a key of a file with dots in it is refused with the way to write it', async t => {
+test('a key with dots in a file is refused with the nested form', async t => {
   const path = await file(t, { 'http.port': 9001 })
   const message = await refusal(t, { file: path })
   t.true(message.includes(`http.port in ${path} must be nested: {"http":{"port":"…"}}`), message)
 })
 
-test('settings of a plugin that does not run are distinguished from misspelled ones', async t => {
+test('settings of a plugin that is not enabled are distinguished from misspelled ones', async t => {
   const path = await file(t, { documents: { sqlite: { file: 'x' } } })
   t.regex(
     await refusal(t, { file: path }),
@@ -132,7 +132,7 @@ test('settings of a plugin that does not run are distinguished from misspelled o
   t.regex(await refusal(t, { environment }), /POUNCE_DOCUMENTS__SQLITE__TIMEOUT belongs to the plugin documents\.sqlite/)
 })
 
-test('a slip in a setting of a plugin that runs is refused with the nearest one of that plugin', async t => {
+test('a typo in a setting of an enabled plugin is refused with the nearest setting of that plugin', async t => {
   const sources = { defaults: {}, plugins: ['documents.sqlite'] }
   const refused = async (more: ConfigSources) => (await t.throwsAsync(loadConfig({ ...sources, ...more }))).message
   const path = await file(t, { documents: { sqlite: { cache: 8 } } })
@@ -142,7 +142,7 @@ test('a slip in a setting of a plugin that runs is refused with the nearest one 
   t.regex(await refused({ environment }), /is not a setting \(did you mean POUNCE_DOCUMENTS__SQLITE__/)
 })
 
-test('a wrong value is refused with what would be right and where it came from', async t => {
+test('an invalid value is refused with the valid ones and its source', async t => {
   const message = await refusal(t, {
     environment: { POUNCE_HTTP__PORT: 'many', POUNCE_BLOBS__BUCKET__PART_SIZE: '1', POUNCE_ROLES: 'http,cook' },
   })
@@ -163,7 +163,7 @@ for (const [what, settings, name] of [
     t.true(message.includes(`\n  - ${name} must `), message)
   })
 
-test('a choice is refused with what can be chosen, and a value as it was typed', async t => {
+test('an invalid choice is refused with the options, and the value as typed', async t => {
   const message = await refusal(t, {
     environment: { POUNCE_LOG__LEVEL: 'Debug', POUNCE_ROLES: 'http,cook', POUNCE_HTTP__PORT: '7e4' },
     flags: { 'blobs.bucket.mode': 'quick' },
@@ -174,20 +174,20 @@ test('a choice is refused with what can be chosen, and a value as it was typed',
   t.regex(message, /http\.port must be <= 65535 \(is 7e4\), from POUNCE_HTTP__PORT/)
 })
 
-test('a wrong part of what was typed as JSON is shown without the rest', async t => {
+test('an invalid part of a JSON value is shown without the rest', async t => {
   const providers = '{"orcid": {"clientId": 5, "secret": "hunter22"}}'
   const message = await refusal(t, { environment: { POUNCE_BLOBS__BUCKET__PROVIDERS: providers } })
   t.regex(message, /providers\.orcid\.clientId must be string \(is 5\), from POUNCE_BLOBS__BUCKET__PROVIDERS/)
   t.notRegex(message, /hunter22/)
 })
 
-test('an address that is none is refused for admins', async t => {
+test('an invalid email address is refused for admins', async t => {
   const message = await refusal(t, { environment: { POUNCE_ADMIN__EMAIL: 'ada.example.org', POUNCE_ADMINS: 'a@example.org,b' } })
   t.regex(message, /admin\.email must be an e-mail address \(is "ada\.example\.org"\), from POUNCE_ADMIN__EMAIL/)
   t.regex(message, /admins\.1 must be an e-mail address \(is "b"\)/)
 })
 
-test('defaults are filled into the items of lists and records, and their wrong secrets are not shown', async t => {
+test('defaults are applied to items of lists and records, and their invalid secrets are not shown', async t => {
   const providers = { orcid: { clientId: 'abc' } }
   t.like(await bucket({ settings: { blobs: { bucket: { providers, mirrors: [{ host: 'a' }, { host: 'b', port: 80 }] } } } }), {
     providers: { orcid: { clientId: 'abc', scope: 'openid' } },
@@ -202,17 +202,17 @@ test('defaults are filled into the items of lists and records, and their wrong s
   for (const name of ['providers.orcid.secret', 'mirrors.0.token', 'mirrors.1.host', 'mirrors.1.port']) t.true(message.includes(name), name)
 })
 
-test('a wrong secret is not shown', async t => {
+test('an invalid secret is not shown', async t => {
   const message = await refusal(t, { environment: { POUNCE_ADMIN__PASSWORD: 'short1' } })
   t.regex(message, /admin\.password must NOT have fewer than 8 characters/)
   t.notRegex(message, /short1/)
 })
 
-test('a setting without a default that is missing is named', async t => {
+test('a missing setting without a default is reported by name', async t => {
   t.regex(await refusal(t, { plugins: [demanding] }), /mail\.smtp\.host is missing and has no default/)
 })
 
-test('a file that is no JSON, no object or absent is refused by name', async t => {
+test('a file that is not JSON, not an object or absent is refused by name', async t => {
   t.regex(await refusal(t, { file: await file(t, '{') }), /pounce\.json cannot be read/)
   t.regex(await refusal(t, { file: await file(t, '[]') }), /is not a JSON object/)
   t.regex(await refusal(t, { file: '/nowhere/at/all.json' }), /ENOENT/)
@@ -272,23 +272,23 @@ const aliases = definePlugin({
   },
 })
 
-test('variables that a plugin declares set what they name, or are warned about', async t => {
+test('variables declared by a plugin set their settings, or give a warning', async t => {
   const environment = { OTHER_ADMINS: 'a@example.org,b@example.org', OTHER_MODE: 'Fancy', OTHER_KEY: 'k', OTHER_STORE: '' }
   const config = await load({ plugins: [aliases], environment })
   t.deepEqual(config.kernel.admins, ['a@example.org', 'b@example.org'])
   t.deepEqual(config.warnings, [
     'OTHER_MODE has no effect: modes are no more',
-    'OTHER_KEY has no effect: no plugin that runs has the setting mail.smtp.key',
+    'OTHER_KEY has no effect: no enabled plugin has the setting mail.smtp.key',
   ])
   t.deepEqual((await load({ plugins: [aliases], environment: { OTHER_MODE: 'Plain' } })).warnings, [])
 })
 
-test('our own name of a setting goes before that of another program', async t => {
+test('our own variable of a setting takes precedence over that of another program', async t => {
   const environment = { OTHER_ADMINS: 'a@example.org', POUNCE_ADMINS: 'b@example.org' }
   t.deepEqual((await load({ plugins: [aliases], environment })).kernel.admins, ['b@example.org'])
 })
 
-test('a variable runs the plugins that it is declared to use, with its value as they have it', async t => {
+test('a variable enables the plugins that it is declared to use, with its value converted for them', async t => {
   const { plugins, warnings } = await load({ plugins: [aliases], environment: { OTHER_STORE: 'file:/srv/bytes' } })
   t.deepEqual(
     plugins.map(({ name }) => name),
@@ -298,14 +298,14 @@ test('a variable runs the plugins that it is declared to use, with its value as 
   t.deepEqual(warnings, [])
 })
 
-test('base plugins run besides any list, unless one of it provides the same', async t => {
+test('base plugins are added to any list, unless a listed one provides the same port', async t => {
   const defaults = { basePlugins: ['net.fetch', 'blobs.disk'] }
   t.deepEqual(await namesOf({ defaults, plugins: [alsoBytes] }), ['blobs.extra', 'net.fetch', 'blobs.disk'])
   t.deepEqual(await namesOf({ defaults: { ...defaults, plugins: ['blobs.s3'] } }), ['blobs.s3', 'net.fetch'])
   t.deepEqual(await namesOf({ defaults, plugins: [alsoBytes], environment: { POUNCE_BASE_PLUGINS: '' } }), ['blobs.extra'])
 })
 
-test('settings may lie at a path of their own, and those of a copy lie under its name', async t => {
+test('a plugin may define the path of its settings, and those of a copy are under its name', async t => {
   const outside = definePlugin({
     id: 'net.outside',
     summary: 'Settings elsewhere.',
@@ -317,7 +317,7 @@ test('settings may lie at a path of their own, and those of a copy lie under its
   t.deepEqual(config.print()['outside'], { allow: ['a', 'b'] })
 })
 
-test('what is used takes the place of what provides the same, and comes in besides the rest', async t => {
+test('a used plugin replaces the one that provides the same port, in addition to the rest', async t => {
   const plugins = [keeps('documents.sqlite'), alsoBytes]
   t.deepEqual(await namesOf({ plugins }), ['documents.sqlite', 'blobs.extra'])
   t.deepEqual(await namesOf({ plugins, environment: { POUNCE_REPLACE_PLUGINS: 'blobs.disk,search.fts' } }), [
@@ -333,18 +333,18 @@ test('what is used takes the place of what provides the same, and comes in besid
   t.deepEqual(shipped, ['documents.sqlite', 'blobs.s3'])
 })
 
-test('a used plugin that is listed already stays, and the other that provides the same goes', async t => {
+test('a used plugin that is already listed stays, and the other provider of its port is removed', async t => {
   const defaults = { plugins: ['blobs.s3', 'blobs.disk'] }
   t.deepEqual(await namesOf({ defaults, environment: { POUNCE_REPLACE_PLUGINS: 'blobs.disk' } }), ['blobs.disk'])
 })
 
-test('the strongest source says what is used, and only that', async t => {
+test('only the used plugins of the source with the highest precedence count', async t => {
   const path = await file(t, { replacePlugins: ['blobs.s3'], plugins: ['blobs.disk'] })
   t.deepEqual(await namesOf({ file: path }), ['blobs.s3'])
   t.deepEqual(await namesOf({ file: path, environment: { POUNCE_REPLACE_PLUGINS: '' } }), ['blobs.disk'])
 })
 
-test('settings alone switch nothing on: they are refused while their plugin does not run', async t => {
+test('settings alone enable no plugin: they are refused while their plugin is not enabled', async t => {
   const environment = { POUNCE_BLOBS__S3__BUCKET: 'pounce' }
   const { message } = await t.throwsAsync(loadConfig({ defaults: { plugins: ['blobs.disk'] }, environment }))
   t.regex(message, /POUNCE_BLOBS__S3__BUCKET belongs to the plugin blobs\.s3, which is in neither "plugins" nor "replacePlugins"/)
@@ -357,7 +357,7 @@ test('settings alone switch nothing on: they are refused while their plugin does
   t.deepEqual([printed['plugins'], printed['replacePlugins']], [['blobs.s3'], ['blobs.s3']])
 })
 
-test('a setting that was renamed is read under its former name, from each source, and stands under its present one', async t => {
+test('a setting that was renamed is read under its former name, from each source, and stored under its current one', async t => {
   const path = await file(t, { use: ['blobs.s3'], plugins: ['blobs.disk'] })
   t.deepEqual(await namesOf({ file: path }), ['blobs.s3'])
   t.deepEqual(await namesOf({ file: path, environment: { POUNCE_USE: '' } }), ['blobs.disk'])
@@ -369,7 +369,7 @@ test('a setting that was renamed is read under its former name, from each source
 
 test('a setting under both of its names in one file is refused', async t => {
   const path = await file(t, { use: ['blobs.s3'], replacePlugins: ['blobs.disk'] })
-  t.regex(await refusal(t, { file: path }), /sets replacePlugins and use, its former name: keep replacePlugins only/)
+  t.regex(await refusal(t, { file: path }), /sets both replacePlugins and its former name use: keep only replacePlugins/)
 })
 
 test('a used plugin that does not exist is refused by name', async t => {
@@ -377,13 +377,13 @@ test('a used plugin that does not exist is refused by name', async t => {
   t.is(message, 'blobs.dsk is not part of this version (did you mean blobs.disk?)')
 })
 
-test('the defaults of this version pass every check', async t => {
+test('the defaults of this version are valid', async t => {
   const shipped = JSON.parse(await readFile(new URL('../../config/default.json', import.meta.url), 'utf8')) as Record<string, unknown>
   const file = await loadConfig({ defaults: shipped, plugins: [] })
   t.deepEqual(file.kernel.plugins, shipped['plugins'])
 })
 
-test('the example for production passes every check', async t => {
+test('the production example is valid', async t => {
   const { kernel } = await load({
     defaults: { basePlugins: ['net.fetch'] },
     file: fileURLToPath(new URL('../../config/production.example.json', import.meta.url)),

@@ -20,22 +20,22 @@ export interface ConfigSources {
   /** Path of a JSON file. */
   readonly file?: string
   readonly environment?: Environment
-  /** Dotted names with values as typed: `{'http.port': '0'}`. */
+  /** Setting names and values as typed: `{'http.port': '0'}`. */
   readonly flags?: Readonly<Record<string, string>>
-  /** The flag as typed, by dotted name, if not `--set`. */
+  /** The flags as typed, by setting name, if not given with `--set`. */
   readonly flagSpellings?: Readonly<Record<string, string>>
-  /** Highest precedence: for tests. */
+  /** Highest precedence. For tests. */
   readonly settings?: tree.Settings
-  /** Overrides by a command: settings, and the choice of plugins. */
+  /** Overrides by a command of the settings and plugin lists in the files. */
   readonly overrule?: {
     readonly settings: (layer: tree.Settings) => tree.Settings
     readonly choice: (choice: PluginChoice) => PluginChoice
   }
-  /** Replaces the configured list: for tests. */
+  /** Instead of the configured list. For tests. */
   readonly plugins?: readonly (PluginEntry | Plugin)[]
 }
 
-/** A plugin with its own validated settings. */
+/** A plugin with its validated settings. */
 export interface ConfiguredPlugin extends NamedPlugin {
   readonly config: unknown
   readonly request: PluginRequest
@@ -45,13 +45,13 @@ export interface ConfiguredPlugin extends NamedPlugin {
 export interface Config {
   readonly kernel: KernelConfig
   readonly plugins: readonly ConfiguredPlugin[]
-  /** Settings without effect, to be logged. */
+  /** Settings that have no effect, for the log. */
   readonly warnings: readonly string[]
-  /** All settings, with defaults, secrets masked. */
+  /** All settings including defaults, with secrets masked. */
   print(): tree.Settings
 }
 
-/** One layer before the plugins' schemas are known. */
+/** One layer, not yet validated against the plugins' schemas. */
 interface Layer extends PluginLayer {
   readonly source: string
   readonly typed?: Origin['typed']
@@ -83,7 +83,7 @@ const handedOver = (plugins: readonly (PluginEntry | Plugin)[]): readonly Plugin
     return 'isPlugin' in one ? { plugin: one } : { ...one, plugin: absoluteSource(one.plugin, process.cwd()) }
   })
 
-/** Loads the plugins that the layers choose. The available settings are known only afterwards. */
+/** Loads the plugins that the layers choose; their schemas are known only afterwards. */
 const loadChosen = async (sources: ConfigSources, files: readonly Layer[]) => {
   const { layers } = outsideLayers(sources, tree.mergeParts([{ name: 'kernel', path: [], schema: choiceOnly }]))
   const known = files.map(layer => ({ ...layer, settings: tree.toPresentNames(layer.settings, choiceOnly, layer.source) }))
@@ -99,7 +99,7 @@ const loadChosen = async (sources: ConfigSources, files: readonly Layer[]) => {
   return inForce(await loadPlugins(choice.requests), choice)
 }
 
-/** The part of the kernel's schema that holds these settings. */
+/** The part of the kernel's schema for these settings. */
 export const settingsOnly = (...names: readonly string[]): tree.Node => ({
   type: 'object',
   properties: Object.fromEntries(names.map(name => [name, kernelNode.properties?.[name] ?? {}])),
@@ -115,7 +115,7 @@ const reasonAgainst = (name: string, schema: tree.Node): string => {
   return because ?? `is not a setting${didYouMean(name, candidates)}`
 }
 
-/** Settings of the environment, flags and tests as layers, in this order. */
+/** Layers of the environment, the flags and the settings of tests, in this order. */
 export const outsideLayers = (sources: ConfigSources, present: tree.Node, plugins: readonly NamedPlugin[] = []) => {
   const schema = tree.withFormerNames(present)
   const environment = fromEnvironment(sources.environment ?? {}, schema, name => unknownSetting(name, schema))
@@ -143,7 +143,7 @@ export const outsideLayers = (sources: ConfigSources, present: tree.Node, plugin
   return { layers, problems: () => [...environment.problems(), ...problems.map(words => words())], warnings: aliased.warnings }
 }
 
-/** A whole group of plugins may be unknown: then its members are more specific. */
+/** If a whole kind of plugins is unknown, its members make a better message. */
 const expanded = (name: string, settings: tree.Settings): string[] => {
   const value = tree.at(settings, name.split('.'))
   return !name.includes('.') && tree.isSettings(value) && Object.keys(value).length > 0
@@ -161,7 +161,7 @@ const refuse = (problems: readonly string[]): void => {
   if (problems.length > 0) throw new StartupError(`Invalid configuration:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
 }
 
-/** Reads and validates all layers: defaults < file < environment < flags. Loads the plugins on the way, because they declare the settings. */
+/** Reads and validates all layers: defaults < file < environment < flags. Loads the plugins, because they declare their settings. */
 export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> => {
   const read = await fileLayers(sources)
   const plugins = await loadChosen(sources, read)
@@ -170,7 +170,7 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   const schema = tree.mergeParts([kernelPart, ...pluginParts])
   const files = read.map(layer => ({ ...layer, settings: tree.toPresentNames(layer.settings, schema, layer.source) }))
   const outside = outsideLayers(sources, schema, plugins)
-  // The defaults are known to be valid: a test checks them.
+  // The defaults of this version are validated by a test.
   const set = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
   refuse([...outside.problems(), ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
 

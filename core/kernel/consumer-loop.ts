@@ -3,26 +3,26 @@ import { pause, Semaphore, withTimeLimit } from 'pounce/sdk/kit'
 import type { Delivery, Outbox } from 'pounce/sdk/store-kit'
 import { messageOf } from './startup-error.ts'
 
-/** The number and timing of retries. */
+/** How often and with which delays a failed operation is retried. */
 export interface RetryRule {
   /** Number of failures after which an event is dead-lettered. */
   readonly tries: number
   readonly firstMs: number
   readonly longestMs: number
   readonly factor: number
-  /** Maximum delay while a backend is unavailable: work must resume soon after it returns (promises P4-P7). */
+  /** Maximum pause while a backend is unavailable: work must resume soon after it recovers (promises P4-P7). */
   readonly outageMs: number
 }
 
 export const usualRetry: RetryRule = { tries: 5, firstMs: 100, longestMs: 300_000, factor: 8, outageMs: 5_000 }
 
-/** Milliseconds until the next try after this many failures, with jitter so that retries do not coincide. */
+/** Delay before the next try after this number of failures, in milliseconds, with jitter to spread concurrent retries. */
 export const backOff = (rule: Pick<RetryRule, 'firstMs' | 'longestMs' | 'factor'>, failures: number): number => {
   const whole = Math.min(rule.longestMs, rule.firstMs * rule.factor ** Math.max(0, failures - 1))
   return Math.round(whole * (0.75 + Math.random() / 4))
 }
 
-/** True if the failure means that a backend is unavailable or full: a retry is right, however often. */
+/** True if the error means that a backend is unavailable or full: such failures are retried without limit. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
 
@@ -30,17 +30,17 @@ const minGatherMs = 4
 const maxGatherMs = 15
 
 /**
- * How long the next batch gathers under load: twice the duration of the last one, within bounds. Batches become fewer and larger without a noticeable delay;
- * the first event after an idle period is never delayed.
+ * How long the next batch collects events under load: twice the duration of the last batch, within bounds. This gives fewer, larger batches without
+ * a noticeable delay; the first event after an idle period never waits.
  */
 const gatherMsAfter = (tookMs: number): number => Math.min(maxGatherMs, Math.max(minGatherMs, 2 * tookMs))
 
-/** A consumer's handler: one event at a time, or many at once. */
+/** A consumer's handler: for single events or for batches. */
 export type ConsumerWork =
   | { readonly name: string; readonly handle: (event: AnyEvent) => Promise<void> }
   | { readonly name: string; readonly handleAll: (events: readonly AnyEvent[]) => Promise<void> }
 
-/** The dependencies of a loop. */
+/** Dependencies of a loop. */
 export interface LoopTools {
   readonly outbox: Outbox
   /** Identifies this kernel in leases. */
@@ -60,7 +60,7 @@ const stopLimitMs = 10_000
 
 const ackRetryMs = 500
 
-/** Acknowledges events in the outbox; those of one turn of the event loop in one call. */
+/** Acknowledges events in the outbox, batching those of one event loop turn. */
 class AckBatcher {
   readonly #tools: LoopTools
   readonly #consumer: string
@@ -68,14 +68,14 @@ class AckBatcher {
   #waiting: { readonly ids: readonly string[]; readonly settled: () => void }[] = []
   #running: Promise<void> | undefined
 
-  /** `signal` ends retries while the store is unavailable; the events are then delivered again. */
+  /** `signal` ends the retries while the store is unavailable; the events are then redelivered. */
   constructor(tools: LoopTools, consumer: string, signal: AbortSignal) {
     this.#tools = tools
     this.#consumer = consumer
     this.#signal = signal
   }
 
-  /** Resolves when the events are settled, or abandoned at the stop. */
+  /** Resolves when the events are durably acknowledged, or abandoned at shutdown. */
   done(ids: readonly string[]): Promise<void> {
     const settled = new Promise<void>(resolve => this.#waiting.push({ ids, settled: resolve }))
     this.#running ??= this.#run()
@@ -83,7 +83,7 @@ class AckBatcher {
   }
 
   async #run(): Promise<void> {
-    // Handlers that wait for one group commit resolve in one turn: all of them go into one call.
+    // Handlers that wait for the same group commit resolve in one turn: one call acknowledges all of them.
     await new Promise(resolve => setImmediate(resolve))
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
@@ -91,7 +91,7 @@ class AckBatcher {
       await this.#settle(batch.flatMap(({ ids }) => ids))
       for (const { settled } of batch) settled()
     }
-    // In the same turn as the last check: an acknowledgement that arrives a microtask later must start another run.
+    // Synchronous with the last check: an acknowledgement that arrives a microtask later must start another run.
     this.#running = undefined
   }
 
@@ -109,8 +109,8 @@ class AckBatcher {
 }
 
 /**
- * Delivers the events of one consumer to its handler. Events of one subject are handled one at a time, in commit order; different subjects concurrently.
- * Failures are retried later, and dead-lettered after five of them.
+ * Passes the events of one consumer to its handler. Events of one subject are handled sequentially, in commit order;
+ * different subjects concurrently. Failures are retried later, and the event is dead-lettered after five of them.
  */
 export class ConsumerLoop {
   readonly work: ConsumerWork
@@ -119,11 +119,11 @@ export class ConsumerLoop {
   readonly #settler: AckBatcher
   readonly #stopped = new AbortController()
   readonly #chains = new Map<string, Promise<() => void>>()
-  /** Failures due to an unavailable backend, by event: they do not count towards the five. */
+  /** Tries that failed because a backend was unavailable, by event: they do not count towards the five. */
   readonly #excused = new Map<string, number>()
   #inFlight = 0
   readonly #subjects = new Semaphore({ max: maxSubjects })
-  /** The acknowledgement of the last batch, which overlaps with the handling of the next one. */
+  /** The acknowledgement of the last batch, which overlaps with handling the next one. */
   #acknowledging: Promise<void> = Promise.resolve()
   #outages = 0
   #pausedUntil = 0
@@ -138,7 +138,7 @@ export class ConsumerLoop {
     this.#settler = new AckBatcher(tools, work.name, this.#stopped.signal)
   }
 
-  /** Events claimed by this loop that are not settled yet. */
+  /** Number of events claimed by this loop that are neither acknowledged nor released. */
   get inFlight(): number {
     return this.#inFlight
   }
@@ -153,7 +153,7 @@ export class ConsumerLoop {
     this.#wake()
   }
 
-  /** Claims no more events and waits for running handlers, at most 10 s; events whose handlers have not started are released. */
+  /** Claims no more events and waits up to 10 s for running handlers; events whose handlers have not started are released. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     this.#wake()
@@ -194,7 +194,7 @@ export class ConsumerLoop {
     }
   }
 
-  /** Waits for a signal (a commit, a due retry, a free slot) or the next poll. */
+  /** Waits for a wake-up (a commit, a due retry, free capacity) or the next poll. */
   #rest(): Promise<void> {
     const now = performance.now()
     const isPaused = this.#pausedUntil > now
@@ -242,7 +242,7 @@ export class ConsumerLoop {
       }
     }
     this.#inFlight -= 1
-    // The outbox may have held back later events of this subject, and there is room for more.
+    // The outbox may have held back later events of this subject, and there is capacity for more.
     this.wake()
   }
 
@@ -259,7 +259,7 @@ export class ConsumerLoop {
       this.#acknowledging = this.#acknowledge(deliveries)
     } catch (error) {
       if (deliveries.length > 1 && !isOutage(error) && deliveries.some(({ attempt }) => attempt > 1)) {
-        // One event fails the batch: halving finds it, so that the others are not dead-lettered with it.
+        // One event may fail the whole batch: bisection isolates it, so that the others are not dead-lettered with it.
         const half = Math.ceil(deliveries.length / 2)
         await this.#handleBatch(deliveries.slice(0, half), handleAll)
         await this.#handleBatch(deliveries.slice(half), handleAll)
@@ -309,7 +309,7 @@ export class ConsumerLoop {
     return this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), retryInMs }))
   }
 
-  /** Retries while the store is unavailable or full: an event that is not released is delivered again only when its lease expires. */
+  /** Retries while the store is unavailable or full: an event that is not released is redelivered only when its lease expires. */
   async #tell(outcome: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopped
     for (let tries = 1; ; tries += 1) {
@@ -323,7 +323,7 @@ export class ConsumerLoop {
     }
   }
 
-  /** Logs the reason once per pause, however many events wait. */
+  /** Logs the reason once per pause, regardless of the number of waiting events. */
   #pauseAll(why: string, error: unknown): number {
     if (this.#pausedUntil <= performance.now()) {
       this.#tools.log.warn(why, { consumer: this.work.name, error })

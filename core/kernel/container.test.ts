@@ -47,7 +47,7 @@ test('two copies of a plugin have classes, settings and logs of their own', t =>
   t.is(first?.instanceOf(Store as Class<Store>), container.get(StorePort))
 })
 
-test('classes are made once, and listed after what they need', t => {
+test('classes are instantiated once, and listed after their dependencies', t => {
   const backwards = definePlugin({ id: 'test.store', summary: 's', provides: [provide(ReaderPort, Reader), provide(StorePort, Store)] })
   const plan = buildPluginGraph([{ name: 'test.store', plugin: backwards }], new Set())
   const container = new Container(new Map(), ['test.store'])
@@ -69,7 +69,7 @@ test('a request scope sees the kernel and its own names, and no other request', 
   t.false(container.has('caller'))
 })
 
-test('a port that nothing stands behind is an error that names it', t => {
+test('a port without a provider is an error that names it', t => {
   const container = new Container(new Map(), [])
   t.throws(() => container.get(StorePort), { message: /store/ })
 })
@@ -90,7 +90,7 @@ class Books {
 }
 wire(Books, Ledger)
 
-test('a class is its own token: one instance of it in each copy of the plugin, made although nothing lists it', t => {
+test('a class is its own token, with one instance per copy of the plugin, even if it is not listed', t => {
   const books = definePlugin({ id: 'test.books', summary: 's', config, services: [Books] })
   const names = ['test.books', 'test.archive']
   const plan = buildPluginGraph(
@@ -106,10 +106,10 @@ test('a class is its own token: one instance of it in each copy of the plugin, m
   t.is(first?.instanceOf(Books).ledger, first?.instanceOf(Ledger))
   t.is(copy?.instanceOf(Books).ledger.store.bucket, 'test.archive')
   t.is(container.get(Books), first?.instanceOf(Books) as Books, 'the first copy is the one that others ask')
-  t.throws(() => container.get(Reader), { message: 'No plugin that is loaded has the class Reader' })
+  t.throws(() => container.get(Reader), { message: 'No loaded plugin has the class Reader' })
 })
 
-test('classes that need each other are refused, naming the circle', t => {
+test('circular dependencies between classes are refused, naming the cycle', t => {
   class Hen {
     readonly egg: object
     constructor(egg: object) {

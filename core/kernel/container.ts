@@ -1,5 +1,5 @@
 import 'reflect-metadata/lite'
-// Its browser build is the same container without loading modules by file name, which would load 40 more modules.
+// The browser build is the same container without loading modules by file name, which would add 40 modules.
 import { type AwilixContainer, asValue, createContainer } from 'awilix/browser'
 import { type Class, type Contributions, isClass, type Log, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
 import { type DependencyContainer, instanceCachingFactory, container as tsyringe } from 'tsyringe'
@@ -8,15 +8,15 @@ import type { RequestScope } from '../http/app.ts'
 import { classesOf, type PluginNode } from './plugin-graph.ts'
 import { messageOf, StartupError } from './startup-error.ts'
 
-/** The instances of one plugin's classes. */
+/** The instantiated classes of one plugin. */
 export interface BuiltPlugin {
   readonly name: string
   readonly plugin: Plugin
-  /** In creation order: dependencies first. */
+  /** In creation order: the dependencies of a class precede it. */
   readonly instances: readonly object[]
   /** The instance of one of the plugin's classes. */
   instanceOf<T>(cls: Class<T>): T
-  /** The instance of one of the plugin's classes, or the provider of a port as the plugin sees it: its own config and log, its own provisions, then all others. */
+  /** Resolves one of the plugin's classes, or a port from the plugin's view: its own config and log, its own provisions, then all others. */
   resolve(token: Token<unknown>): unknown
 }
 
@@ -39,7 +39,7 @@ const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>,
   }
 }
 
-/** The kernel's container, with a tsyringe child container for each plugin. */
+/** The kernel's container, and one tsyringe child container per plugin. */
 export class Container {
   readonly #kernel: AwilixContainer = createContainer({ strict: true })
   readonly #contributed = new Map<string, Map<string, unknown[]>>()
@@ -48,19 +48,19 @@ export class Container {
   readonly #off = new Set<string>()
   readonly #built = new Map<string, BuiltPlugin>()
 
-  /** `listed`: the plugin names in config order, which is the order of contributions. */
+  /** `listed`: plugin names in configuration order, which is the order of contributions. */
   constructor(values: ReadonlyMap<string, unknown>, listed: readonly string[]) {
     this.#listed = listed
     for (const [port, value] of values) this.#kernel.register(port, asValue(value))
   }
 
-  /** The provider of a port, or the instance of a plugin's class (of the first copy of the plugin); throws if there is none. */
+  /** Resolves a port or a plugin's class (of the first copy of the plugin); throws if there is no such instance. */
   get<T>(token: Token<T>): T {
     if (isClass(token)) return this.#instanceOf(token) as T
     return (takesMany(token) ? this.#contributions(token) : this.#kernel.resolve(token)) as T
   }
 
-  /** Plugins whose classes have been created, in the order of first creation. */
+  /** Plugins whose classes are instantiated, in the order of their first instantiation. */
   get built(): readonly BuiltPlugin[] {
     return [...this.#built.values()]
   }
@@ -70,7 +70,7 @@ export class Container {
     return !this.#off.has(plugin)
   }
 
-  /** Contributions of switched-off plugins are left out. */
+  /** Contributions of plugins that are off are omitted. */
   setOn(plugin: string, isOn: boolean): void {
     this.#off[isOn ? 'delete' : 'add'](plugin)
     this.#inOrder.clear()
@@ -78,7 +78,7 @@ export class Container {
 
   #instanceOf(cls: Class): unknown {
     const built = this.built.find(({ plugin }) => classesOf(plugin).includes(cls))
-    if (!built) throw new Error(`No plugin that is loaded has the class ${cls.name}`)
+    if (!built) throw new Error(`No loaded plugin has the class ${cls.name}`)
     return built.instanceOf(cls)
   }
 
@@ -86,14 +86,14 @@ export class Container {
     return this.#kernel.hasRegistration(port)
   }
 
-  /** A scope for one request. */
+  /** A scope for the duration of one request. */
   requestScope(values: Readonly<Record<string, unknown>>): RequestScope {
     const scope = this.#kernel.createScope()
     for (const [name, value] of Object.entries(values)) scope.register(name, asValue(value))
     return { resolve: port => scope.resolve(port) }
   }
 
-  /** Creates a plugin's classes; a later call replaces the former instances. Constructors only keep their arguments, so there are no side effects yet. */
+  /** Instantiates a plugin's classes; a second call replaces the instances. Constructors only keep their arguments, so there are no side effects yet. */
   build(planned: PluginNode, own: { readonly config: unknown; readonly log: Log }, replaced: ReadonlySet<string>): BuiltPlugin {
     const { name, plugin } = planned
     for (const byPlugin of this.#contributed.values()) byPlugin.delete(name)
@@ -134,7 +134,7 @@ export class Container {
     child.register('log', { useValue: own.log })
     for (const port of planned.needs) {
       if (takesMany(port as Port<unknown>)) child.register(port, { useValue: this.#contributions(port) })
-      // However many wrappers there are, a plugin gets only the one behind itself: the port up to the second `/`.
+      // A wrapper only knows the port that it wraps, regardless of how many there are: the port up to the second `/`.
       else if (this.has(port)) child.register(port.split('/', 2).join('/'), { useValue: this.#kernel.resolve(port) })
     }
   }

@@ -29,7 +29,7 @@ const hearing = (seen: string[]): Plugin =>
 
 const lines = new WeakMap<Kernel, Record<string, unknown>[]>()
 
-/** A kernel on records in the folder, started. */
+/** A started kernel with the records in the folder. */
 const started = async (t: ExecutionContext, data: string, ...plugins: Plugin[]): Promise<Kernel> => {
   const settings = { data, roles: ['worker'], log: { level: 'silent' } }
   const { log, lines: logged } = keptLog()
@@ -48,7 +48,7 @@ const doctor = async (folder: string) => {
   return { code, rows: JSON.parse(out) as { readonly check: string; readonly ok: boolean; readonly detail?: string }[] }
 }
 
-test('events of a plugin that is not loaded wait for it, and the kernel says so', async t => {
+test('events of a plugin that is not loaded are kept, and the kernel reports them', async t => {
   const folder = await tempFolder(t)
   const seen: string[] = []
   const first = await started(t, folder, hearing(seen))
@@ -84,7 +84,7 @@ test('events of a plugin that is not loaded wait for it, and the kernel says so'
   t.deepEqual((await back.readiness()).absent, [])
 })
 
-test('only a person, or the plugin itself, has them dropped', async t => {
+test('kept events are dropped only by an operator, or by the plugin itself', async t => {
   const folder = await tempFolder(t)
   await (await started(t, folder, hearing([]))).stop()
   const without = await started(t, folder)

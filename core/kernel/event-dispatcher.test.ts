@@ -46,7 +46,7 @@ const dispatching = async (t: ExecutionContext, ...handlers: HandlerInstance[]) 
   return { outbox, dispatch, lines }
 }
 
-test('events of one subject are handled in order, one at a time, and different subjects side by side', async t => {
+test('events of one subject are handled in order, one at a time, and different subjects concurrently', async t => {
   const order = new Map<string, string[]>()
   const running = new Set<string>()
   let most = 0
@@ -72,8 +72,8 @@ test('events of one subject are handled in order, one at a time, and different s
   t.true(most > 1 && most <= 8, `${most} side by side`)
 })
 
-test.serial('an event that comes while another one of its subject is handled follows at once', async t => {
-  // Without timers there is no next look.
+test.serial('an event that arrives while another one of its subject is handled follows immediately', async t => {
+  // Without timers there is no polling.
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
   const began = Promise.withResolvers<void>()
@@ -95,7 +95,7 @@ test.serial('an event that comes while another one of its subject is handled fol
   await t.notThrowsAsync(followed.promise)
 })
 
-test('what is done in one turn is settled in one call', async t => {
+test('events handled in one turn are acknowledged in one call', async t => {
   const { outbox, dispatch } = await dispatching(
     t,
     oneByOne(async () => undefined),
@@ -106,9 +106,9 @@ test('what is done in one turn is settled in one call', async t => {
   t.true(outbox.doneCalls.length <= 10, `${outbox.doneCalls.length} calls`)
 })
 
-// Once, an acknowledgement that arrived just as the previous one ended waited for the next event of the consumer.
+// Regression: an acknowledgement that arrived just as the previous one ended waited for the next event of the consumer.
 for (const turns of Array.from({ length: 40 }, (_, at) => at))
-  test(`an event is acknowledged that was handled ${turns} microtasks before the acknowledgement of another one ended`, async t => {
+  test(`an event handled ${turns} microtasks before the end of another acknowledgement is acknowledged`, async t => {
     const isHandled = Promise.withResolvers<void>()
     const { outbox, dispatch } = await dispatching(
       t,
@@ -139,7 +139,7 @@ test('a failing handler is tried again until it succeeds', async t => {
   t.deepEqual(await outbox.deadLetters({ limit: 10 }), [])
 })
 
-test('an event that fails five times is dead-lettered with its reason, and the others go on', async t => {
+test('an event that fails five times is dead-lettered with its reason, and the others continue', async t => {
   const seen: string[] = []
   const { outbox, dispatch, lines } = await dispatching(
     t,
@@ -192,7 +192,7 @@ test('a backend that is unavailable never dead-letters an event', async t => {
   t.deepEqual(await outbox.deadLetters({ limit: 10 }), [])
 })
 
-test('a batch is at most 200 events, settled in one call', async t => {
+test('a batch has at most 200 events, acknowledged in one call', async t => {
   const sizes: number[] = []
   const { outbox, dispatch } = await dispatching(
     t,
@@ -255,7 +255,7 @@ test('a store that is unavailable for a while delays events and loses none', asy
   t.deepEqual(heard, ['s-0'])
 })
 
-test('an event that fails while the store is full comes again once there is space, not only when its lease ends', async t => {
+test('an event that fails while the store is full is redelivered once there is space, not only when its lease expires', async t => {
   const heard: string[] = []
   const { outbox, dispatch } = await dispatching(
     t,
@@ -299,7 +299,7 @@ test('a stop waits for the running handler and releases events that have not sta
   t.is(next?.event.id, 's-1')
 })
 
-test('drained gives up after its time, naming who waits and what was dead-lettered', async t => {
+test('drained rejects after its time limit, naming waiting consumers and dead letters', async t => {
   const { outbox, dispatch } = await dispatching(
     t,
     oneByOne(() => new Promise(resolve => t.teardown(() => resolve())), 'slow'),
@@ -313,7 +313,7 @@ test('drained gives up after its time, naming who waits and what was dead-letter
   t.regex(error.message, /parked: file\.updated for test\.broken\/hear: broken/)
 })
 
-test('a consumer is named by its plugin and its subscription, whatever its class is called', t => {
+test('a consumer is named after its plugin and subscription, not its class', t => {
   class Renamed extends Hear {}
   const subscription = on('file.updated', Renamed as Class<Handler<'file.updated'>>, 'index-changes')
   t.is(consumerName({ plugin: 'resources.search', subscription }), 'resources.search/index-changes')

@@ -4,14 +4,14 @@ import type { Outbox } from 'pounce/sdk/store-kit'
 import type { RetryRule } from './consumer-loop.ts'
 import { ConsumerLoop, type ConsumerWork, type LoopTools } from './consumer-loop.ts'
 
-/** An instance of one handler class of one plugin. */
+/** An instance of a plugin's handler class. */
 export interface HandlerInstance {
   readonly plugin: string
   readonly subscription: Subscription
   readonly instance: object
 }
 
-/** The name under which a handler's progress is stored: `resources.search/index-changes`. */
+/** The stored name of a handler's progress: `resources.search/index-changes`. */
 export const consumerName = ({ plugin, subscription }: Pick<HandlerInstance, 'plugin' | 'subscription'>): string =>
   `${plugin}/${subscription.name}`
 
@@ -27,7 +27,7 @@ const workOf = (handler: HandlerInstance): ConsumerWork => {
 
 const lookMs = 20
 
-/** Delivers the outbox's events to all handlers of this kernel. */
+/** Dispatches events from the outbox to all handlers of this kernel. */
 export class EventDispatcher {
   readonly #tools: LoopTools
   #loops: readonly { readonly plugin: string; readonly loop: ConsumerLoop }[] = []
@@ -55,7 +55,7 @@ export class EventDispatcher {
     if (this.#isRunning) for (const { loop } of added) loop.start()
   }
 
-  /** Stops the handlers of one plugin: running ones finish, and their events remain in the outbox. */
+  /** Stops the handlers of one plugin: they finish their current events, and later ones wait. */
   async remove(name: string): Promise<void> {
     const removed = this.#loops.filter(({ plugin }) => plugin === name)
     this.#loops = this.#loops.filter(one => !removed.includes(one))
@@ -69,7 +69,7 @@ export class EventDispatcher {
     await Promise.all(this.#loops.map(({ loop }) => loop.stop()))
   }
 
-  /** Resolves when no event is pending; dead letters do not count. Rejects after `limitMs`, naming the pending events. */
+  /** Resolves when no event is waiting, dead letters excepted. Rejects after `limitMs` with the consumers that still have waiting events. */
   async drained(limitMs = 10_000): Promise<void> {
     const until = performance.now() + limitMs
     for (;;) {
@@ -87,8 +87,8 @@ export class EventDispatcher {
   async #report(limitMs: number, waiting: readonly (readonly [string, number])[]): Promise<string> {
     const parked = await this.#tools.outbox.deadLetters({ limit: 5 })
     const lines = [
-      `Events still wait after ${limitMs / 1000} s: ${waiting.map(([name, count]) => `${name} ${count}`).join(', ') || 'some are being handled'}`,
-      ...(this.#isRunning ? [] : ['nothing is dispatched here: the kernel has no role worker, or was stopped']),
+      `Events still waiting after ${limitMs / 1000} s: ${waiting.map(([name, count]) => `${name} ${count}`).join(', ') || 'some are being handled'}`,
+      ...(this.#isRunning ? [] : ['this kernel dispatches no events: it does not have the role worker, or was stopped']),
       ...parked.map(({ consumer, event, error }) => `parked: ${event.type} for ${consumer}: ${error}`),
     ]
     return lines.join('\n')

@@ -8,15 +8,15 @@ import type { ReadinessReport } from '../system-routes.ts'
 import type { RetryRule } from './consumer-loop.ts'
 import type { BuiltPlugin, Container } from './container.ts'
 
-/** What a kernel's HTTP server is made of besides what the kernel is. */
+/** The parts of a kernel's HTTP server that the kernel provides. */
 export interface HttpParts {
   readonly container: Container
   readiness(): Promise<ReadinessReport>
 }
 
-/** The parts of a kernel besides its plugins. */
+/** The parts of a kernel other than its plugins. */
 export interface KernelParts {
-  /** Ports whose values in `services` replace those of plugins: for tests. */
+  /** Ports whose values in `services` replace what plugins provide. For tests. */
   readonly overridden: ReadonlySet<string>
   readonly log: KernelLog
   readonly services: Services
@@ -26,18 +26,18 @@ export interface KernelParts {
   readonly createHttp: (parts: HttpParts) => Promise<Http>
   readonly readiness: Readiness
   readonly routes: (built: readonly BuiltPlugin[]) => readonly PluginRoute[]
-  /** Plugins that do not run; called once only the store is started. */
+  /** Plugins that are switched off; called when only the store has started. */
   readonly switchedOff: (documents: DocumentStore) => Promise<readonly string[]>
-  /** From now on plugins may be switched, until the returned function has been called and has resolved. */
+  /** Allows switching of plugins until the returned function has been called and has resolved. */
   readonly allowSwitching: () => () => Promise<void>
-  /** Collections of other modules of the program, declared with those of the plugins. */
+  /** Collections of other modules of the server, declared with those of the plugins. */
   readonly collections: readonly Collection<object>[]
-  /** Rejects a start if the stored records do not allow it. */
+  /** Refuses to start with records that the server cannot use. */
   readonly checkRecords: (documents: DocumentStore) => Promise<void>
 }
 
-/** The extent of a start. */
+/** How much of the server is started. */
 export interface StartOptions {
-  /** `store`: the document store and what it needs, without migrations. `plugins`: all plugins, serving nothing. */
+  /** `store`: the document store and what it needs, without migrations. `plugins`: all plugins, without serving. */
   readonly until?: 'store' | 'plugins' | 'serving'
 }

@@ -26,7 +26,7 @@ const First = port<Named>('first')
 const Second = port<Named>('second')
 const Parts = contributions<Named>('parts')
 
-/** A class that writes down what happens to it. */
+/** A class that records its lifecycle. */
 const recorded = (name: string, log: string[], fault?: 'start' | 'dispose' | 'health'): Class<Named> =>
   class {
     readonly name = name
@@ -56,7 +56,7 @@ const needing = (cls: Class<Named>, ...ports: (typeof First)[]): Class<Named> =>
   return Needing as Class<Named>
 }
 
-test('plugins start in the order of need and end backwards', async t => {
+test('plugins start in dependency order and stop in reverse', async t => {
   const log: string[] = []
   const kernel = await makeKernel(t, [
     definePlugin({ id: 'a.second', summary: 's', provides: [provide(Second, needing(recorded('second', log), First))] }),
@@ -70,7 +70,7 @@ test('plugins start in the order of need and end backwards', async t => {
   t.is(kernel.get(Second).name, 'second')
 })
 
-test('a plugin that fails at its start is named with its cause, and the started ones are ended', async t => {
+test('a plugin that fails to start is named with its cause, and the started ones are stopped', async t => {
   const log: string[] = []
   const kernel = await makeKernel(t, [
     definePlugin({ id: 'a.first', summary: 's', provides: [provide(First, recorded('first', log))] }),
@@ -81,7 +81,7 @@ test('a plugin that fails at its start is named with its cause, and the started 
   t.deepEqual(log, ['start first', 'dispose first'])
 })
 
-test('a plugin that fails at its end does not block the others', async t => {
+test('a plugin that fails to stop does not block the others', async t => {
   const log: string[] = []
   const kernel = await makeKernel(t, [
     definePlugin({ id: 'a.first', summary: 's', provides: [provide(First, recorded('first', log))] }),
@@ -92,7 +92,7 @@ test('a plugin that fails at its end does not block the others', async t => {
   t.deepEqual(log.slice(2), ['dispose second', 'dispose first'])
 })
 
-test('a need that nobody provides is refused by name', async t => {
+test('a port without a provider is refused by name', async t => {
   const plugin = definePlugin({ id: 'a.second', summary: 's', provides: [provide(Second, needing(recorded('second', []), First))] })
   await t.throwsAsync(makeKernel(t, [plugin]), { message: 'a.second needs first, which no plugin provides' })
 })
@@ -103,13 +103,13 @@ test('two providers of one port are both named', async t => {
   await t.throwsAsync(makeKernel(t, [one, two]), { message: /a\.one and a\.two both provide first/ })
 })
 
-test('a circle of needs is printed', async t => {
+test('a dependency cycle is printed', async t => {
   const one = definePlugin({ id: 'a.one', summary: 's', provides: [provide(First, needing(recorded('one', []), Second))] })
   const two = definePlugin({ id: 'a.two', summary: 's', provides: [provide(Second, needing(recorded('two', []), First))] })
   await t.throwsAsync(makeKernel(t, [one, two]), { message: 'circular dependency between plugins: a.one → a.two → a.one' })
 })
 
-test('a circle inside a plugin is printed by its classes', async t => {
+test('a cycle inside a plugin is printed with its classes', async t => {
   class One {
     readonly name = 'one'
     readonly other: Named
@@ -125,7 +125,7 @@ test('a circle inside a plugin is printed by its classes', async t => {
   await t.throwsAsync(makeKernel(t, [plugin]), { message: /a\.both: circular dependency between classes: One → Two → One/ })
 })
 
-test('a class that takes arguments nobody wired is refused', async t => {
+test('a class with unwired arguments is refused', async t => {
   class Forgetful {
     readonly name: string
     constructor(name: string) {
@@ -136,7 +136,7 @@ test('a class that takes arguments nobody wired is refused', async t => {
   await t.throwsAsync(makeKernel(t, [plugin]), { message: /a\.one: Forgetful takes 1 arguments but wire\(\) names 0/ })
 })
 
-test('contributions come in the order of the config, whatever needs what, and may be none', async t => {
+test('contributions are in configuration order, regardless of dependencies, and may be empty', async t => {
   class Taker {
     readonly parts: Contributions<Named>
     constructor(parts: Contributions<Named>) {
@@ -164,7 +164,7 @@ test('contributions come in the order of the config, whatever needs what, and ma
   t.deepEqual(alone.get(TakerPort).parts.all(), [])
 })
 
-test('an override takes the place of what a plugin provides, everywhere', async t => {
+test('an override replaces what a plugin provides, everywhere', async t => {
   const fake: Named = { name: 'fake' }
   const Dependent = needing(recorded('second', []), First) as Class<Named & { given: readonly Named[] }>
   const kernel = await makeKernel(
@@ -179,7 +179,7 @@ test('an override takes the place of what a plugin provides, everywhere', async 
   t.is((kernel.get(Second) as Named & { given: readonly Named[] }).given[0], fake)
 })
 
-test('what a plugin notes although it is well is reported, and it stays well', async t => {
+test('the note of a healthy plugin is reported, and it stays healthy', async t => {
   class Limited {
     readonly name = 'first'
     async health(): Promise<string> {
@@ -240,7 +240,7 @@ test('handlers without a document store are refused', async t => {
   await t.throwsAsync(makeKernel(t, [plugin]), { message: 'a.hear needs documentStore, which no plugin provides' })
 })
 
-test('a stop in the middle of the start ends what was started, and starts nothing more', async t => {
+test('a stop during the start stops what was started, and starts nothing more', async t => {
   const log: string[] = []
   const asked = Promise.withResolvers<void>()
   class Slow implements Named {
@@ -277,7 +277,7 @@ const declared = (path: string, permission: 'anyone') =>
     handle: async () => ({ status: 200, body: { status: 'success' } }),
   })
 
-test('a route without a permission, with an unknown one, or of the same path as another stops the start before anything is touched', async t => {
+test('a route without a permission, with an unknown one, or with a duplicate path fails the start before any data is accessed', async t => {
   const forgetful = definePlugin({ id: 'a.one', summary: 's', routes: { getThing: declared('/api/things', undefined as never) } })
   const inventive = definePlugin({ id: 'a.two', summary: 's', routes: { getThing: declared('/api/things', 'MayDance' as never) } })
   const plain = definePlugin({ id: 'a.three', summary: 's', routes: { getThing: declared('/api/things', 'anyone') } })

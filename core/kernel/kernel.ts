@@ -21,7 +21,7 @@ type Address = Awaited<ReturnType<Http['listen']>>
 
 const drainMs = 30_000
 
-/** Constructed plugins that have not been started, and their environment. */
+/** Plugins that are instantiated but not yet started, with their container, events, leases and HTTP server. */
 export class Kernel {
   readonly config: Config
   readonly log: KernelLog
@@ -58,12 +58,12 @@ export class Kernel {
     this.#lifecycles = new Lifecycles(log, config.kernel.startTimeoutMs)
   }
 
-  /** The provider of a port, or the instance of a plugin's class: `kernel.get(DocumentStore)`. */
+  /** Resolves a port or a plugin's class: `kernel.get(DocumentStore)`. */
   get<T>(token: Token<T>): T {
     return this.#container.get(token)
   }
 
-  /** The address on which it listens, once it does. */
+  /** The address that it listens on; undefined before. */
   get address(): Address | undefined {
     return this.#address
   }
@@ -78,12 +78,12 @@ export class Kernel {
     return this.#container.get(Commands).all()
   }
 
-  /** Pending events and dead letters; undefined without a document store. */
+  /** Waiting and dead-lettered events; undefined without a document store. */
   get outbox(): Outbox | undefined {
     return this.#container.has(DocumentStore) ? this.get(DocumentStore).outbox : undefined
   }
 
-  /** Migrations of the running plugins. Requires the store to be started. */
+  /** Migrations of the enabled plugins. Needs a started store. */
   get migrations(): Migrations {
     const { clock, installation } = this.#services
     const documents = this.get(DocumentStore)
@@ -91,41 +91,41 @@ export class Kernel {
     return new Migrations(this.config.plugins, tools)
   }
 
-  /** All collections: the kernel's, those of the plugins and of other modules of the program. */
+  /** All collections: those of the kernel, the plugins and other modules of the server. */
   get collections(): readonly Collection<object>[] {
     return [...kernelCollections, ...this.#parts.collections, ...pluginCollections(this.#container.built)]
   }
 
-  /** The collections that make up the installation: all but leases. */
+  /** The collections with lasting data, that is, without leases. */
   get lastingCollections(): readonly Collection<object>[] {
     return this.collections.filter(one => one !== leaseRecords)
   }
 
-  /** The name of the installation in the store; undefined if the store is empty. Requires the store to be started. */
+  /** The name of the installation in the store; undefined for an empty store. Needs a started store. */
   async storedInstance(): Promise<string | undefined> {
     return (await this.get(DocumentStore).get(metaRecords, installationId))?.instance
   }
 
-  /** Consumers that do not run and for which events are kept, described for operators. */
+  /** Consumers that are not running and for which events are kept, with descriptions for the operator. */
   absentConsumers(): Promise<readonly KeptEvents[]> {
     const off = handlerInstances(this.#container.built).filter(({ plugin }) => !this.isOn(plugin))
     return this.#parts.readiness.keptEvents(this.outbox, new Map(off.map(one => [consumerName(one), one.plugin])))
   }
 
-  /** The OpenAPI document of all routes. Does not require a start. */
+  /** The OpenAPI document of all routes. Does not need a started kernel. */
   async openapi(): Promise<object> {
     return (await this.#createHttp()).openapi()
   }
 
-  /** Resolves when no event is pending. Rejects after `limitMs`, naming the pending events. */
+  /** Resolves when no event is waiting. Rejects after `limitMs` with the consumers that still have waiting events. */
   async drained(limitMs?: number): Promise<void> {
     await this.#dispatch?.drained(limitMs)
   }
 
-  /** Runs one periodic task now: `resources.files/sweep`. */
+  /** Runs a periodic task now: `resources.files/sweep`. */
   async runPeriodic(name: string): Promise<void> {
     const work = this.#periodic.get(name.slice(0, name.indexOf('/')))
-    if (!work) throw new Error(`This kernel runs no plugin that has the periodic job ${name}`)
+    if (!work) throw new Error(`No plugin of this kernel has the periodic job ${name}`)
     await work.runNow(name)
   }
 
@@ -136,12 +136,12 @@ export class Kernel {
     return this.#parts.readiness.report(this.#isReady, sources)
   }
 
-  /** Starts the plugins. On failure, stops those already started and throws the reason. */
+  /** Starts the plugins. If one fails, those already started are stopped again and the error is thrown. */
   start(options: StartOptions = {}): Promise<void> {
     return this.#begin(() => this.#run(options))
   }
 
-  /** Alternative to `start`: starts only the providers of these ports and their needs, without migrations or background work; the data folder is locked only on request. */
+  /** Instead of `start`: only the providers of these ports and their dependencies, without migrations or periodic work; locks the data folder on request. */
   open(ports: readonly Port<unknown>[], { lock = false }: { readonly lock?: boolean } = {}): Promise<void> {
     const needed = new Set(ports.flatMap(port => [...neededBy(this.plan, this.plan.providers.get(port))]))
     return this.#begin(async () => {
@@ -173,7 +173,7 @@ export class Kernel {
     if (this.#stopping) throw new StartupError('Startup was interrupted')
   }
 
-  /** Stops everything in reverse order: readiness fails, requests drain, events and periodic tasks stop, plugins stop, the lock is released. */
+  /** Shuts down in reverse order: readiness turns false, requests drain, events and periodic work stop, plugins stop, the lock is released. */
   stop(): Promise<void> {
     const begun = this.#starting ?? Promise.resolve()
     this.#lifecycles.interrupt()
@@ -182,8 +182,8 @@ export class Kernel {
   }
 
   /**
-   * Switches a plugin on or off in a running kernel; no other plugin may need it. Stops its part in the order of a stop, or creates its classes again and
-   * starts them. Its consumers stay declared, so that events are kept for them. Rejects, and leaves it off, if it does not start. One call at a time.
+   * Switches a plugin that no other one needs, in a running kernel: shuts it down in the order of `stop`, or instantiates its classes again and starts it. Its
+   * consumers remain declared, so that events are kept for them. Rejects and leaves it off if it fails to start. Calls must not overlap.
    */
   async switch(name: string, isOn: boolean): Promise<void> {
     if (isOn) return this.#switchOn(this.plan.order.find(one => one.name === name) as PluginNode)
@@ -282,7 +282,7 @@ export class Kernel {
   }
 }
 
-/** The collections of all plugins; copies of one plugin share theirs. */
+/** The collections of all plugins; copies of a plugin share them. */
 const pluginCollections = (built: readonly BuiltPlugin[]): Collection<object>[] => [
   ...new Map(built.flatMap(({ plugin }) => plugin.collections ?? []).map(one => [one.name, one])).values(),
 ]

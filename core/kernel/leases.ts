@@ -6,9 +6,9 @@ import { idOfName, type LeaseRecord, leaseRecords } from './kernel-records.ts'
 export interface Lease {
   readonly name: string
   readonly fence: number
-  /** Validity from the start of the call that took or renewed it. */
+  /** Validity from the start of the call that took or renewed it, in milliseconds. */
   readonly forMs: number
-  /** Start time of that call, on this machine's monotonic clock. */
+  /** The start of that call, on this machine's monotonic clock. */
   readonly since: number
 }
 
@@ -19,7 +19,7 @@ export interface HeldLease {
   end(): void
 }
 
-/** The result of a commit; undefined if its guard failed, or the record to insert exists. */
+/** The result of a commit; undefined if its guard failed or an inserted record already exists. */
 export const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work
@@ -29,19 +29,19 @@ export const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Other kernels wait this much longer than the validity, as monotonic clocks may differ in speed. */
+/** Other kernels wait longer than the holder by this factor, because monotonic clocks drift. */
 const safetyMargin = 1.1
 
 /**
- * Leases in the document store: of all kernels on one store, one holds a name at a time. Kernels do not compare their clocks: another kernel may take an
- * unreleased lease after observing it unchanged for its whole validity.
+ * Leases in the document store: at most one of all kernels on a store holds a name at a time. Kernels do not compare their clocks: another kernel
+ * may take an unreleased lease when it has observed it unchanged for its period of validity.
  */
 export class Leases {
   readonly #documents: DocumentStore
   readonly #clock: Clock
   readonly #steadyMs: () => number
   readonly #owner = randomUUID()
-  /** Leases of other kernels as first observed. */
+  /** Leases of other kernels when their revision was first observed. */
   readonly #seen = new Map<string, { readonly revision: number; readonly at: number }>()
 
   constructor(documents: DocumentStore, clock: Clock, steadyMs: () => number = () => performance.now()) {
@@ -50,7 +50,7 @@ export class Leases {
     this.#steadyMs = steadyMs
   }
 
-  /** Takes a lease that is valid for `forMs`; undefined if it is held or not yet available. */
+  /** Takes a lease for `forMs`; undefined if another kernel holds it or it is not due. */
   async take(name: string, forMs: number): Promise<Lease | undefined> {
     const since = this.#steadyMs()
     const now = this.#clock.now().toISOString()
@@ -68,26 +68,26 @@ export class Leases {
     return taken && { name, fence: taken.fence, forMs, since }
   }
 
-  /** Renews it for the same time; undefined if it was lost meanwhile: stop at once. */
+  /** Renews it for the same period; undefined if it was lost in the meantime: stop immediately. */
   async renew(lease: Lease): Promise<Lease | undefined> {
     const since = this.#steadyMs()
-    // Any change increments the revision, which the other kernels watch.
+    // Any change increments the revision, which other kernels watch.
     return (await this.#change(lease, { forMs: lease.forMs })) && { ...lease, since }
   }
 
-  /** Releases it; it cannot be taken for the next `restMs`. */
+  /** Releases it; no kernel can take it for the next `restMs`. */
   async giveBack(lease: Lease, restMs = 0): Promise<void> {
     await this.#change(lease, { owner: null, notBefore: new Date(this.#clock.now().getTime() + restMs).toISOString() })
   }
 
-  /** Renews a lease repeatedly. A failed renewal calls `onTrouble`, and is harmless if the next one succeeds in time. */
+  /** Keeps renewing a lease. A failed renewal calls `onTrouble` and is harmless if the next one succeeds in time. */
   hold(lease: Lease, onTrouble: (error: unknown) => void): HeldLease {
     const lost = new AbortController()
     const giveUp = (why: string): void => lost.abort(new Error(`The lease of ${lease.name} ${why}`))
     let held = lease
     let isAsking = false
     const tick = async (): Promise<void> => {
-      // After a pause, the process detects here, before any other call, that its lease has expired.
+      // A process that was suspended detects here, before any other call, that its lease has expired.
       if (this.#steadyMs() - held.since >= held.forMs) return giveUp('was not renewed in time')
       if (isAsking) return
       isAsking = true
@@ -105,7 +105,7 @@ export class Leases {
     return { signal: lost.signal, end: () => clearInterval(ticking) }
   }
 
-  /** True if its holder has not renewed it for its whole validity. */
+  /** True if its holder has not renewed it for its period of validity. */
   #isLeft({ name, revision, forMs }: LeaseRecord & Stored): boolean {
     const seen = this.#seen.get(name)
     const now = this.#steadyMs()

@@ -3,25 +3,25 @@ import { pause, withTimeLimit } from 'pounce/sdk/kit'
 import type { BuiltPlugin } from './container.ts'
 import { messageOf, StartupError } from './startup-error.ts'
 
-/** The state of one plugin. */
+/** The health of a plugin. */
 export interface PluginHealth {
   readonly plugin: string
   readonly ok: boolean
-  /** The plugin's description of the problem. */
+  /** The error that the plugin reported. */
   readonly error?: string
-  /** A message for operators although the state is healthy. */
+  /** A message for operators while the plugin is healthy. */
   readonly note?: string
 }
 
 const slowStartMs = 10_000
-/** Time that an interrupted start may still take, so that what it has opened is closed in order. */
+/** Grace period of an interrupted start, so that opened resources are closed in order. */
 const interruptedStartMs = 500
 const healthLimitMs = 2_000
 const disposeLimitMs = 10_000
 
 const startOf = (instance: object): Lifecycle => instance as Lifecycle
 
-/** Starts plugins one at a time in the order given, and stops them in reverse, one at a time, each with a time limit. */
+/** Starts plugins one at a time in the given order, and stops them one at a time in reverse order, each with a time limit. */
 export class Lifecycles {
   readonly #log: Log
   readonly #startTimeoutMs: number
@@ -33,14 +33,14 @@ export class Lifecycles {
     this.#startTimeoutMs = startTimeoutMs
   }
 
-  /** No further plugin starts, and a running start is abandoned after a short time. */
+  /** Prevents further starts, and soon abandons a start in progress. */
   interrupt(): void {
     this.#interrupted.abort()
   }
 
   /**
-   * Starts one plugin's classes in creation order. A failure names the plugin and keeps the cause; nothing is disposed of here. An abandoned start continues
-   * without effect on the result: the process has to exit.
+   * Starts one plugin's classes in creation order. An error names the plugin and keeps the cause; nothing is disposed of here.
+   * An abandoned start keeps running in the background: the process has to exit.
    */
   async start(plugin: BuiltPlugin): Promise<void> {
     this.#refuseInterrupted()
@@ -88,12 +88,12 @@ export class Lifecycles {
     if (this.#interrupted.signal.aborted) throw new StartupError('Startup was interrupted')
   }
 
-  /** The health of every started plugin, in start order. Never rejects. */
+  /** The current health of all started plugins, in start order. Never rejects. */
   async health(): Promise<readonly PluginHealth[]> {
     return Promise.all(this.#started.map(({ plugin, instances }) => this.#healthOf(plugin, instances)))
   }
 
-  /** Stops the started plugins, or one of them, in reverse order. A class that fails or takes too long is logged and does not block the others. */
+  /** Stops all started plugins, or one of them, in reverse order. A class that fails or takes too long is logged and does not block the others. */
   async stop(name?: string): Promise<void> {
     const ending = this.#started.filter(({ plugin }) => name === undefined || plugin.name === name)
     this.#started = this.#started.filter(one => !ending.includes(one))

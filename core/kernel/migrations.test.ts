@@ -23,7 +23,7 @@ const migrationsOn = (documents: DocumentStore, ...plugins: (typeof one)[]): Mig
   return new Migrations(named, { documents, clock, log: keptLog().log, leases: new Leases(documents, clock), version: '1.0.0' })
 }
 
-test('a fresh installation applies everything in order and records it', async t => {
+test('a new installation applies all migrations in order and records them', async t => {
   const documents = newStore()
   const { instance, applied } = await migrationsOn(documents, two).run(false)
   t.regex(instance, /^[a-z0-9]{10}$/)
@@ -33,7 +33,7 @@ test('a fresh installation applies everything in order and records it', async t 
   t.deepEqual(again, { instance, applied: 0 })
 })
 
-test('what is pending on an existing installation is refused with both ways out, and applied when allowed', async t => {
+test('pending migrations of an existing installation are refused with both remedies, and applied when allowed', async t => {
   const documents = newStore()
   await migrationsOn(documents, one).run(false)
   const later = migrationsOn(documents, two)
@@ -63,7 +63,7 @@ test('data of a newer version is refused', async t => {
   t.regex(error.message, /written by a newer version.*test\.things\/0002-second-step/)
 })
 
-test('a migration that fails is named, those before it stay applied, and the next start goes on with it', async t => {
+test('a migration that fails is named, those before it stay applied, and the next start continues with it', async t => {
   const documents = newStore()
   await documents.commit({ insert: { id: 'fault', steps: [] }, into: things })
   const migrations = migrationsOn(documents, two)
@@ -79,7 +79,7 @@ test('a migration that fails is named, those before it stay applied, and the nex
   t.is((await migrations.run(false)).applied, 1)
 })
 
-test('a start that was killed before the installation was recorded is a fresh one again', async t => {
+test('after a start killed before the installation was recorded, the next one is a new installation', async t => {
   const documents = newStore()
   const { commit } = documents
   documents.commit = async (change, events) => {
@@ -103,7 +103,7 @@ test('two kernels that start at once apply each migration once', async t => {
   )
 })
 
-test('a kernel that starts while another one applies everything needs no confirmation', async t => {
+test('a kernel that starts while another one applies migrations needs no confirmation', async t => {
   const documents = newStore()
   const { find } = documents
   documents.find = async (...query) => {

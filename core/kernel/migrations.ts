@@ -7,7 +7,7 @@ import { type Leases, unlessConflict } from './leases.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { messageOf, StartupError } from './startup-error.ts'
 
-/** A migration and whether it was applied. */
+/** A migration and its state. */
 export interface MigrationState {
   readonly plugin: string
   readonly name: string
@@ -23,18 +23,18 @@ const filesOf = async (folder: URL): Promise<string[]> => (await readdir(folder)
 
 const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** Ten unambiguous letters and digits. */
+/** Ten letters and digits, without characters that look alike. */
 const newInstanceName = (): string => Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('')
 
 const stem = (file: string): string => file.replace(/\.(ts|js)$/, '')
 
-/** The dependencies of migrations. */
+/** Dependencies of migrations. */
 export interface MigrationTools {
   readonly documents: DocumentStore
   readonly leases: Leases
   readonly clock: Clock
   readonly log: Log
-  /** Version of the program. */
+  /** The version of the server. */
   readonly version: string
 }
 
@@ -47,7 +47,7 @@ const statesOf = async ({ id: plugin, migrations }: Plugin, applied: ReadonlyMap
   })
 }
 
-/** Migrates stored records to the format that the plugins expect, once and in order, and maintains the installation record. */
+/** Applies the migrations of plugins to stored records, once and in order, and maintains the installation record. */
 export class Migrations {
   readonly #plugins: readonly NamedPlugin[]
   readonly #tools: MigrationTools
@@ -57,7 +57,7 @@ export class Migrations {
     this.#tools = tools
   }
 
-  /** Every migration of the running plugins, in order of application. */
+  /** All migrations of the enabled plugins, in the order of application. */
   async status(): Promise<readonly MigrationState[]> {
     const applied = new Map<string, Map<string, string>>()
     const ofThese = isIn(
@@ -70,15 +70,15 @@ export class Migrations {
   }
 
   /**
-   * Refuses records written by a newer version. Applies pending migrations on a fresh installation, for plugins that are new to it, and if `isAllowed`;
-   * otherwise refuses too. A fresh installation has nothing to migrate, so it logs nothing. Returns the installation's name and the number of applied
-   * migrations.
+   * Rejects records written by a newer version. Applies pending migrations on a new installation, for plugins that are new to it,
+   * and if `isAllowed`; otherwise rejects pending migrations. A new installation has no data, so its migrations are logged at debug level.
+   * Returns the installation's name and the number of applied migrations.
    */
   async run(
     isAllowed: boolean,
     progress: (message: string) => void = () => undefined,
   ): Promise<{ readonly instance: string; readonly applied: number }> {
-    // Read first: the states that are read afterwards include every migration named here, even if another kernel applies them meanwhile.
+    // Read before the states: migrations of the plugins listed here have been applied, even if another kernel applies them concurrently.
     const meta = await this.#tools.documents.get(metaRecords, metaId)
     const states = await this.status()
     const unknown = states.filter(({ state }) => state === 'unknown')
@@ -96,7 +96,7 @@ export class Migrations {
     return { instance: await this.#remember(), applied }
   }
 
-  /** If the process is killed at any point, the next call continues from there. */
+  /** Resumable: if the process is killed at any point, the next call continues from there. */
   async #apply(progress: (message: string) => void, level: 'info' | 'debug'): Promise<number> {
     const lease = await this.#lease()
     const held = this.#tools.leases.hold(lease, error => this.#tools.log.warn('Failed to renew the migration lease', { error }))
@@ -146,7 +146,7 @@ export class Migrations {
     const ids = this.#plugins.map(({ plugin }) => plugin.id)
     await this.#insert(metaRecords, { id: metaId, instance: newInstanceName(), version: this.#tools.version, plugins: ids })
     const meta = await this.#tools.documents.get(metaRecords, metaId)
-    if (!meta) throw new Error('The record of the installation cannot be read back')
+    if (!meta) throw new Error('The installation record could not be read back')
     const isNews = meta.version !== this.#tools.version || ids.some(id => !meta.plugins.includes(id))
     if (isNews) {
       const change = { update: metaId, in: metaRecords, set: { version: this.#tools.version }, addToSet: { plugins: ids } }
@@ -155,7 +155,7 @@ export class Migrations {
     return meta.instance
   }
 
-  /** Another kernel, or this one before it was killed, may have inserted the same record. */
+  /** Another kernel, or this one before it was killed, may already have inserted the same document. */
   async #insert<T extends object>(into: Collection<T>, document: T & { readonly id: string }): Promise<void> {
     await unlessConflict(this.#tools.documents.commit({ insert: document, into }))
   }

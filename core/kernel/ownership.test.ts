@@ -20,7 +20,7 @@ const hearing = (id: string, type: string, parts: Partial<PluginDefinition> = {}
   plugin(id, { ...parts, handlers: [on(type as EventType, Hear, 'hear')] })
 const grant = 'grant.created' as EventType
 
-test('a collection of another plugin is refused when the kernel is made, naming both', async t => {
+test('a collection of another plugin is refused when the kernel is created, naming both', async t => {
   const owner = plugin('resources.things', { collections: [collection('things')] })
   const other = plugin('example.thief', { collections: [collection('things', { byName: { on: ['name'] } })] })
   await t.throwsAsync(makeKernel(t, [memoryStore, owner, other]), {
@@ -32,7 +32,7 @@ test('a collection of another plugin is refused when the kernel is made, naming 
   })
 })
 
-test('a collection whose name stores could take for their own is refused', t => {
+test('a collection name that could conflict with those of stores is refused', t => {
   for (const name of ['_consumers', 'Things', 'system..x', ''])
     t.throws(() => plan(plugin('example.odd', { collections: [collection(name)] })), { message: /^example\.odd declares the collection/ })
 })
@@ -50,7 +50,7 @@ test('copies of one plugin share its collections; different plugins of one id ar
   })
 })
 
-test('a permission of Pounce, or of another plugin, is refused, and so is an odd name', t => {
+test('a permission of Pounce or of another plugin is refused, and so is an invalid name', t => {
   const withPermission = (id: string, name: string) =>
     plugin(id, { permissions: { [name]: { description: 'x', verb: 'write', roles: [] } } as object })
   t.throws(() => plan(withPermission('example.one', 'EditFile')), {
@@ -79,7 +79,7 @@ test('an event type of Pounce, or of another plugin, is refused', t => {
   })
 })
 
-test('a handler of an event that nobody declares is refused with the nearest one', t => {
+test('a handler of an undeclared event is refused with the nearest one', t => {
   t.throws(() => plan(hearing('example.one', 'file.create')), {
     message:
       /^example\.one: the handler hear consumes the event type "file\.create", which no plugin declares \(did you mean file\.created\?\)/,
@@ -89,7 +89,7 @@ test('a handler of an event that nobody declares is refused with the nearest one
   t.notThrows(() => plan(hearing('example.one', grant, { events: [grant] })))
 })
 
-test('two handlers whose progress would have one name are refused, and so is a name that could not be stored', t => {
+test('two handlers with the same stored name are refused, and so is a name that cannot be stored', t => {
   class Other extends Hear {}
   const handlers = [on('file.created', Hear, 'hear'), on('file.updated', Other, 'hear')]
   t.throws(() => plan(plugin('example.one', { handlers })), {

@@ -9,7 +9,7 @@ const kernel = 'the kernel'
 const sdk = 'pounce/sdk'
 const collectionPattern = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$/
 
-/** The first declarer of a name. Copies of one plugin are one owner. */
+/** The plugin that declared each name first. Copies of a plugin are one owner. */
 class Owners {
   readonly #owners: Map<string, { readonly name: string; readonly plugin?: Plugin }>
 
@@ -17,7 +17,7 @@ class Owners {
     this.#owners = new Map(names.map(name => [name, { name: owner }]))
   }
 
-  /** Throws the refusal when the name has another owner. */
+  /** Throws the refusal if the name has another owner. */
   claim(name: string, by: NamedPlugin, refusal: (other: string) => string): void {
     const owner = this.#owners.get(name)
     if (owner && owner.plugin !== by.plugin) throw new StartupError(refusal(owner.name))
@@ -33,7 +33,7 @@ class Owners {
   }
 }
 
-/** Refuses names of one type that belong to another plugin, or to a former owner. */
+/** Rejects names of one sort that another plugin owns, or that already have an owner. */
 const claimAll = (plugins: readonly NamedPlugin[], what: string, namesOf: (plugin: Plugin) => Iterable<string>, owners: Owners): Owners => {
   for (const one of plugins)
     for (const name of namesOf(one.plugin))
@@ -81,7 +81,7 @@ const refuseUnknownEvents = (plugins: readonly NamedPlugin[], types: Owners): vo
           )
 }
 
-/** Refuses plugins that claim another plugin's names, and handlers of events that no plugin publishes. */
+/** Rejects plugins that claim names of another one, and handlers of undeclared event types. */
 export const refuseForeign = (plugins: readonly NamedPlugin[]): void => {
   refuseIds(plugins)
   refuseOddCollections(plugins)

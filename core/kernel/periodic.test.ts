@@ -16,7 +16,7 @@ const setUp = () => {
   return { clock, documents }
 }
 
-test('of two kernels one holds a lease, and the other gets it after the return, or when it has not changed for as long as it is good for', async t => {
+test('of two kernels one holds a lease, and the other gets it after its release, or when it has not changed for its period of validity', async t => {
   const { clock, documents } = setUp()
   let nowMs = 0
   const [one, two] = [new Leases(documents, clock, () => nowMs), new Leases(documents, clock, () => nowMs)]
@@ -36,7 +36,7 @@ test('of two kernels one holds a lease, and the other gets it after the return, 
   t.is((await one.take('sweep', 1000))?.fence, 3)
 })
 
-test('clocks of machines that differ by years do not matter', async t => {
+test('clocks of machines may differ by years', async t => {
   const { clock, documents } = setUp()
   const late = new FixedClock('2031-01-01T00:00:00.000Z')
   const [one, two] = [new Leases(documents, clock), new Leases(documents, late)]
@@ -44,7 +44,7 @@ test('clocks of machines that differ by years do not matter', async t => {
   t.is(await two.take('sweep', 1000), undefined)
 })
 
-test('work that was paused longer than its lease is aborted before anything else', async t => {
+test('work in a process suspended for longer than its lease is aborted first', async t => {
   const { clock, documents } = setUp()
   let nowMs = 0
   const leases = new Leases(documents, clock, () => nowMs)
@@ -60,7 +60,7 @@ test('work that was paused longer than its lease is aborted before anything else
   t.is(held.signal.reason.message, 'The lease of sweep was not renewed in time')
 })
 
-test('a failed renewal is logged and does no harm while the next one succeeds in time; a lease that another holds is lost at once', async t => {
+test('a failed renewal is logged and is harmless if the next one succeeds in time; a lease held by another kernel is lost immediately', async t => {
   const { clock, documents } = setUp()
   const leases = new Leases(documents, clock)
   const lease = await leases.take('sweep', 3000)
@@ -78,7 +78,7 @@ test('a failed renewal is logged and does no harm while the next one succeeds in
   t.is(held.signal.reason.message, 'The lease of sweep was lost')
 })
 
-test('a lease that rests is taken by nobody until its time', async t => {
+test('a resting lease cannot be taken before its time', async t => {
   const { clock, documents } = setUp()
   const leases = new Leases(documents, clock)
   const held = await leases.take('sweep', 1000)
@@ -88,7 +88,7 @@ test('a lease that rests is taken by nobody until its time', async t => {
   t.truthy(await leases.take('sweep', 1000))
 })
 
-test('a hundred tries at once give one lease', async t => {
+test('one of a hundred concurrent tries gets the lease', async t => {
   const { clock, documents } = setUp()
   const tries = await Promise.all(Array.from({ length: 100 }, () => new Leases(documents, clock).take('sweep', 1000)))
   t.is(tries.filter(one => one !== undefined).length, 1)
@@ -163,7 +163,7 @@ test('a stop aborts the running task and waits for it', async t => {
   t.true(hasEnded)
 })
 
-test('a task can be run at once by its name, and an unknown name says which there are', async t => {
+test('a task can be run immediately by name, and an unknown name lists the tasks', async t => {
   let runs = 0
   const { work } = working(t, { name: 'a/sweep', everyMs: 1e6, run: async () => void runs++ })
   await work.runNow('a/sweep')

@@ -2,7 +2,7 @@ import type { Log, Metrics } from 'pounce/sdk'
 import { withTimeLimit } from 'pounce/sdk/kit'
 import type { Leases } from './leases.ts'
 
-/** A plugin's periodic task, run by one kernel at a time. */
+/** A task of a plugin that runs periodically, on one kernel at a time. */
 export interface PeriodicTask {
   /** Prefixed with the plugin's name: `resources.files/sweep`. */
   readonly name: string
@@ -11,7 +11,7 @@ export interface PeriodicTask {
 }
 
 const leaseMs = 15_000
-/** How often a kernel checks whether a long interval has elapsed on a shared store. */
+/** Maximum wait before a kernel checks again whether a long interval has elapsed, since other kernels may share the store. */
 const longestWaitMs = 60_000
 const firstWaitMs = 5_000
 const stopLimitMs = 10_000
@@ -37,14 +37,14 @@ export class PeriodicWork {
     for (const task of this.#tasks) this.#schedule(task, Math.min(task.everyMs, firstWaitMs))
   }
 
-  /** Runs a task now, whether or not it is due; rejects with the error it throws. For tests and commands. */
+  /** Runs a task now, even if it is not due; rejects with its error. For tests and commands. */
   async runNow(name: string): Promise<void> {
     const task = this.#tasks.find(one => one.name === name)
     if (!task) throw new Error(`Unknown periodic job ${name}; known: ${this.#tasks.map(one => one.name).join(', ') || 'none'}`)
     await task.run(this.#stopped.signal)
   }
 
-  /** Aborts running tasks and waits for them, at most 10 s. */
+  /** Aborts running tasks and waits up to 10 s for them. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     for (const timer of this.#timers) clearTimeout(timer)

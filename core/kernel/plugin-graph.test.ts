@@ -42,7 +42,7 @@ const plain = named('plain', { provides: [provide(Store, Plain)] })
 const front = named('front', { provides: [provide(Store, Front)], wraps: [Store] })
 const user = named('user', { provides: [provide(port<User>('user'), User)] })
 
-test('a plugin that stands in front of a port comes after its provider and before its users', t => {
+test('a plugin that wraps a port comes after its provider and before its dependents', t => {
   const { order, providers } = buildPluginGraph([user, front, plain], new Set())
   t.deepEqual(
     order.map(({ name }) => name),
@@ -52,15 +52,15 @@ test('a plugin that stands in front of a port comes after its provider and befor
   t.is(providers.get(behind(Store)), 'plain')
 })
 
-test('without it the provider is everybody’s', t => {
+test('without a wrapper, all dependents get the provider', t => {
   t.is(buildPluginGraph([user, plain], new Set()).providers.get('store'), 'plain')
 })
 
-test('in front of nothing nobody stands', t => {
+test('a port without a provider cannot be wrapped', t => {
   t.throws(() => buildPluginGraph([front], new Set()), { message: 'front needs store/behind, which no plugin provides' })
 })
 
-test('several plugins in front of one port stand in front of each other, the last one listed first', t => {
+test('several wrappers of one port wrap each other, the last listed one outermost', t => {
   class Second implements Store {
     readonly #store: Store
 

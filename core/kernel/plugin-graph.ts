@@ -4,13 +4,13 @@ import { StartupError } from './startup-error.ts'
 
 type AnyPort = Port<unknown>
 
-/** A plugin under its configured name: its id, unless it is a further copy. */
+/** A plugin with its name in the configuration: its id, or another name for a second copy. */
 export interface NamedPlugin {
   readonly name: string
   readonly plugin: Plugin
 }
 
-/** The class that provides a port, with the port's name as other plugins see it. */
+/** A class that provides a port, with the port's name as other plugins see it. */
 export interface GraphProvision {
   readonly port: string
   readonly by: Class
@@ -19,15 +19,15 @@ export interface GraphProvision {
 /** A plugin with the ports that it provides and needs. */
 export interface PluginNode extends NamedPlugin {
   readonly provides: readonly GraphProvision[]
-  /** Ports from outside the plugin. */
+  /** Ports that the plugin does not provide itself. */
   readonly needs: readonly string[]
 }
 
-/** The plugins to construct and start, in order. */
+/** The plugins to build and start, in order. */
 export interface PluginGraph {
-  /** Providers before the plugins that need them; otherwise in config order. */
+  /** Providers before their dependents; otherwise in configuration order. */
   readonly order: readonly PluginNode[]
-  /** Which plugin provides a single port. */
+  /** The plugin that provides each single port. */
   readonly providers: ReadonlyMap<string, string>
 }
 
@@ -39,7 +39,7 @@ export const routesOf = (plugin: Plugin) =>
 
 const knownClasses = new WeakMap<Plugin, readonly Class[]>()
 
-/** Every class of a plugin: those that it declares, and their dependencies. */
+/** All classes of a plugin: those that it declares, and the classes that these need. */
 export const classesOf = (plugin: Plugin): readonly Class[] => {
   const known = knownClasses.get(plugin)
   if (known) return known
@@ -80,18 +80,18 @@ const refuseUnwired = (name: string, plugin: Plugin): void => {
       throw new StartupError(`${name}: ${cls.name} takes ${cls.length} arguments but wire() names ${needsOf(cls).length} of them`)
 }
 
-/** For each wrapped port, the names of its wrappers as listed: each wraps the one before it. */
+/** The wrappers of each wrapped port, in listed order: each wraps the one before it. */
 type Wrappers = ReadonlyMap<AnyPort, readonly string[]>
 
 const behindSuffix = behind('' as AnyPort)
 
-/** The port as this plugin provides it, or, with `more`, as it gets it from the provider behind it. */
+/** The name under which this plugin provides the port, or, with `more`, under which it resolves the port that it wraps. */
 const standing = (port: AnyPort, name: string, wrappers: Wrappers, more = 0): AnyPort => {
   const names = wrappers.get(port) ?? []
   return `${port}${behindSuffix.repeat(names.length - names.indexOf(name) - 1 + more)}` as AnyPort
 }
 
-/** Ports of a copy are qualified by its name, so that the first one keeps the plain port; a wrapped port is its last wrapper's. */
+/** Ports of a copy are qualified by its name, so that the first copy keeps the plain name; the plain name of a wrapped port belongs to its last wrapper. */
 const provisionsOf = ({ name, plugin }: NamedPlugin, isCopy: boolean, wrappers: Wrappers): GraphProvision[] =>
   (plugin.provides ?? []).map(({ port, by }) => {
     if (takesMany(port)) return { port, by }
@@ -140,8 +140,8 @@ const sortByNeed = (listed: readonly PluginNode[], providers: ReadonlyMap<string
 }
 
 /**
- * Decides the order in which plugins are constructed and started. Refuses two providers of one port, a port without a provider, cycles, and names that belong
- * to another plugin. `kernelPorts` are provided by the kernel; a plugin may replace only those in `replaceable`.
+ * Computes the order of building and starting. Rejects two providers of one port, missing providers, cycles, and names that another plugin owns.
+ * `kernelPorts` are provided by the kernel; a plugin may replace only those in `replaceable`.
  */
 export const buildPluginGraph = (
   plugins: readonly NamedPlugin[],
@@ -165,7 +165,7 @@ export const buildPluginGraph = (
   return { order: sortByNeed(listed, providers), providers }
 }
 
-/** Names of a plugin and everything that it needs. */
+/** Names of a plugin and its transitive dependencies. */
 export const neededBy = (plan: PluginGraph, name: string | undefined, found = new Set<string>()): ReadonlySet<string> => {
   const one = plan.order.find(planned => planned.name === name)
   if (!one || found.has(one.name)) return found

@@ -57,7 +57,7 @@ test('a folder is found from the configuration file that names it, and a package
   )
 })
 
-test('a list of plus and minus changes the list below', async t => {
+test('a list of plus and minus entries modifies the list below', async t => {
   const environment = { POUNCE_PLUGINS: '-blobs.disk' }
   const config = await loadConfig({ defaults: { plugins: ['blobs.disk', 'auth.local'] }, environment })
   t.deepEqual(
@@ -71,7 +71,7 @@ test('a list of plus and minus changes the list below', async t => {
   )
 })
 
-test('a change adds copies too; what it removes has to be there, and it is not mixed with a new list', async t => {
+test('a modification may add copies, must remove listed plugins, and cannot be mixed with a new list', async t => {
   const folder = await tempFolder(t)
   await write(join(folder, 'mine', 'index.js'), source('test.mine'))
   const file = join(folder, 'pounce.json')
@@ -81,13 +81,13 @@ test('a change adds copies too; what it removes has to be there, and it is not m
   }
   t.deepEqual(await namesOf(['+./mine', { plugin: './mine', as: 'test.yours' }]), ['auth.local', 'blobs.disk', 'test.mine', 'test.yours'])
   t.deepEqual(await namesOf(['-auth.local', '-blobs.s3']), ['blobs.disk'])
-  await t.throwsAsync(namesOf(['-blobs.dsk']), { message: '-blobs.dsk removes no plugin of the list (did you mean -blobs.disk?)' })
+  await t.throwsAsync(namesOf(['-blobs.dsk']), { message: '-blobs.dsk does not match any listed plugin (did you mean -blobs.disk?)' })
   await t.throwsAsync(namesOf(['+./mine', 'blobs.disk']), {
-    message: '"plugins" has +./mine, which changes the list, and blobs.disk, which is of a new list: begin it with + or -',
+    message: '"plugins" mixes +./mine, which modifies the list, with blobs.disk, which replaces it: prefix it with + or -',
   })
 })
 
-test('an empty variable counts as not set', async t => {
+test('an empty variable is treated as unset', async t => {
   const { plugins } = await loadConfig({ defaults: { plugins: ['auth.local'] }, environment: { POUNCE_PLUGINS: '' } })
   t.deepEqual(
     plugins.map(({ name }) => name),
@@ -95,7 +95,7 @@ test('an empty variable counts as not set', async t => {
   )
 })
 
-test('two copies of a plugin have settings of their own, and the first one keeps the port', async t => {
+test('two copies of a plugin have separate settings, and the first one keeps the port', async t => {
   class Store implements Named {
     readonly name = 'store'
   }
@@ -113,7 +113,7 @@ test('two copies of a plugin have settings of their own, and the first one keeps
   )
 })
 
-test('a plugin that is not there is refused, with one that looks like it', async t => {
+test('an unknown plugin is refused with a similar one', async t => {
   t.is(await refused(t, { plugin: 'blobs.dsik' }), 'blobs.dsik is not part of this version (did you mean blobs.disk?)')
   t.is(await refused(t, { plugin: 'transport.carrier-pigeon' }), 'transport.carrier-pigeon is not part of this version')
   t.regex(await refused(t, { plugin: 'no-such-package-anywhere' }), /neither part of this version nor an installed package/)
@@ -165,11 +165,11 @@ test('a plugin for another version of the SDK is refused', async t => {
   )
 })
 
-test('one name twice is refused with how to have two copies', async t => {
+test('a duplicate name is refused with the way to load two copies', async t => {
   t.regex(await refused(t, { plugin: 'blobs.disk' }, { plugin: 'blobs.disk' }), /blobs\.disk is listed twice .*"as"/)
 })
 
-test('an id that is of no allowed form, or belongs to a plugin of ours, is refused', async t => {
+test('an id that is invalid or belongs to a built-in plugin is refused', async t => {
   const folder = await tempFolder(t)
   for (const [at, id] of ['bookmarks', 'Example.Bookmarks', 'example..bookmarks', 'example.bookmarks/x', '__proto__.x'].entries()) {
     await write(join(folder, `${at}`, 'index.ts'), source(id))

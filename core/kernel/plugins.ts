@@ -10,26 +10,26 @@ import { messageOf, StartupError } from './startup-error.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A plugin to load, as named in the configuration or passed by a test. */
+/** A plugin to load, named in the configuration or passed by a test. */
 export interface PluginRequest {
   readonly plugin: string | Plugin
   readonly as?: string
-  /** The folder from which a package is resolved, before the kernel's own packages. */
+  /** The folder from which a package is resolved first, before the kernel's own packages. */
   readonly from?: string
 }
 
-/** Relative folders (`./`, `../`) are made absolute while the file or person that named them is known. */
+/** Resolves relative sources early, while it is known where they were specified. */
 export const absoluteSource = (source: string, from: string): string => (/^\.\.?(\/|$)/.test(source) ? resolve(from, source) : source)
 
-/** Requested packages, and the folders that requested them. */
+/** Requested packages, and the folders to resolve them from. */
 const packages = new Map<string, string>()
 let isHooked = false
-/** The module that contains the imports below: that of the bundle, if bundled. */
+/** The module that contains the imports below: this file, or the bundle. */
 const here = pathToFileURL(import.meta.filename).href
 
 /**
- * A plugin from outside the tree imports `pounce/sdk` or `@pounce/sdk`. It must get this kernel's SDK, wherever the plugin is located: with a second copy its
- * wired classes would be unknown here. A package may also be installed beside the configuration.
+ * An external plugin imports `pounce/sdk` or `@pounce/sdk` and must get the SDK of this kernel, wherever it is installed: the kernel would not
+ * recognize classes wired with a second copy. Packages may also be installed next to the configuration.
  */
 const hookResolution = (): void => {
   if (isHooked) return
@@ -43,7 +43,7 @@ const hookResolution = (): void => {
       try {
         return next(specifier, { ...context, parentURL: pathToFileURL(join(from, 'pounce.json')).href })
       } catch {
-        // Not installed there: try the kernel's own packages next.
+        // Not installed there: try the kernel's own packages.
         return next(specifier, context)
       }
     },
@@ -95,7 +95,7 @@ const importPlugin = async (source: string, from: string | undefined): Promise<P
 
 const namePattern = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/
 
-/** An in-tree id gives access to the settings, collections and consumers of that plugin. */
+/** Reserves the ids of built-in plugins, which identify their settings, collections and event progress. */
 const refuseName = (source: string, plugin: Plugin, name: string, isOwn: boolean): void => {
   if (typeof plugin.id !== 'string' || !(isOwn ? ownIdPattern : namePattern).test(plugin.id))
     throw new StartupError(
@@ -116,12 +116,12 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
   const name = as ?? plugin.id
   if ((plugin.apiVersion ?? apiVersion) !== apiVersion)
     throw new StartupError(`${plugin.id} is written for version ${plugin.apiVersion} of the SDK, and this Pounce has version ${apiVersion}`)
-  // A plugin passed by a test may replace an in-tree one.
+  // A plugin passed by a test may replace a built-in one.
   if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
   return { name, plugin }
 }
 
-/** Loads plugins in the order requested. Two with the same name are refused: the second copy of a plugin needs an `as`. */
+/** Loads plugins in the requested order. Rejects duplicate names: a second copy of a plugin needs `as`. */
 export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
   const loaded = await Promise.all(requests.map(load))
   const names = new Set<string>()

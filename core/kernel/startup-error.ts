@@ -1,4 +1,4 @@
-/** The reason why a kernel does not start, for the person who starts it. The command line prints the message without a stack. */
+/** A reason for a failed start that the operator can fix. The command line prints the message without a stack trace. */
 export class StartupError extends Error {
   override readonly name = 'StartRefused'
 }
@@ -6,7 +6,7 @@ export class StartupError extends Error {
 /** The message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Turns any failure of the work into a `StartupError` with the same message. */
+/** Rethrows any error of the work as a `StartupError` with the same message. */
 export const refusing = async <T>(work: () => T | Promise<T>): Promise<T> => {
   try {
     return await work()

@@ -4,7 +4,7 @@ import type { Declaration } from '../http/router.ts'
 import { isSchema } from '../http/validate.ts'
 import { idPattern, type SchemaShape } from '../json-schema.ts'
 
-/** A refusal in the shape that existing clients read. */
+/** The error format of existing clients. */
 export const problemSchema = s.model(
   'Problem',
   s.Object({
@@ -16,7 +16,7 @@ export const problemSchema = s.model(
   { status: 'error', message: 'Dataset not found or not accessible', code: 'not-found', requestId: '3f1c9ab27d' },
 )
 
-/** The same as `application/problem+json`. */
+/** The error format `application/problem+json`. */
 export const problemDetailsSchema = s.model(
   'ProblemDetails',
   s.Object(
@@ -41,38 +41,39 @@ export const problemDetailsSchema = s.model(
 )
 
 /**
- * Refusals possible at any address: malformed or slow requests, another server's requests, rate limits, and server failures. OpenAPI calls these the default.
+ * Statuses that any path may return: for malformed, slow, misdirected or excess requests, and for errors of the server itself.
+ * They are covered by OpenAPI's `default` response.
  */
 export const commonRefusals: ReadonlySet<number> = new Set([400, 408, 421, 429, 431, 500, 503, 507])
 
-/** The refusals of a route from its declaration: rights, input, class, and the problems that it lists. */
+/** The error statuses of a route that follow from its declaration: rights, input, cost class and `throws`. */
 export const refusalsOf = (declaration: Declaration): ReadonlySet<number> => {
   const { permission, params, query, body, cost, responses, ignoresCredentials, throws = [] } = declaration
   const found = new Set<number>(throws.map(statusOf))
-  // A wrong credential is refused everywhere, and the terms of service apply to every authenticated caller.
+  // Invalid credentials are refused on all routes, and so are signed-in callers who have not accepted the terms of service.
   if (permission !== 'anyone' || !ignoresCredentials) found.add(401).add(403)
   if (params || namesResources(declaration) || namesThings(query)) found.add(404)
   if (query || body) found.add(400)
   if (body) found.add(413).add(415)
   if (cost !== undefined) found.add(429)
-  // A resource that is changed concurrently, or is in the trash, is not modified.
+  // Concurrent changes and resources in the trash cause a conflict.
   if (isChange(declaration)) found.add(403).add(409)
   if (isBytes(responses[200])) found.add(403).add(412).add(416)
   return found
 }
 
-/** The refusals that its operation lists: a JSON body that is too large or of another type is covered by the OpenAPI default. */
+/** The error statuses listed in the operation: 413 and 415 of JSON bodies are covered by OpenAPI's `default` response. */
 export const listedRefusals = (declaration: Declaration): readonly number[] =>
   [...refusalsOf(declaration)].filter(status => !isSchema(declaration.body) || (status !== 413 && status !== 415))
 
-/** The successful answers of a route by status. Bytes support ranges and conditional requests. */
+/** The responses of a route without errors, by status. Byte responses add ranges, redirects and 304. */
 export const answersOf = ({ responses }: Declaration): Readonly<Record<string, SchemaShape>> => {
   const whole: SchemaShape | undefined = responses[200]
   if (!whole || !isBytes(whole)) return responses
   return { 206: whole, 302: s.empty(), 304: s.empty(), ...responses }
 }
 
-/** The media types of an answer with their schemas; empty for an answer without a body. */
+/** The media types of a response with their schemas; empty for a response without a body. */
 export const contentOf = (schema: SchemaShape): Readonly<Record<string, SchemaShape>> => {
   switch (schema['x-body']) {
     case 'empty':

@@ -3,10 +3,10 @@ const isoTime = '2026-03-05T10:15:00Z'
 /** An id. */
 export const anId = '5b2a1c8e4f0c2d3a6b7e9f10'
 
-/** Example values by member name: those used by the API, and by Clowder 1.x before it. The plural is a list of them. */
+/** Example values by member name, for the names in this API and Clowder 1.x. A plural name stands for a list. */
 export const valuesByName: Readonly<Record<string, unknown>> = {
   query: 'soil moisture>40',
-  // Who and when
+  // People and times
   fullName: 'Ada Lovelace',
   firstName: 'Ada',
   lastName: 'Lovelace',
@@ -65,7 +65,7 @@ export const valuesByName: Readonly<Record<string, unknown>> = {
   min_start_time: isoTime,
   max_end_time: isoTime,
   last_time: isoTime,
-  // Things
+  // Resources
   name: 'Soil samples',
   filename: 'samples.csv',
   fileName: 'samples.csv',

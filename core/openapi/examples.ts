@@ -5,8 +5,8 @@ import { anId, valuesByName } from './example-values.ts'
 type Source = SchemaShape & Readonly<Record<string, unknown>>
 
 /**
- * An example value of a schema for readers of the API: the first of its `examples`, or composed from those of its members; otherwise derived from the
- * description ("Such as `…`"), the default, or the name of the member. Undefined for bytes.
+ * An example value of a schema: the first of its `examples`, or composed of its members' examples; otherwise derived from the
+ * description ("Such as `…`"), the default, or the member's name. Undefined for bytes.
  */
 export const exampleOf = (schema: SchemaShape, name = ''): unknown => {
   const source = schema as Source
@@ -40,7 +40,7 @@ const ofType = (source: Source, name: string): unknown => {
     case 'null':
       return null
     default:
-      // A body of any type is usually absent.
+      // A body without a type is usually empty.
       return name in valuesByName ? valuesByName[name] : name === '' ? {} : { depth: 30 }
   }
 }
@@ -59,7 +59,7 @@ const objectOf = ({ properties, patternProperties, additionalProperties, [s.mode
   return further ? { depth: exampleOf(further, 'depth') } : {}
 }
 
-/** A nested object has its own id. */
+/** Nested objects get a different id. */
 const idOf = (name: string): string => {
   const sum = Array.from(name).reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 0xffff, 0)
   return name === '' ? anId : `${anId.slice(0, -4)}${sum.toString(16).padStart(4, '0')}`
@@ -90,7 +90,7 @@ const numberOf = ({ minimum, maximum }: Source, name: string): unknown => {
   return minimum ?? Math.min(maximum ?? 3, 3)
 }
 
-/** The value that a description gives: "Such as `Wed Jun 20 11:40:25 UTC 2018`". */
+/** The example value in a description: "Such as `Wed Jun 20 11:40:25 UTC 2018`". */
 const suchAs = ({ type, description = '' }: Source): string | undefined =>
   type === 'string' ? /\b[Ss]uch as `([^`]+)`/.exec(description)?.[1] : undefined
 
@@ -100,8 +100,8 @@ const aDataset = {
 }
 
 /**
- * Example values of members of particular models, and of object members, where the name is not specific enough. Undefined: the example omits the member,
- * because it applies to other cases.
+ * Example values of the members of single models and object members, where the member's name is not enough. An undefined member is omitted from the
+ * example, because it belongs to another case.
  */
 export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ApiKey: { name: 'notebook', key: '3f1c****' },

@@ -38,7 +38,7 @@ const objectsIn = (value: unknown): readonly object[] =>
 const faultOf = (schema: SchemaShape): string | undefined => {
   const validate = compileSchema(schema as never)
   const example = exampleOf(schema)
-  // What is undefined is not sent.
+  // Undefined members are not sent.
   return validate(structuredClone(JSON.parse(JSON.stringify(example))))
     ? undefined
     : `${JSON.stringify(example)} ${validate.errors?.map(each => `${each.instancePath} ${each.message}`).join()}`
@@ -69,13 +69,13 @@ test('the document stays small', async t => {
   t.true(JSON.stringify(await document()).length <= 700_000)
 })
 
-test('an object of three members and more is described once: what is used twice is a model', async t => {
+test('an object with three or more members that is used twice is a model', async t => {
   const { paths, components } = (await document()) as { readonly paths: object; readonly components: Readonly<Record<string, object>> }
   const count = new Map<string, number>()
   for (const each of [paths, components['schemas'], components['responses']].flatMap(objectsIn)) {
     const { type, properties = {} } = each as { readonly type?: unknown; readonly properties?: object }
     if (type !== 'object' || Object.keys(properties).length < 3) continue
-    // An example of a model is none of its own.
+    // An example of a model is not the body's own.
     const text = JSON.stringify({ ...each, example: undefined })
     count.set(text, (count.get(text) ?? 0) + 1)
   }
@@ -99,7 +99,7 @@ test('every JSON body has an example, its own or that of its model', async t => 
   const lacking = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, { requestBody }]) => {
       const media = requestBody?.content['application/json']
-      // Bytes that the route reads by itself.
+      // Bytes that the route reads itself.
       if (!media || media.schema.format === 'binary') return []
       return (media.example ?? media.schema.example) === undefined ? [`${method} ${path}`] : []
     }),
@@ -123,7 +123,7 @@ test('a model has an example unless it is only a part of others', async t => {
   )
 })
 
-test('no example says only what type it has', async t => {
+test('no example is just a placeholder for its type', async t => {
   const texts = objectsIn(await document()).flatMap(each => {
     const { example } = each as { readonly example?: unknown }
     return example === undefined

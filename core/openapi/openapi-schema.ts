@@ -8,7 +8,7 @@ const http = process.getBuiltinModule('node:http')
 /** A schema of OpenAPI 3.0.1. */
 export type OpenapiSchema = Readonly<Record<string, unknown>>
 
-/** Keywords with the same meaning in both. */
+/** Keywords with the same meaning in JSON Schema and OpenAPI. */
 const same = [
   'type',
   'format',
@@ -35,15 +35,15 @@ const same = [
 type Source = SchemaShape & Readonly<Record<string, unknown>>
 
 /**
- * Converts JSON Schemas to those of OpenAPI 3.0.1, which has no `const`, lists of types, `null` type, name patterns or `$defs`: they become `enum`, `anyOf`,
- * `nullable`, `additionalProperties` and components, which are collected here. Models (`s.model`) are components too.
+ * Converts JSON Schemas to OpenAPI 3.0.1, which has no `const`, type lists, `null` type, `patternProperties` or `$defs`:
+ * they become `enum`, `anyOf`, `nullable`, `additionalProperties` and components, which are collected here. Models (`s.model`) are components too.
  */
 export class OpenapiSchemas {
   readonly components: Record<string, OpenapiSchema> = {}
   readonly #models = new Map<string, Source>()
   readonly #others = new Set<string>()
 
-  /** The schema of a value. */
+  /** Converts a schema. */
   of(schema: unknown): OpenapiSchema {
     const source = (typeof schema === 'object' && schema !== null ? schema : {}) as Source
     this.#collect(source['$defs'])
@@ -64,7 +64,7 @@ export class OpenapiSchemas {
     return { ...kept(source), ...typeOfEnum(source), ...bounds(source), ...this.#children(source) }
   }
 
-  /** Declares referenced models of plugins that are not loaded as objects with any members. */
+  /** Adds referenced models of plugins that are not loaded, as objects with arbitrary members. */
   complete(): void {
     for (const name of this.#others) this.components[name] ??= { type: 'object' }
   }
@@ -107,7 +107,7 @@ export class OpenapiSchemas {
     const [only] = branches
     if (only && branches.length === 1) {
       const inner = this.of(only)
-      // A reference may have no siblings, and a sibling could not allow what the reference excludes.
+      // A reference allows no sibling keywords, and wrapping it cannot allow additional values.
       if ('$ref' in inner && isNullable) return { ...outer, anyOf: [inner, onlyNull] }
       if ('$ref' in inner) return Object.keys(outer).length === 0 ? inner : { ...outer, allOf: [inner] }
       return isNullable ? orNull({ ...inner, ...outer }) : { ...inner, ...outer }
@@ -121,7 +121,7 @@ export class OpenapiSchemas {
     const further = patterns.length > 0 ? this.#either(patterns) : additionalProperties
     const tuple = Array.isArray(items) ? items : (rest['prefixItems'] as readonly SchemaShape[] | undefined)
     const isArray = rest.type === 'array'
-    // A member with a default is optional, although its type is not.
+    // A member with a default may be omitted, although its type is not optional.
     const needed = required?.filter(name => properties?.[name]?.default === undefined) ?? []
     return {
       ...(needed.length > 0 ? { required: needed } : {}),
@@ -149,7 +149,7 @@ const without = (source: Source, name: string): Source =>
 
 const { description: idDescription } = s.id() as SchemaShape
 
-/** Repeated in very many bodies, an id's description would add nothing to its pattern. */
+/** Drops the description of ids, which would only repeat the pattern in many bodies. */
 const patternOnly = (member: SchemaShape): SchemaShape => {
   const { description, ...rest } = member
   return member.pattern === idPattern && description === idDescription ? rest : member
@@ -161,10 +161,10 @@ const kept = (source: Source): Record<string, unknown> => {
   return { ...Object.fromEntries(members), ...(example === undefined ? {} : { example }) }
 }
 
-/** The schema of null alone. */
+/** The schema for null only. */
 const onlyNull: OpenapiSchema = { type: 'string', nullable: true, enum: [null] }
 
-/** `nullable` stands beside a type only; an `enum` has to list null too. */
+/** `nullable` requires a sibling `type`; an `enum` has to list null as well. */
 const orNull = (schema: OpenapiSchema): OpenapiSchema => {
   const { anyOf: choices, enum: values } = schema
   if (Array.isArray(choices)) return { ...schema, anyOf: [...choices, onlyNull] }
@@ -187,7 +187,7 @@ const typeOfEnum = ({ type, enum: values }: Source): Record<string, unknown> => 
   return { ...(only && types.size === 1 ? { type: only } : {}), ...(values.includes(null) ? { nullable: true } : {}) }
 }
 
-/** In OpenAPI 3.0 an exclusive bound is a flag beside the bound. */
+/** In OpenAPI 3.0, an exclusive bound is a flag next to the bound. */
 const bounds = (source: Source): Record<string, unknown> => {
   const { exclusiveMinimum, exclusiveMaximum } = source
   return {
@@ -206,23 +206,23 @@ const problemContent: Content = {
   'application/problem+json': { schema: { $ref: '#/components/schemas/ProblemDetails' } },
 }
 
-/** Clients that do not support ranges of media types treat them as plain bytes. */
+/** For clients that do not support media type ranges. */
 const bytesOfAnyType: Content = Object.fromEntries(
   ['application/octet-stream', '*/*'].map(type => [type, { schema: { type: 'string', format: 'binary' } }]),
 )
 
-/** Responses that many operations have, such as refusals: each is a component, named after its status. */
+/** Responses shared by many operations, such as errors: each is a component named after its status. */
 export class SharedResponses {
   readonly components: Record<string, Members> = {}
 
-  /** A success. */
+  /** A success response. */
   answer(status: string, content: Content): Members {
     const description = http.STATUS_CODES[status] ?? 'Answer'
     if (isOfAnyType(content)) return this.#shared(`${wordsOf(status)}OfAnyType`, { description, content: bytesOfAnyType })
     return { description, ...(Object.keys(content).length > 0 ? { content } : {}) }
   }
 
-  /** A refusal in the common shape. With `own` content the route refuses in a shape of its own, and everything before the route in the common one. */
+  /** An error in the common format. With `own` content, the route's own errors use that format, and errors before the route the common one. */
   refusal(status: string, own: Content): Members {
     const description = http.STATUS_CODES[status] ?? 'Refused'
     const json = own['application/json']
@@ -233,14 +233,14 @@ export class SharedResponses {
 
   otherRefusal(): Members {
     return this.#shared('Refused', {
-      description: 'Any other error, such as a body that is too large (413) or no JSON (415), or an unavailable (503) or full (507) store',
+      description: 'Any other error, such as a body that is too large (413) or not JSON (415), or an unavailable (503) or full (507) store',
       content: problemContent,
     })
   }
 
-  /** All answers of a route that relays those of another server. */
+  /** All responses of a route that relays another server's. */
   relayed(): Members {
-    const description = 'What the other server answers; refusals of this one are problems'
+    const description = 'The response of the other server; errors of this server are problems'
     const answer = this.#shared('Relayed', {
       description,
       content: { ...problemContent, ...bytesOfAnyType },
@@ -260,17 +260,17 @@ const wordsOf = (status: string): string => (http.STATUS_CODES[status] ?? `Statu
 const isOfAnyType = ({ '*/*': any, ...others }: Content): boolean =>
   any !== undefined && Object.keys(others).length === 0 && Object.keys(any.schema).join() === 'type,format'
 
-/** A part of an operation that others may share, and its component name. */
+/** A part that other operations may also have, and its name as a component. */
 export interface Shareable {
   readonly holder: Members
   readonly key: string
   readonly name: string
 }
 
-/** Minimum length in characters of a part worth a reference. */
+/** Minimum length in characters of a shared part. */
 const worthSharing = 80
 
-/** Replaces parts shared by several operations with references, in place, and returns the components, whose names avoid those in `taken`. */
+/** Replaces parts that several operations share with references, in place, and returns the components, whose names differ from `taken`. */
 export const shareRepeated = (section: string, parts: readonly Shareable[], taken: ReadonlySet<string>): Record<string, unknown> => {
   const components: Record<string, unknown> = {}
   const groups = Map.groupBy(parts, ({ holder, key }) => JSON.stringify(holder[key]))
@@ -292,7 +292,7 @@ interface Composed {
   readonly additionalProperties?: OpenapiSchema | boolean
 }
 
-/** The models that a body or an answer consists of; not those nested in other models. */
+/** The models that a body or response consists of, without those nested in other models. */
 export const modelsIn = (schema: OpenapiSchema, components: Readonly<Record<string, OpenapiSchema>>): ReadonlySet<string> => {
   const found = new Set<string>()
   const open: Composed[] = [schema]
@@ -316,8 +316,8 @@ interface Use {
 }
 
 /**
- * Replaces shared parameters of operations with references, in place, and returns the components. Of several variants of a parameter the most frequent one
- * keeps its name, the others are numbered.
+ * Replaces parameters that several operations share with references, in place, and returns the components. Of several variants of a parameter, the
+ * most frequent one gets its name; the others are numbered.
  */
 export const shareParameters = (operations: readonly Members[]): Record<string, Members> => {
   const lists = operations.flatMap(({ parameters }) => (Array.isArray(parameters) ? [parameters as Members[]] : []))

@@ -134,7 +134,7 @@ interface Document {
 
 const made = async (): Promise<Document> => (await createHttp(httpOptions(routes, { policy })).openapi()) as Document
 
-/** With what is shared in its places. */
+/** The document with resolved references. */
 const document = async (): Promise<Document> => resolved(await made())
 
 test('the document is valid OpenAPI 3.0', async t => {
@@ -152,7 +152,7 @@ test('operations are named after their exports, aliases after theirs', async t =
   t.is(new Set(ids).size, ids.length)
 })
 
-test('paths that differ in names of parameters only are one, with the names of the first', async t => {
+test('paths that differ only in parameter names are merged, with the names of the first', async t => {
   const { paths } = await document()
   const removal = paths['/api/things/{id}']?.['delete']
   t.is(removal?.operationId, 'removeThing')
@@ -174,7 +174,7 @@ test('a parameter with a default is optional, a path parameter never', async t =
   )
 })
 
-test('bodies and answers say how they travel', async t => {
+test('bodies and responses have their media types', async t => {
   const { paths } = await document()
   t.deepEqual(Object.keys(paths['/api/things']?.['post']?.requestBody?.content ?? {}), ['multipart/form-data'])
   t.deepEqual(Object.keys(paths['/api/things/many']?.['post']?.requestBody?.content ?? {}), ['application/x-ndjson', 'application/json'])
@@ -186,12 +186,12 @@ test('bodies and answers say how they travel', async t => {
   t.deepEqual(body?.content['application/json']?.schema['required'], ['name', 'pair', 'any'])
 })
 
-test('refusals are listed: those a route names and those that follow from its input', async t => {
+test('errors are listed: those that a route declares and those that follow from its input', async t => {
   const get = (await document()).paths['/api/things/{id}']?.['get']
   t.deepEqual(Object.keys(get?.responses ?? {}), ['200', '400', '401', '403', '404', '409', 'default'])
 })
 
-test('what takes an account says no more than the document, what is open offers it', async t => {
+test('routes that require an account use the default security, public ones make it optional', async t => {
   const { paths, security } = await document()
   t.true(security.every(each => Object.keys(each).length === 1))
   t.is(paths['/api/things']?.['post']?.security, undefined)
@@ -199,7 +199,7 @@ test('what takes an account says no more than the document, what is open offers 
   t.deepEqual(paths['/healthz']?.['get']?.security, [])
 })
 
-test('what many operations have is there once: refusals, and parameters in their most frequent form', async t => {
+test('shared parts are components: errors, and parameters in their most frequent form', async t => {
   const { paths, components } = await made()
   t.deepEqual(paths['/api/things/{id}']?.['get']?.responses['404'], { $ref: '#/components/responses/NotFound' } as object)
   t.deepEqual(paths['/api/things/{id}']?.['put']?.parameters, [{ $ref: '#/components/parameters/path.id' } as never])
@@ -219,7 +219,7 @@ test('what many operations have is there once: refusals, and parameters in their
   })
 })
 
-test('an alias says whose it is, and what repeats is there once', async t => {
+test('an alias refers to its route, and repeated parts are shared', async t => {
   const { paths, components } = await made()
   const [first, second] = ['/api/done/first', '/api/done/second'].map(path => paths[path]?.['post'])
   t.is(paths['/api/done/other']?.['post']?.description, 'Alias of `POST /api/done/first`.')
@@ -230,7 +230,7 @@ test('an alias says whose it is, and what repeats is there once', async t => {
   t.deepEqual(['example' in done, 'example' in part], [true, false])
 })
 
-test('what a route relays is of any status and type, and no client is generated for it', async t => {
+test('relayed responses have any status and type, and no client is generated for them', async t => {
   const relay = (await document()).paths['/api/relay']?.['get']
   t.deepEqual(Object.keys(relay?.responses ?? {}), ['2XX', '4XX', 'default'])
   t.deepEqual(Object.keys(relay?.responses['default']?.content ?? {}), [
@@ -240,7 +240,7 @@ test('what a route relays is of any status and type, and no client is generated 
   t.like(relay, { 'x-internal': true })
 })
 
-test('parts of a form that are named are typed, files as binary, and more may come', async t => {
+test('declared parts of a form are typed, files as binary, and additional parts are allowed', async t => {
   const { paths } = await document()
   t.deepEqual(paths['/api/things']?.['post']?.requestBody?.content['multipart/form-data']?.schema, {
     type: 'object',
@@ -249,7 +249,7 @@ test('parts of a form that are named are typed, files as binary, and more may co
   })
 })
 
-test('a union of models that differ by a member has a discriminator, of other plugins those that are loaded', t => {
+test('a union of models that differ by a member has a discriminator, including models of loaded plugins', t => {
   const schemas = new OpenapiSchemas()
   const models = { leaf: 'Leaf', root: 'Root', elsewhere: 'Elsewhere' }
   const Root = s.model('Root', s.Object({ part: s.Literal('root') }))
@@ -267,26 +267,26 @@ test('a union of models that differ by a member has a discriminator, of other pl
   t.deepEqual(schemas.components['Elsewhere'], { type: 'object' })
 })
 
-test('an operation that says nothing of itself says what it requires', async t => {
+test('an operation without a description states its required permission', async t => {
   const { paths } = await document()
   t.is(paths['/api/things/{id}']?.['put']?.description, 'Requires EditDataset.')
   t.is(paths['/api/relay']?.['get']?.description, 'Requires an account.')
 })
 
-test('an alias is deprecated, and one with a slash at its end is left out', async t => {
+test('an alias is deprecated, and one with a trailing slash is omitted', async t => {
   const { paths } = await made()
   t.like(paths['/api/done/other']?.['post'], { deprecated: true })
   t.false('deprecated' in (paths['/api/done/first']?.['post'] ?? { deprecated: true }))
   t.false('/api/done/first/' in paths)
 })
 
-test('of a JSON body the default says that it may be refused for size and type, of other bodies their own refusals', async t => {
+test('refusals of JSON bodies by size and type are in the default response, those of other bodies are listed', async t => {
   const { paths } = await document()
   t.deepEqual(Object.keys(paths['/api/done/second']?.['post']?.responses ?? {}), ['200', '400', '401', '403', '409', 'default'])
   t.true(['413', '415'].every(status => status in (paths['/api/things']?.['post']?.responses ?? {})))
 })
 
-test('a model is a component, wherever it is used', t => {
+test('a model is always a component', t => {
   const schemas = new OpenapiSchemas()
   const Leaf = s.model('Leaf', s.Object({ id: s.id(), name: s.String() }), { id: '5b2a1c8e4f0c2d3a6b7e9f10', name: 'Oak' })
   const reference = { $ref: '#/components/schemas/Leaf' }
@@ -316,7 +316,7 @@ test('a name belongs to one model', t => {
   t.throws(() => named(s.Object({ id: s.String() })), { message: 'Two different schemas are models named Leaf' })
 })
 
-test('schemas become schemas of OpenAPI 3.0', t => {
+test('schemas are converted to OpenAPI 3.0', t => {
   const schemas = new OpenapiSchemas()
   t.deepEqual(schemas.of({ const: 'a' }), { enum: ['a'], type: 'string' })
   t.deepEqual(schemas.of({ anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'null' }] }), {

@@ -20,7 +20,7 @@ import {
 import { about } from './tags.ts'
 
 const securitySchemes = (baseUrl: string) => ({
-  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A key of an account' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'API key of an account' },
   apiKeyInQuery: {
     type: 'apiKey',
     in: 'query',
@@ -28,18 +28,18 @@ const securitySchemes = (baseUrl: string) => ({
     description: 'API key in the query, as in Clowder 1.x. Prefer the header',
   },
   basic: { type: 'http', scheme: 'basic', description: 'Email address and password of a local account' },
-  bearer: { type: 'http', scheme: 'bearer', description: 'A token of a configured OpenID Connect provider' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'Token of a configured OpenID Connect provider' },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: cookieName(sessionCookie, baseUrl),
-    description: 'The session of a browser. Changes must come from a page of this server',
+    description: 'Browser session. Changes must come from a page of this server',
   },
 })
 
 const signedIn = ['apiKey', 'apiKeyInQuery', 'basic', 'bearer', 'session'].map(name => ({ [name]: [] }))
 
-/** The OpenAPI 3.0.1 document of routes. Aliases of a route are separate operations, named after it. */
+/** Creates the OpenAPI 3.0.1 document. Aliases of a route are separate operations, named after it. */
 export const openapiDocument = (
   routes: readonly RegisteredRoute[],
   { version, baseUrl }: Pick<Installation, 'version' | 'baseUrl'>,
@@ -71,7 +71,7 @@ export const openapiDocument = (
     },
     servers: [{ url: baseUrl || '/' }],
     tags: [...new Set(routes.map(route => route.group))].sort().map(name => ({ name, ...about(name) })),
-    // Applies to every operation that does not override it.
+    // The default for all operations.
     security: signedIn,
     paths: paths.items,
     components: {
@@ -84,7 +84,7 @@ export const openapiDocument = (
   }
 }
 
-/** Clients do not need further addresses of a page, and OpenAPI treats an address with a trailing slash as the one without. */
+/** Omits further addresses of a page, which programs do not need, and paths with a trailing slash, which OpenAPI treats as duplicates. */
 const shownAddresses = ({ declaration, addresses }: RegisteredRoute): readonly Address[] =>
   isPage(declaration) ? addresses.slice(0, 1) : addresses.filter(({ path }, at) => at === 0 || path !== `${declaration.path}/`)
 
@@ -97,7 +97,7 @@ interface Media {
   readonly content?: Readonly<Record<string, { readonly schema: OpenapiSchema }>>
 }
 
-/** Removes the examples of models that occur only inside others: the outer example includes them. */
+/** Removes the examples of models that are only nested in others, because the outer example includes them. */
 const keepExamples = (operations: readonly Members[], { schemas: { components }, responses }: Parts): void => {
   const media = [
     ...operations.flatMap(each => [each['requestBody'], ...Object.values(each['responses'] as Members)]),
@@ -111,7 +111,7 @@ const keepExamples = (operations: readonly Members[], { schemas: { components },
 const bodyOf = (operation: Members): readonly Shareable[] =>
   operation['requestBody'] === undefined ? [] : [{ holder: operation, key: 'requestBody', name: String(operation['operationId']) }]
 
-/** The answers of an operation that are not references yet. */
+/** The responses of an operation that are not references yet. */
 const answersIn = (operation: Members): readonly Shareable[] => {
   const holder = operation['responses'] as Members
   return Object.entries(holder).flatMap(([status, response]) =>
@@ -119,7 +119,7 @@ const answersIn = (operation: Members): readonly Shareable[] => {
   )
 }
 
-/** The name of the model that is the answer, or its list item; otherwise that of the operation. */
+/** The name of the response's model, or of its list items; otherwise that of the operation. */
 const answerName = (status: string, { content = {} }: Media, operation: Members): string => {
   const [media, ...others] = Object.entries(content)
   const [model] = media?.[0] === 'application/json' && others.length === 0 && status === '200' ? modelsIn(media[1].schema, {}) : []
@@ -133,7 +133,7 @@ interface Parts {
   readonly responses: SharedResponses
 }
 
-/** Path items. There, paths that differ in the names of parameters only are the same: the first one's names count. */
+/** Path items. OpenAPI treats paths that differ only in parameter names as identical, so the first path's names are used. */
 class Paths {
   readonly items: Record<string, Members> = {}
   readonly #byShape = new Map<string, { readonly template: string; readonly names: readonly string[] }>()
@@ -162,7 +162,7 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
     summary,
     description: alias > 0 ? `Alias of \`${main}\`.` : told || needOf(declaration),
     ...(alias > 0 ? { deprecated: true } : {}),
-    // Code generators leave it out: clients of another server do not need this one.
+    // Client generators omit internal operations: relayed calls need no generated client.
     ...(isRelay(declaration) ? { 'x-internal': true } : {}),
     'x-permission': rightOf(declaration) ?? permission,
     ...(declaration.beforeTerms ? { 'x-before-terms': true } : {}),
@@ -175,7 +175,7 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
   }
 }
 
-/** Who may call a route that does not specify more. */
+/** The required permission, for routes without a description. */
 const needOf = (declaration: Declaration): string => {
   const { permission } = declaration
   if (permission === 'anyone') return 'Open to everyone.'
@@ -184,7 +184,7 @@ const needOf = (declaration: Declaration): string => {
   return permission === 'serverAdmin' ? 'Requires a server admin.' : `Requires ${rightOf(declaration)}.`
 }
 
-/** Of a caller who is not in superadmin mode. */
+/** Whether the route requires step-up, for a caller who is not in superadmin mode. */
 const takesStepUp = ({ stepUp, permission, method, effects }: Declaration): boolean =>
   stepUp ?? (permission === 'serverAdmin' && (method !== 'GET' || effects !== undefined))
 
@@ -219,7 +219,7 @@ const formOf = (parts: NonNullable<MultipartBody['parts']>): Members => {
   const properties = Object.fromEntries(
     Object.entries(parts).map(([name, kind]) => [name, { type: 'string', ...(kind === 'file' ? { format: 'binary' } : {}) }]),
   )
-  // Further parts: files by any name, and what is said of each.
+  // Additional parts: files with any name, and their descriptions.
   return {
     type: 'object',
     ...(Object.keys(properties).length > 0 ? { properties } : {}),
@@ -246,11 +246,11 @@ const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
   return { ...needed, content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } }
 }
 
-/** Whether a body is required; an absent one is read as `{}`. */
+/** Whether the body is required: a missing body is read as `{}`. */
 const isNeeded = ({ required, properties }: SchemaShape): boolean =>
   required?.some(name => properties?.[name]?.default === undefined) ?? false
 
-/** So many statuses of any type are declared by a route that relays whatever another server answers. */
+/** A route with at least this many statuses of any media type relays another server's responses. */
 const mostListed = 4
 
 const isRelay = (declaration: Declaration): boolean =>
@@ -267,7 +267,7 @@ const responses = (declaration: Declaration, { schemas, responses: shared }: Par
     else found[status] = shared.answer(status, own)
   }
   const refused = listedRefusals(declaration)
-  // A request that is malformed is refused by any.
+  // Any route may refuse a malformed request.
   for (const status of refused.length > 0 ? refused : [400]) found[status] ??= shared.refusal(`${status}`, {})
   found['default'] = shared.otherRefusal()
   return found

@@ -1,4 +1,4 @@
-/** What the groups of operations of our own plugins are about. */
+/** Descriptions of the built-in plugins' tags. */
 const descriptions: Readonly<Record<string, string>> = {
   admin: 'Accounts, audit log, mail and settings of the installation',
   archives: 'Downloads of several files as one archive',
@@ -15,7 +15,7 @@ const descriptions: Readonly<Record<string, string>> = {
   folders: 'Folders of datasets',
   geostreams: 'Sensors, streams and datapoints',
   groups: 'Groups of accounts',
-  live: 'Changes as they happen',
+  live: 'Streams of live events',
   logos: 'Pictures of the installation, of spaces and of accounts',
   metadata: 'Metadata of datasets and files',
   notifications: 'Notifications and their preferences',
@@ -38,15 +38,15 @@ const descriptions: Readonly<Record<string, string>> = {
   status: 'Health and version',
   tags: 'Tags of datasets, files, collections and sections',
   thumbnails: 'Thumbnails',
-  tree: 'What contains what, as a tree',
+  tree: 'The tree of spaces, collections and datasets',
   uploads: 'Resumable uploads (tus)',
   users: 'Accounts, profiles, keys and follows',
   vocabularies: 'Vocabularies and their terms',
-  web: 'What the web interface needs',
+  web: 'Support for the web interface',
   webhooks: 'Webhooks and their deliveries',
 }
 
-/** The rest of a tag object. A group of another plugin has its name only. */
+/** The rest of a tag object. Tags of external plugins only have a name. */
 export const about = (tag: string): { readonly description?: string } => {
   const description = descriptions[tag]
   return description === undefined ? {} : { description }

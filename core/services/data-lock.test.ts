@@ -36,7 +36,7 @@ test('a folder that another process holds is refused, and free as soon as that p
   await lock.release()
 })
 
-test('of many that try at once one gets the folder', async t => {
+test('one of many concurrent tries gets the folder', async t => {
   const folder = await tempFolder(t)
   const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataFolder(folder)))
   const held = tries.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
@@ -50,21 +50,21 @@ test('a folder that cannot be created is refused with the reason', async t => {
   const lock = await lockDataFolder(folder)
   await lock.release()
   await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock', 'below-a-file')), {
-    message: /is no folder, or is below a file: .*ENOTDIR/,
+    message: /is not a folder, or is inside a file: .*ENOTDIR/,
   })
-  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock')), { message: /is no folder, or is below a file: .*EEXIST/ })
+  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock')), { message: /is not a folder, or is inside a file: .*EEXIST/ })
 })
 
-/** Errors of the system cannot be had without mounting file systems: `/dev/full` is a file on a disk that is full. */
+/** System errors cannot be provoked without mounting file systems: `/dev/full` behaves like a file on a full disk. */
 const pidFileOn = async (t: ExecutionContext, device: string): Promise<string> => {
   const folder = await tempFolder(t)
   await symlink(device, join(folder, 'kernel.pid'))
   return folder
 }
 
-test('a folder on a full disk, or on one that cannot be written, is refused with what to do', async t => {
+test('a folder on a full disk, or on one that cannot be written, is refused with a remedy', async t => {
   const full = await pidFileOn(t, '/dev/full')
-  await t.throwsAsync(lockDataFolder(full), { name: 'StartRefused', message: /is on a disk that is full: make room on it.*ENOSPC/ })
+  await t.throwsAsync(lockDataFolder(full), { name: 'StartRefused', message: /is on a full disk: free some space.*ENOSPC/ })
   const readOnly = await pidFileOn(t, '/sys/kernel/uevent_seqnum')
   await t.throwsAsync(lockDataFolder(readOnly), {
     name: 'StartRefused',

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 
-/** A data folder that this process holds until `release`. */
+/** A data folder locked by this process until `release`. */
 export interface DataLock {
   release(): Promise<void>
 }
@@ -16,27 +16,27 @@ const holderOf = async (file: string): Promise<string> => {
   }
 }
 
-/** What the system says of a folder, in words for the operator: `is not writable`. SQLite has its own codes for a full disk and a read-only file. */
+/** Error codes and their explanation for the operator. SQLite has its own codes for a full disk and a read-only file. */
 const reasons: readonly (readonly [codes: readonly (string | number)[], reason: string])[] = [
-  [['ENOSPC', 'EDQUOT', 13], 'is on a disk that is full: make room on it, or set POUNCE_DATA to another folder'],
+  [['ENOSPC', 'EDQUOT', 13], 'is on a full disk: free some space, or set POUNCE_DATA to another folder'],
   [
     ['EROFS', 'EACCES', 'EPERM', 8, 14],
     'is not writable: change its permissions or those of its mount, or set POUNCE_DATA to another folder',
   ],
-  [['ENOTDIR', 'EEXIST'], 'is no folder, or is below a file: set POUNCE_DATA to another folder'],
+  [['ENOTDIR', 'EEXIST'], 'is not a folder, or is inside a file: set POUNCE_DATA to another folder'],
 ]
 
 const refusalOf = (folder: string, doing: string, error: unknown): StartupError => {
   const { code, errcode } = error as { readonly code?: string; readonly errcode?: number }
-  // The first byte of a code of SQLite is the kind of error.
+  // The low byte of an extended SQLite code is the primary code.
   const kind = errcode === undefined ? code : errcode & 0xff
   const reason = reasons.find(([codes]) => kind !== undefined && codes.includes(kind))?.[1]
   return new StartupError(`The data folder ${folder} ${reason ?? `cannot be ${doing}`}: ${messageOf(error)}`, { cause: error })
 }
 
 /**
- * Locks a data folder for this process and makes it when it is new. The lock is SQLite's lock on a file, so the operating
- * system ends it with the process however that ends: after `kill -9` nothing is in the way, anyone who got the old pid since.
+ * Locks a data folder for this process and creates the folder if needed. The lock is SQLite's lock on a file, so the operating
+ * system always releases it with the process, even after `kill -9`, and reuse of the pid does not matter.
  */
 export const lockDataFolder = async (folder: string): Promise<DataLock> => {
   const pidFile = join(folder, 'kernel.pid')

@@ -7,7 +7,7 @@ import type { NamedPlugin } from '../kernel/plugin-graph.ts'
 /** The version in package.json. */
 export const programVersion: string = (createRequire(import.meta.url)('../../package.json') as { version: string }).version
 
-/** What is known of this installation. The instance's name and the address come in during the start. */
+/** Information about this installation. The instance's name and the URL are set during the start. */
 export class InstallationInfo implements Installation {
   readonly version = programVersion
   readonly dataFolder: string
@@ -41,7 +41,7 @@ export class InstallationInfo implements Installation {
   }
 
   get instance(): string {
-    if (this.#instance === undefined) throw new Error('The installation id is not known before the kernel has read its records')
+    if (this.#instance === undefined) throw new Error('The installation id is unknown until the kernel has read its records')
     return this.#instance
   }
 
@@ -49,7 +49,7 @@ export class InstallationInfo implements Installation {
     return this.#baseUrl
   }
 
-  /** Leaves out the plugins that are switched off. */
+  /** Excludes the plugins that are switched off. */
   ofThoseOn(isOn: (plugin: string) => boolean): void {
     this.#isOn = isOn
   }
@@ -58,7 +58,7 @@ export class InstallationInfo implements Installation {
     this.#instance = instance
   }
 
-  /** The address it listens on, where no base URL is configured. */
+  /** Sets the URL that it listens on, used without a configured base URL. */
   reachedAt(url: string): void {
     this.#baseUrl = trimEnd(url, '/')
   }

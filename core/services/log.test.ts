@@ -29,7 +29,7 @@ test('keys in addresses are hidden in messages and fields', t => {
   t.is(lines[0]?.['message'], 'GET /api/files?limit=2&key=[hidden]&x=1')
 })
 
-test('fields that are fixed come with every line, and lines below the level are not written', t => {
+test('fixed fields are in every line, and lines below the level are not written', t => {
   const lines: string[] = []
   const log = createLog({ level: 'warn', stream: { write: line => void lines.push(line) } }).with({ plugin: 'a.b' })
   log.info('quiet')
@@ -38,7 +38,7 @@ test('fields that are fixed come with every line, and lines below the level are 
   t.like(JSON.parse(lines[0] ?? ''), { plugin: 'a.b', level: 'error', message: 'loud', error: { message: 'because' } })
 })
 
-test('values that JSON has no word for do not break a line', t => {
+test('values that JSON cannot represent do not break a line', t => {
   const { log, lines } = keptLog()
   const circle: Record<string, unknown> = { big: 12n, bytes: Buffer.from('abc'), map: new Map([['a', 1]]), set: new Set([1]) }
   circle['self'] = circle
@@ -46,7 +46,7 @@ test('values that JSON has no word for do not break a line', t => {
   t.like(lines[0], { big: '12', bytes: '3 bytes', map: { a: 1 }, set: [1] })
 })
 
-test('text for people shows control characters instead of sending them to the terminal', t => {
+test('pretty output shows control characters instead of sending them to the terminal', t => {
   const { log, lines } = keptLog()
   log.warn('name \u001b[31m\nsecond', { file: 'a\u0007b\u009bc' })
   const line = prettyLine(JSON.stringify(lines[0]))
@@ -54,13 +54,13 @@ test('text for people shows control characters instead of sending them to the te
   t.is(line.trimEnd().split('\n').length, 1)
 })
 
-test('text for people names the plugin and shows the reason with its stack', t => {
+test('pretty output has the plugin and the error with its stack', t => {
   const { log, lines } = keptLog()
   log.with({ plugin: 'a.b' }).error('It failed', { error: new Error('no disk') })
   t.regex(prettyLine(JSON.stringify(lines[0])), /a\.b: It failed · no disk\n {4}at /)
 })
 
-test('a log that cannot be written, as on a full disk, stops nobody', t => {
+test('a log that cannot be written, as on a full disk, throws no error', t => {
   const log = createLog({ level: 'info', stream: logDestination(openSync('/dev/full', 'w')) })
   for (let time = 0; time < 3000; time++) t.notThrows(() => log.info('x'.repeat(1000)))
 })

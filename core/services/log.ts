@@ -2,11 +2,11 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Log } from 'pounce/sdk'
 import { redact, redactText } from './redact.ts'
 
-/** A log that can make others with fixed fields. */
+/** A log that can create child logs with fixed fields. */
 export interface KernelLog extends Log {
-  /** The same log with fields in every line. */
+  /** A child log with these fields in every line. */
   with(fields: Readonly<Record<string, unknown>>): KernelLog
-  /** A warning that hides nothing: for what the log is the only place to read. */
+  /** A warning without redaction, for information that is only available in the log. */
   warnOpenly(message: string, fields: Readonly<Record<string, unknown>>): void
 }
 
@@ -47,15 +47,15 @@ class PinoLog implements KernelLog {
   }
 }
 
-/** JSON may hold characters that end a line or steer a terminal for some who read it. They stand inside strings only. */
+/** JSON strings may contain characters that some readers treat as line ends or terminal control. */
 const escaped = (line: string): string =>
   line.replace(/[\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const maxUnwrittenBytes = 1 << 20
 
 /**
- * Where lines are written, by file descriptor. What cannot be written, as on a full disk, waits for the next line, up to a mebibyte; lines beyond it are
- * lost. Nothing is thrown: a server without a log goes on serving, and there is no other place to say so.
+ * A destination for lines, by file descriptor. Data that cannot be written, for instance on a full disk, is buffered until the next line, up to 1 MiB;
+ * further lines are lost. Never throws: the server continues without a log, and there is no other place to report the error.
  */
 export const logDestination = (descriptor: number): DestinationStream => {
   const destination = pino.destination({ dest: descriptor, sync: true, maxLength: maxUnwrittenBytes })
@@ -63,8 +63,8 @@ export const logDestination = (descriptor: number): DestinationStream => {
 }
 
 /**
- * The kernel's log: one JSON object per line, secrets hidden before anything is written.
- * `pretty` prints lines for people instead. `stream` is standard output by default.
+ * The kernel's log: one JSON object per line, with secrets redacted.
+ * `pretty` formats human-readable lines instead. `stream` is standard output by default.
  */
 export const createLog = (options: {
   readonly level: LogLevel

@@ -3,7 +3,7 @@ import { silent } from 'pounce/sdk/testing'
 import { keptLog } from '../../test/support/kept-log.ts'
 import { createMetrics } from './metrics.ts'
 
-test('what is measured can be scraped, with a prefix and labels', async t => {
+test('metrics can be scraped, with a prefix and labels', async t => {
   const metrics = await createMetrics(true, silent)
   metrics.count('requests_total', { route: 'getFile' })
   metrics.count('requests_total', { route: 'getFile' }, 2)
@@ -25,13 +25,13 @@ test('other labels than those of the first use break nothing', async t => {
   t.regex((await metrics.scrape?.())?.text ?? '', /pounce_odd_total\{one=""\} 2/)
 })
 
-test('without measuring there is nothing to scrape', async t => {
+test('without metrics there is nothing to scrape', async t => {
   const metrics = await createMetrics(false, silent)
   metrics.count('requests_total')
   t.is(metrics.scrape, undefined)
 })
 
-test('names that Prometheus does not take are written with underscores, and two that become one are one', async t => {
+test('invalid characters in names become underscores, and names that become equal are one metric', async t => {
   const metrics = await createMetrics(true, silent)
   metrics.count('odd-name total', { 'label-1': 'a', __proto__x: 'b', le: 'c', '2nd': 'd' })
   metrics.count('odd_name_total', { label_1: 'a', _proto__x: 'b', le_: 'c', _2nd: 'd' })
@@ -40,7 +40,7 @@ test('names that Prometheus does not take are written with underscores, and two 
   for (const label of ['label_1="a"', '_proto__x="b"', 'le_="c"', '_2nd="d"']) t.true(text.includes(label), label)
 })
 
-test('what is no amount is not counted, and can still be scraped after', async t => {
+test('invalid amounts are not counted, and scraping still works', async t => {
   const metrics = await createMetrics(true, silent)
   metrics.count('some_total', {}, 2)
   for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -54,7 +54,7 @@ test('what is no amount is not counted, and can still be scraped after', async t
   t.regex(text, /^pounce_some_bytes -1$/m)
 })
 
-test('a name that is used for two kinds keeps its first kind; the other is logged once and dropped', async t => {
+test('a name used for two types keeps its first type; the other is logged once and dropped', async t => {
   const { log, lines } = keptLog()
   const metrics = await createMetrics(true, log)
   for (let turn = 0; turn < 3; turn += 1) {

@@ -1,9 +1,9 @@
 import type { Log, Metrics } from 'pounce/sdk'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Measurements that can be read. */
+/** Metrics that can be scraped. */
 export interface KernelMetrics extends Metrics {
-  /** The text for `/metrics`; absent where nothing is measured. */
+  /** The content of `/metrics`; absent if metrics are disabled. */
   readonly scrape?: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
 
@@ -11,7 +11,7 @@ type Labels = Readonly<Record<string, string>>
 
 const nothing = (): void => undefined
 
-/** Measures nothing. */
+/** Discards all metrics. */
 export const noMetrics: KernelMetrics = { count: nothing, gauge: nothing, observe: nothing }
 
 const seconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60]
@@ -38,16 +38,16 @@ type Make<M extends Metric> = new (options: {
 
 const wordOf = (name: string): string => name.replace(/[^a-zA-Z0-9_]/g, '_')
 
-/** Prometheus keeps names that start with two underscores for itself, and `le` for the buckets of a histogram. */
+/** Prometheus reserves names that start with two underscores, and `le` for histogram buckets. */
 const labelOf = (name: string): string => {
   const word = wordOf(name).replace(/^_*(?=\d)|^__+|^$/, '_')
   return word === 'le' ? 'le_' : word
 }
 
-/** Outside plugins may pass values that are not text. */
+/** External plugins may pass values that are not strings. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? `${value}` : '')
 
-/** Names are made to fit and what cannot be measured is left out, for measuring must not break what is measured. */
+/** Sanitizes names and drops invalid values, because metrics must not break the measured code. */
 class PrometheusMetrics implements KernelMetrics {
   readonly #client: typeof import('prom-client')
   readonly #log: Log
@@ -82,7 +82,7 @@ class PrometheusMetrics implements KernelMetrics {
 
   readonly scrape = async () => ({ contentType: this.#registry.contentType, text: await this.#registry.metrics() })
 
-  /** A measurement has the kind and the labels of its first use. Other labels are left out, another kind is dropped. */
+  /** A metric has the type and labels of its first use. Other labels are omitted; values of another type are dropped. */
   #get<M extends Metric>(name: string, labels: Labels, Kind: Make<M>, more: { buckets?: number[] } = {}): Found<M> | undefined {
     const word = `pounce_${wordOf(name)}`
     const given = new Map(Object.entries(labels).map(([label, value]) => [labelOf(label), textOf(value)]))
@@ -104,6 +104,6 @@ class PrometheusMetrics implements KernelMetrics {
   }
 }
 
-/** Measurements for Prometheus, or none; the library is loaded only when they are wanted. `log` receives one line for each name that is used wrongly. */
+/** Prometheus metrics, or none; the library is only loaded if enabled. `log` gets one line for each misused name. */
 export const createMetrics = async (isEnabled: boolean, log: Log): Promise<KernelMetrics> =>
   isEnabled ? new PrometheusMetrics((await import('prom-client')).default, log) : noMetrics

@@ -1,4 +1,4 @@
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 export const hidden = '[hidden]'
 
 const secretNames: ReadonlySet<string> = new Set(['key', 'apikey', 'xapikey', 'pass', 'pwd'])
@@ -8,12 +8,12 @@ const secretEnding =
 const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '')
 const isSecret = (letters: string): boolean => secretNames.has(letters) || secretEnding.test(letters)
 
-/** True when what has this name is a secret, however the name is written: `X-API-Key`, `_extraction_key`, `passwordHash`. */
+/** True if this is the name of a secret, in any notation: `X-API-Key`, `_extraction_key`, `passwordHash`. */
 export const isSecretName = (name: string): boolean => isSecret(lettersOf(name))
 
 /**
- * A name and what assigns to it, up to its value: `key=`, `"secretKey":"`, `\"token\":\"`, `Cookie: `, `key%3D`.
- * Matches start at the start of a word only and spaces are counted, so that no text takes more time than its length.
+ * A name and its assignment operator, up to the value: `key=`, `"secretKey":"`, `\"token\":\"`, `Cookie: `, `key%3D`.
+ * Matches only begin at the start of a word and the number of spaces is limited, so that matching takes linear time.
  */
 const assignment = /(?<![\w-])([\w-]+)(\\*["']?)\s{0,8}([=:]{1,3}>?|%3[ad])\s{0,8}(\\*["'])?/gi
 const plainValue = /[^&;\s"'<>]*/y
@@ -24,7 +24,7 @@ const endOf = (pattern: RegExp, text: string, start: number): number => {
   return start + (pattern.exec(text)?.[0].length ?? 0)
 }
 
-/** Where a quoted value ends. In text that was quoted before, quotes of the value have more backslashes than the one that ends it. */
+/** The end of a quoted value. In nested quoting, quotes inside the value have more backslashes than the closing one. */
 const endOfQuoted = (text: string, start: number, opening: string): number => {
   const quote = opening.at(-1)
   const backslashes = opening.length - 1
@@ -37,11 +37,11 @@ const endOfQuoted = (text: string, start: number, opening: string): number => {
   return text.length
 }
 
-/** The name without what an escape before it left in the word: `\nkey`, `%3Fkey`. */
+/** Possible names without the characters of a preceding escape: `\nkey`, `%3Fkey`. */
 const namesOf = (name: string, before: string | undefined): readonly string[] =>
   before === '\\' ? [name, name.slice(1)] : before === '%' ? [name, name.slice(2)] : [name]
 
-/** Where the secret that follows an assignment ends; its start when it is none. */
+/** The end of the secret after an assignment; its start if it is not a secret. */
 const endOfSecret = (text: string, match: RegExpExecArray, start: number): number => {
   const [, name = '', closing = '', sign = '', opening] = match
   const letters = namesOf(name, text[match.index - 1])
@@ -50,7 +50,7 @@ const endOfSecret = (text: string, match: RegExpExecArray, start: number): numbe
   if (letters === undefined) return start
   if (opening !== undefined) return endOfQuoted(text, start, opening)
   if (sign !== ':' || closing !== '') return endOf(plainValue, text, start)
-  // Prose such as `unknown key: http.prot` says nothing secret.
+  // Prose such as `unknown key: http.prot` is not a secret.
   if (letters === 'key' || letters === 'pass') return start
   return endOf(/(authorization|cookie)$/.test(letters) ? restOfLine : plainValue, text, start)
 }
@@ -69,13 +69,13 @@ const redactAssigned = (text: string): string => {
   return copy + text.slice(done)
 }
 
-/** `basic` before a plain word is prose. */
+/** Does not redact prose: `basic` before a word. */
 const redactScheme = (all: string, scheme: string, space: string, value: string): string =>
   scheme === 'basic' && /^[a-z]+$/.test(value) ? all : `${scheme}${space}${hidden}`
 
 /**
- * Hides secrets in text: credentials in addresses and after `Bearer` and `Basic`, and values that are assigned to names of secrets,
- * as in addresses, headers and JSON. Rather hides a word too many. Takes time by the length of the text.
+ * Redacts secrets in text: credentials in URLs and after `Bearer` and `Basic`, and values assigned to names of secrets,
+ * as in URLs, headers and JSON. Prefers false positives to false negatives. Takes linear time.
  */
 export const redactText = (text: string): string =>
   redactAssigned(
@@ -96,7 +96,7 @@ const redactError = (error: Error, depth: number): Record<string, unknown> => ({
   ...(error instanceof AggregateError ? { errors: redact(error.errors, depth + 1) } : {}),
 })
 
-/** A copy of log fields in which secrets are hidden, by the names of the fields and inside addresses. */
+/** A copy of log fields with secrets redacted, by field name and inside URLs. */
 export const redact = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'bigint') return value.toString()

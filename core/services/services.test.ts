@@ -17,7 +17,7 @@ test('ids are 24 hex digits that begin with the time and only ever increase', t 
   t.is(new Set(made).size, made.length)
 })
 
-test('more ids than a second has places for go on in the next one', t => {
+test('when the counter of a second is exhausted, ids continue in the next one', t => {
   const ids = new ObjectIds(new FixedClock(), 0xff_ff_fe)
   const made = [ids.next(), ids.next(), ids.next()]
   t.deepEqual(

@@ -6,15 +6,15 @@ import { InstallationInfo } from './installation.ts'
 import type { KernelLog } from './log.ts'
 import { createMetrics, type KernelMetrics } from './metrics.ts'
 
-/** What plugins find besides each other and their own config and log. */
+/** The ports that the kernel provides to plugins, except their config and log. */
 export interface Services {
   readonly values: ReadonlyMap<string, unknown>
-  /** Of the ports in `values`, those that a plugin may provide instead. */
+  /** The ports in `values` that a plugin may replace. */
   readonly replaceable: ReadonlySet<string>
   readonly clock: Clock
   readonly ids: Ids
   readonly metrics: KernelMetrics
-  /** Its name, its address and whether a plugin runs come in later. */
+  /** Name, URL and enabled plugins are set later. */
   readonly installation: InstallationInfo
 }
 
@@ -23,14 +23,14 @@ export const systemClock: Clock = { now: () => new Date() }
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 
-/** ObjectIds: 4 bytes of seconds, 5 random bytes of this kernel, a counter of 3 bytes. Increasing also when the clock steps back. */
+/** ObjectIds: 4 bytes of seconds, 5 random bytes per kernel, and a 3-byte counter. Increasing even if the clock is set back. */
 export class ObjectIds implements Ids {
   readonly #clock: Clock
   readonly #kernel = randomBytes(5).toString('hex')
   #second: number
   #counter: number
 
-  /** `first`: where the counter of the first second begins. */
+  /** `first`: the initial counter of the first second. */
   constructor(clock: Clock, first = 0) {
     this.#clock = clock
     this.#counter = first
@@ -52,7 +52,7 @@ export class ObjectIds implements Ids {
   }
 }
 
-/** Where no plugin sends mail: a log line with the whole mail, links to sign up included, for the operator to forward. */
+/** Used without a mail plugin: logs the whole mail, including sign-up links, for the operator to forward. */
 export class LogMailer implements Mailer {
   readonly #log: Pick<KernelLog, 'warnOpenly'>
 
@@ -66,7 +66,7 @@ export class LogMailer implements Mailer {
   }
 }
 
-/** Makes what the kernel hands to plugins. `overrides` are put in their place, and in the place of what plugins provide: for tests. */
+/** Creates the ports that the kernel provides. `overrides` replace them and those of plugins. For tests. */
 export const createServices = async (
   config: Config,
   log: KernelLog,

@@ -4,13 +4,13 @@ import { type BlobStore, CommitConflict, CorruptContent, type DocumentStore, Inv
 import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { type MovedBlob, movedBlobId, movedBlobs } from './migration-record.ts'
 
-/** What blobs are moved with. */
+/** The stores and options of a blob migration. */
 export interface BlobRoute {
   readonly from: BlobStore
   readonly to: BlobStore
-  /** Where it is written down which blob became which: in the target, so that a later run continues. */
+  /** The target store, which records the new key of each blob, so that a later run can resume. */
   readonly documents: DocumentStore
-  /** Records whose bytes are damaged are moved without them instead of ending the move. */
+  /** Migrates records with damaged bytes without the bytes, instead of failing. */
   readonly skipDamaged: boolean
 }
 
@@ -18,10 +18,10 @@ export interface BlobRoute {
 export class BlobMigrator {
   readonly #route: BlobRoute
   readonly #under = new Map<string, Promise<string>>()
-  /** Of this run. */
+  /** Number of blobs copied in this run. */
   copied = 0
   copiedBytes = 0
-  /** Keys of records whose bytes the old store does not have, or not undamaged. */
+  /** Keys in the old store whose bytes are missing or damaged. */
   readonly lost = new Set<string>()
 
   constructor(route: BlobRoute) {
@@ -32,7 +32,7 @@ export class BlobMigrator {
     return this.#route.from !== this.#route.to
   }
 
-  /** The key in the new store; the bytes are there when it resolves. `whose` is for the message when they are damaged. */
+  /** Resolves to the key in the new store once the bytes are stored there. `whose` describes the owner in errors about damaged bytes. */
   newKey(key: string, whose: string): Promise<string> {
     if (!this.isNeeded || this.#route.from.liesElsewhere?.(key)) return Promise.resolve(key)
     const under = this.#under.get(key) ?? this.#move(key, whose).finally(() => this.#under.delete(key))
@@ -40,7 +40,7 @@ export class BlobMigrator {
     return under
   }
 
-  /** Compares the metadata of every blob in the new store with what was sent, and reads all bytes on request. Resolves to the number of blobs. */
+  /** Compares the metadata of all blobs in the new store with the copied ones, and optionally reads all bytes. Resolves to the number of blobs and bytes. */
   async verify(readData: boolean, tell: (count: number) => void): Promise<{ readonly blobs: number; readonly bytes: number }> {
     const seen = { blobs: 0, bytes: 0 }
     for await (const blob of this.#route.documents.walk(movedBlobs)) {
@@ -69,7 +69,7 @@ export class BlobMigrator {
     if (known) return known.to
     const facts = await this.#factsOf(key, whose)
     if (!facts) {
-      // in one and the same document store an earlier run may have written the new key already
+      // If both sides share the document store, an earlier run may already have written the new key.
       if (!(await to.stat(key))) this.lost.add(key)
       return key
     }
@@ -101,7 +101,7 @@ export class BlobMigrator {
   }
 
   #damaged(error: unknown, key: string, whose: string): undefined {
-    // the digest from the old store is compared by the new one
+    // The new store verifies the digest from the old one.
     const isDamage = error instanceof CorruptContent || error instanceof Invalid
     if (!isDamage) throw error
     if (!this.#route.skipDamaged)

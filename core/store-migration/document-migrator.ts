@@ -5,7 +5,7 @@ import { Fingerprint, sameContent } from './fingerprint.ts'
 
 type Document = Stored & object
 
-/** What documents are moved with. */
+/** The stores and options of a document migration. */
 export interface DocumentRoute {
   readonly from: DocumentStore
   readonly to: DocumentStore
@@ -14,7 +14,7 @@ export interface DocumentRoute {
 }
 
 const batchSize = 200
-/** Files that are copied side by side. */
+/** Number of files copied concurrently. */
 const atOnce = 8
 
 /** Groups the items of an iterable into arrays. */
@@ -30,7 +30,7 @@ async function* batches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   if (batch.length > 0) yield batch
 }
 
-/** Makes a collection in the target the same as in the source, with the keys that blobs have there. */
+/** Makes a target collection identical to the source, except for the new blob keys. */
 export class DocumentMigrator {
   readonly #route: DocumentRoute
 
@@ -42,7 +42,7 @@ export class DocumentMigrator {
     return this.#route.from !== this.#route.to
   }
 
-  /** Copies what is missing or different, and removes what the source has no more. The second run over what is the same writes nothing. */
+  /** Copies missing and different documents, and removes those that the source does not have. Repeating it without changes writes nothing. */
   async move(one: Collection<object>, tell: (count: number) => void): Promise<void> {
     let count = 0
     for await (const batch of batches(this.#route.from.walk(one))) {
@@ -54,7 +54,7 @@ export class DocumentMigrator {
     if (this.isNeeded) await this.#removeOthers(one)
   }
 
-  /** How many documents there are on both sides, and what they hold. */
+  /** The number and digest of the documents on both sides. */
   async fingerprints(one: Collection<object>): Promise<{ readonly source: Fingerprint; readonly target: Fingerprint }> {
     const source = new Fingerprint()
     for await (const batch of batches(this.#route.from.walk(one)))
@@ -65,7 +65,7 @@ export class DocumentMigrator {
     return { source, target }
   }
 
-  /** Several at a time; when one fails, the others are waited for all the same, so that nothing continues behind the end of a run. */
+  /** Processes several concurrently; if one fails, still waits for the others, so that no work continues after a run has ended. */
   async #allMoved(one: Collection<object>, batch: readonly Document[]): Promise<readonly Document[]> {
     const moved: Document[] = []
     for (let at = 0; at < batch.length; at += atOnce) {

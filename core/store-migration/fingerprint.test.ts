@@ -3,7 +3,7 @@ import { canonical, Fingerprint, sameContent } from './fingerprint.ts'
 
 const parsed = (text: string): object => JSON.parse(text) as object
 
-test('the order of members does not count, that of lists does', t => {
+test('the order of members does not matter, that of lists does', t => {
   const one = parsed('{"b":[1,{"y":null,"x":"é"},[{"q":1,"p":2}]],"a":{"2":1,"1":2,"z":3},"__proto__":{"d":1,"c":2}}')
   const other = parsed('{"__proto__":{"c":2,"d":1},"a":{"z":3,"1":2,"2":1},"b":[1,{"x":"é","y":null},[{"p":2,"q":1}]]}')
   t.is(canonical(one), canonical(other))
@@ -11,7 +11,7 @@ test('the order of members does not count, that of lists does', t => {
   t.not(canonical([1, 2]), canonical([2, 1]))
 })
 
-test('what differs has another text', t => {
+test('different values have different text', t => {
   const texts = [
     '{}',
     '{"a":null}',

@@ -5,7 +5,7 @@ type Members = Readonly<Record<string, unknown>>
 
 const isSorted = (names: readonly string[]): boolean => names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name)
 
-/** The same value with the members of objects in one order. */
+/** The same value with sorted object members. */
 const ordered = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.some(item => typeof item === 'object') ? value.map(ordered) : value
@@ -14,22 +14,22 @@ const ordered = (value: unknown): unknown => {
   const members: Record<string, unknown> = {}
   for (const name of names) {
     const member = ordered((value as Members)[name])
-    // Set like the others, it would be no member.
+    // Plain assignment would set the prototype.
     if (name === '__proto__') Object.defineProperty(members, name, { value: member, enumerable: true })
     else members[name] = member
   }
   return members
 }
 
-/** A value as text, the same for objects whose members come in another order. */
+/** A value as JSON, independent of the order of object members. */
 export const canonical = (value: unknown): string => JSON.stringify(ordered(value))
 
 const contentOf = ({ revision: _revision, ...document }: Partial<Stored> & object): string => canonical(document)
 
-/** True when two documents hold the same, whatever their revisions. */
+/** True if two documents are equal except for their revisions. */
 export const sameContent = (one: object, other: object): boolean => contentOf(one) === contentOf(other)
 
-/** The number of documents and a digest of all they hold but their revisions, in whatever order they come. */
+/** The number of documents and a digest of their content without revisions, independent of their order. */
 export class Fingerprint {
   readonly #sum = Buffer.alloc(32)
   count = 0

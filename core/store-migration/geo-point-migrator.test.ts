@@ -59,7 +59,7 @@ const run = (from: Stores, to: Stores, more: Partial<MovePlan> = {}): Promise<Mo
 const contents = async ({ points }: Made): Promise<readonly Datapoint[]> =>
   (await Array.fromAsync(points.read({ filter: {}, sort: { by: 'stream', order: 'ascending' } }))).flat()
 
-/** The same store, some of whose calls are others. */
+/** The same store with some calls replaced. */
 const changed = (points: GeoStore, calls: Partial<GeoStore>): GeoStore =>
   new Proxy(points, {
     get: (of, name) => {
@@ -68,7 +68,7 @@ const changed = (points: GeoStore, calls: Partial<GeoStore>): GeoStore =>
     },
   })
 
-test('points alone move under records that stay, and all of them arrive as they were', async t => {
+test('points can be migrated without the records, and arrive unchanged', async t => {
   const from = await filled(t)
   const to = { ...from, points: new MemoryGeoStore() }
   const told: string[] = []
@@ -77,10 +77,10 @@ test('points alone move under records that stay, and all of them arrive as they 
   t.true(isDeepStrictEqual(await contents(to), await contents(from)))
   t.true(told.includes('5000 points') && told.includes(`${pointsInAll} points compared`))
   t.is((await to.documents.get(moveRecords, moveId))?.state, 'finished')
-  await t.throwsAsync(run(from, to), { instanceOf: Conflict, message: /not empty: it contains datapoints.*finished at/ })
+  await t.throwsAsync(run(from, to), { instanceOf: Conflict, message: /not empty: it contains datapoints.*completed at/ })
 })
 
-test('points move together with records, or stay where both sides keep them', async t => {
+test('points are migrated together with records, or stay in a shared store', async t => {
   const [from, to, other] = [await filled(t), await empty(t), await empty(t)]
   t.like(await run(from, to), { points: pointsInAll, documents: 2 })
   t.true(isDeepStrictEqual(await contents(to), await contents(from)))
@@ -89,21 +89,21 @@ test('points move together with records, or stay where both sides keep them', as
   t.is(await other.points.count({}, 1), 0)
 })
 
-test('an installation without a store of points moves', async t => {
+test('an installation without a datapoint store can be migrated', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   const { points: _one, ...records } = from
   const { points: _other, ...target } = to
   t.like(await run(records, target), { points: null, documents: 2 })
 })
 
-test('a move of points that ends at any point goes on in the next run', async t => {
+test('a migration of points that is interrupted at any point is resumed by the next run', async t => {
   const from = await filled(t)
   for (const isLost of [false, true]) {
     const to = { ...from, points: new MemoryGeoStore() }
     let left = 0
     const insert: GeoStore['insert'] = async points => {
       if (left === 0 && !isLost) throw new Error('killed')
-      // Killed in the middle of a call: some of it was kept.
+      // Killed in the middle of a call: a part was stored.
       const kept = left === 0 ? points.slice(0, points.length / 3) : points
       const answer = await to.points.insert(kept)
       if (left === 0) throw new Error('killed')
@@ -131,7 +131,7 @@ test('a move of points that ends at any point goes on in the next run', async t 
   }
 })
 
-test('what was added, removed or put in the place of another between two runs is so in the target', async t => {
+test('additions, removals and replacements between two runs are applied to the target', async t => {
   const from = await filled(t)
   const to = { ...from, points: new MemoryGeoStore() }
   let calls = 0
@@ -150,7 +150,7 @@ test('what was added, removed or put in the place of another between two runs is
   t.true(isDeepStrictEqual(await contents(to), await contents(from)))
 })
 
-test('a target that holds points is refused and left alone', async t => {
+test('a target that contains points is refused and left unchanged', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   await to.points.insert([pointOf(3)])
   await t.throwsAsync(run(from, to), { instanceOf: Conflict, message: /not empty: it contains datapoints/ })
@@ -158,7 +158,7 @@ test('a target that holds points is refused and left alone', async t => {
   t.deepEqual(await contents(to), [pointOf(3)])
 })
 
-test('points that are refused, lost or changed are detected', async t => {
+test('rejected, lost or changed points are detected', async t => {
   const from = await filled(t)
   const target = async (insert: (store: GeoStore, points: readonly Datapoint[]) => ReturnType<GeoStore['insert']>): Promise<Made> => {
     const to = await empty(t)
@@ -178,7 +178,7 @@ test('points that are refused, lost or changed are detected', async t => {
   await t.throwsAsync(refuseUnfinishedMove(rounding.documents))
 })
 
-test('a store that becomes unavailable ends the move, and nothing goes on behind it', async t => {
+test('a store that becomes unavailable ends the migration, and no work continues', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   let [open, reads] = [0, 0]
   const read: GeoStore['read'] = async function* (query) {

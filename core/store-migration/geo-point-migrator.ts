@@ -3,13 +3,13 @@ import { Conflict, type GeoStore, Invalid } from 'pounce/sdk'
 import type { Datapoint, GeoSort } from 'pounce/sdk/geo'
 import { canonical } from './fingerprint.ts'
 
-/** What points are moved with. */
+/** The stores and options of a datapoint migration. */
 export interface PointRoute {
   readonly from: GeoStore
   readonly to: GeoStore
 }
 
-/** How many points a store holds, and a digest of all they say. */
+/** The number of points in a store, and a digest of their content. */
 interface Held {
   readonly count: number
   readonly digest: string
@@ -19,10 +19,10 @@ const byStream: GeoSort = { by: 'stream', order: 'ascending' }
 const insertedAtOnce = 5000
 const removedAtOnce = 1000
 
-/** Below 0 when a point comes before another one, by stream. */
+/** Negative if the first point precedes the other, ordered by stream, time and id. */
 const compare = (one: Datapoint, other: Datapoint): number => one.stream - other.stream || one.startMs - other.startMs || one.id - other.id
 
-/** All points of a store, one after the other, with a look at the next one. */
+/** Iterates over all points of a store with lookahead. */
 class PointWalk {
   readonly #pieces: AsyncIterator<readonly Datapoint[]>
   #piece: readonly Datapoint[] = []
@@ -32,7 +32,7 @@ class PointWalk {
     this.#pieces = store.read({ filter: {}, sort: byStream })[Symbol.asyncIterator]()
   }
 
-  /** The next point, which stays the next one until `step`; undefined after the last. */
+  /** The next point, without advancing; undefined after the last. */
   async next(): Promise<Datapoint | undefined> {
     while (this.#at === this.#piece.length) {
       const { done, value } = await this.#pieces.next()
@@ -53,12 +53,12 @@ class PointWalk {
 }
 
 /**
- * Makes a store of points the same as another one. How far an interrupted run got is seen from the target: both are read in the same order, and
- * what is there already is passed over.
+ * Makes a datapoint store identical to another one. Resumes an interrupted run from the state of the target: both are read in the same order, and
+ * existing points are skipped.
  */
 export class GeoPointMigrator {
   readonly #route: PointRoute
-  /** Of this run. */
+  /** Number of points copied in this run. */
   copied = 0
 
   constructor(route: PointRoute) {
@@ -69,7 +69,7 @@ export class GeoPointMigrator {
     if ((await this.#route.to.count({}, 1)) > 0) throw new Conflict(`The target is not empty: it contains datapoints. ${why}`)
   }
 
-  /** Copies what is missing or different, and removes what the source has no more. The second run over what is the same writes nothing. */
+  /** Copies missing and different points, and removes those that the source does not have. Repeating it without changes writes nothing. */
   async move(tell: (count: number) => void): Promise<void> {
     const { from, to } = this.#route
     const [source, target] = [new PointWalk(from), new PointWalk(to)]
@@ -104,7 +104,7 @@ export class GeoPointMigrator {
     }
   }
 
-  /** Reads all points on both sides once more; throws `Invalid` when they differ. Resolves to how many there are. */
+  /** Rereads all points on both sides and throws `Invalid` if they differ. Resolves to their number. */
   async compare(tell: (count: number) => void): Promise<number> {
     const { from, to } = this.#route
     const [ofSource, ofTarget] = await Promise.allSettled([held(from, tell), held(to, () => undefined)])
@@ -113,7 +113,7 @@ export class GeoPointMigrator {
     const [source, target] = [ofSource.value, ofTarget.value]
     if (source.count !== target.count || source.digest !== target.digest)
       throw new Invalid(
-        `The datapoints differ after the migration: ${source.count} and ${target.count}, ${source.digest} and ${target.digest}. Is a server running on one of the stores? Nothing was switched over`,
+        `The datapoints differ after the migration: ${source.count} and ${target.count}, ${source.digest} and ${target.digest}. Is a server running on one of the stores? The migration is not complete`,
       )
     return source.count
   }

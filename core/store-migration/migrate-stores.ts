@@ -3,14 +3,14 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import { StoreCopy, type Stores } from './store-copy.ts'
 
-/** Where an installation is kept and where it shall be, as kernels: each call makes one, which is not started. */
+/** The source and target of a migration as kernels: each call creates one that is not started. */
 export interface StoreMigration {
-  /** `works`: it does what waits; otherwise it takes no part in any work. */
+  /** `works`: the kernel handles waiting events; otherwise it handles no events or periodic jobs. */
   source(options: { readonly works: boolean }): Promise<Kernel>
   target(): Promise<Kernel>
-  /** Which stores differ between the two. */
+  /** Whether each store differs between source and target. */
   readonly isOther: { readonly documents: boolean; readonly blobs: boolean; readonly points: boolean }
-  /** Such as `sqlite+disk to mongodb+s3`. */
+  /** For instance `sqlite+disk to mongodb+s3`. */
   readonly route: string
   readonly readData: boolean
   readonly skipDamaged: boolean
@@ -20,7 +20,7 @@ export interface StoreMigration {
 const drainMs = 10 * 60 * 1000
 const stores: readonly Port<unknown>[] = [DocumentStore, BlobStore]
 
-/** Moves an installation from store to store. The source's data folder is locked meanwhile. */
+/** Migrates an installation between stores, with the source's data folder locked. */
 export const migrateStores = async (migration: StoreMigration) => {
   const { documents, blobs } = migration.isOther
   await drain(migration)
@@ -28,7 +28,7 @@ export const migrateStores = async (migration: StoreMigration) => {
   return documents || blobs ? { ...report, search: await rebuildSearch(migration) } : report
 }
 
-/** What waits in the outbox is done first: events are not moved. */
+/** Handles all events in the outbox first, because events are not migrated. */
 async function drain({ source, progress }: StoreMigration): Promise<void> {
   const looking = await source({ works: false })
   await looking.start({ until: 'store' })
@@ -43,7 +43,7 @@ async function drain({ source, progress }: StoreMigration): Promise<void> {
     await looking.stop()
   }
   if (!waits) return
-  progress('work that waits is done first')
+  progress('handling waiting events first')
   const working = await source({ works: true })
   await working.start()
   try {
@@ -99,13 +99,13 @@ async function copy({ isOther, route, readData, skipDamaged, progress, ...make }
   }
 }
 
-/** Informs operators where they are. */
+/** Describes the location of datapoints that are not migrated. */
 function whereStay(source: Kernel): string {
   const keeper = source.plan.providers.get(GeoStore)
-  return keeper === undefined ? 'no store of points' : `stay in ${keeper}`
+  return keeper === undefined ? 'no datapoint store' : `stay in ${keeper}`
 }
 
-/** The index is made from the records; when it cannot be made now, everything else is moved all the same. */
+/** Rebuilds the search index from the records; a failure does not fail the migration. */
 async function rebuildSearch({ target, progress }: StoreMigration): Promise<string> {
   const kernel = await target()
   const command = kernel.commands.find(({ name }) => name === 'reindex')

@@ -2,37 +2,37 @@ import { createHash } from 'node:crypto'
 import { collection, type DocumentStore } from 'pounce/sdk'
 import { StartupError } from '../kernel/startup-error.ts'
 
-/** What was moved and compared. */
+/** The result of a migration. */
 export interface MoveReport {
   readonly collections: number
   readonly documents: number
   readonly blobs: number
   readonly bytes: number
-  /** Null when they stay where they are, or there is no store of points. */
+  /** Null if datapoints are not migrated, or there is no datapoint store. */
   readonly points: number | null
-  /** Files that the last run copied; earlier ones, which were interrupted, may have copied the others. */
+  /** Files copied by the last run; earlier, interrupted runs may have copied the others. */
   readonly copiedNow: number
-  /** Records that named bytes which were missing or damaged before the move. */
+  /** Records whose bytes were missing or damaged before the migration. */
   readonly withoutBytes: number
   readonly verified: 'counts and checksums' | 'counts and checksums, every byte read'
 }
 
 /** The record of a migration in its target. */
 export interface MoveRecord {
-  /** Such as `sqlite+disk to mongodb+s3`, or `sqlite+disk+rtree to sqlite+disk+postgis`. */
+  /** For instance `sqlite+disk to mongodb+s3`, or `sqlite+disk+rtree to sqlite+disk+postgis`. */
   readonly route: string
-  /** Name of the installation that is moved. */
+  /** Name of the migrated installation. */
   readonly instance: string
-  /** While it is `under way` no server starts on the target. `moved`: everything is there and was compared; notes of the move may still be. */
+  /** `under way`: no server starts on the target. `moved`: all data is copied and verified; records of migrated blobs may remain. */
   readonly state: 'under way' | 'moved' | 'finished'
   readonly begun: string
   readonly ended: string | null
-  /** What was moved, once it is. */
+  /** Present once the data has been migrated. */
   readonly report: MoveReport | null
 }
 export const moveRecords = collection<MoveRecord>()('kernel.moves')
 
-/** Bytes that are in the new store, by their key in the old one. Kept until the move is finished. */
+/** A migrated blob, by its key in the old store. Kept until the migration is finished. */
 export interface MovedBlob {
   readonly from: string
   readonly to: string
@@ -44,13 +44,13 @@ export const movedBlobs = collection<MovedBlob>()('kernel.moved-blobs')
 
 const shortDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24)
 
-/** The one record of a move. */
+/** The id of the single migration record. */
 export const moveId = shortDigest('move')
 
-/** The record of a blob, by its key in the old store. */
+/** The id of a blob's record, from its key in the old store. */
 export const movedBlobId = shortDigest
 
-/** No server starts on stores that an installation was only half moved into. */
+/** Refuses to start on the target of an unfinished migration. */
 export const refuseUnfinishedMove = async (documents: DocumentStore): Promise<void> => {
   const move = await documents.get(moveRecords, moveId)
   if (move?.state !== 'under way') return

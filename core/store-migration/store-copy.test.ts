@@ -24,7 +24,7 @@ const stores = async (t: ExecutionContext): Promise<Stores> => {
   return made
 }
 
-/** Papers with bytes of all lengths, two of which are shared, one without, and records of another collection. */
+/** Papers with bytes of all lengths, two with shared bytes, one without bytes, and records of another collection. */
 const fill = async ({ documents, blobs }: Stores, count = 30): Promise<void> => {
   await documents.commit({ insert: { id: idOfName('installation'), instance: 'abc', version: '0', plugins: [] }, into: metaRecords })
   await documents.commit({ insert: { id: 'l', name: 'x', owner: 'me', forMs: 1, notBefore: '', fence: 1 }, into: leaseRecords })
@@ -48,7 +48,7 @@ const planOf = (from: Stores, to: Stores, more: Partial<MovePlan> = {}): MovePla
 
 const run = (from: Stores, to: Stores, more: Partial<MovePlan> = {}): Promise<MoveReport> => new StoreCopy(planOf(from, to, more)).run()
 
-/** Everything that records say, with the bytes behind them in place of keys. */
+/** All records, with their bytes in place of keys. */
 const contents = async ({ documents, blobs }: Stores): Promise<readonly unknown[]> => {
   const found: unknown[] = []
   for await (const { id, title, inner, note } of documents.walk(papers)) {
@@ -62,7 +62,7 @@ const contents = async ({ documents, blobs }: Stores): Promise<readonly unknown[
 
 const keysOf = async ({ blobs }: Stores): Promise<readonly string[]> => (await Array.fromAsync(blobs.list())).map(({ key }) => key)
 
-test('records and bytes arrive whole under their ids, and the source stays as it was', async t => {
+test('records and bytes arrive completely under their ids, and the source is unchanged', async t => {
   const [from, to] = [await stores(t), await stores(t)]
   await fill(from)
   const before = await contents(from)
@@ -77,7 +77,7 @@ test('records and bytes arrive whole under their ids, and the source stays as it
   await t.notThrowsAsync(refuseUnfinishedMove(to.documents))
 })
 
-test('bytes alone move under records that stay, and records alone over bytes that stay', async t => {
+test('bytes can be migrated without records, and records without bytes', async t => {
   const [from, other] = [await stores(t), await stores(t)]
   await fill(from)
   const before = await contents(from)
@@ -90,7 +90,7 @@ test('bytes alone move under records that stay, and records alone over bytes tha
   t.like(await run(bytesMoved, { documents: from.documents, blobs: (await stores(t)).blobs }, { route: 'third' }), { copiedNow: 28 })
 })
 
-/** A store whose calls fail from the nth on, as when the process is killed there: what was done is done. */
+/** A store whose calls fail from the nth on, as if the process was killed there: earlier calls persist. */
 const dying = (target: Stores, calls: { left: number }): Stores => {
   const watch = <T extends object>(store: T, names: readonly string[]): T =>
     new Proxy(store, {
@@ -110,7 +110,7 @@ const dying = (target: Stores, calls: { left: number }): Stores => {
 }
 
 for (const isShared of [false, true]) {
-  test(`a move that ends at any point goes on in the next run${isShared ? ', also over records that stay' : ''}`, async t => {
+  test(`a migration that is interrupted at any point is resumed by the next run${isShared ? ', also with a shared document store' : ''}`, async t => {
     for (const survived of [0, 1, 9, 17, 18, 19, 21, 23]) {
       const [from, other] = [await stores(t), await stores(t)]
       await fill(from, 8)
@@ -142,7 +142,7 @@ for (const isShared of [false, true]) {
   })
 }
 
-test('what was changed, added or removed in the source between two runs is so in the target', async t => {
+test('changes, additions and removals in the source between two runs are applied to the target', async t => {
   const [from, to] = [await stores(t), await stores(t)]
   await fill(from)
   await t.throwsAsync(run(from, dying(to, { left: 56 })), { message: 'killed' })
@@ -153,7 +153,7 @@ test('what was changed, added or removed in the source between two runs is so in
   t.deepEqual(await contents(to), await contents(from))
 })
 
-test('a target that holds anything else is refused and left alone', async t => {
+test('a target that contains anything else is refused and left unchanged', async t => {
   const [from, full, bytes, otherMove] = [await stores(t), await stores(t), await stores(t), await stores(t)]
   await fill(from)
   await full.documents.commit({ insert: { id: 'x', n: 1 }, into: bare })
@@ -168,7 +168,7 @@ test('a target that holds anything else is refused and left alone', async t => {
   await t.throwsAsync(run(await stores(t), await stores(t), { instance: undefined }), { instanceOf: Invalid, message: /No installation/ })
 })
 
-test('damaged bytes end the move, naming the record, unless they are to be left behind; missing ones are counted', async t => {
+test('damaged bytes end the migration, naming the record, unless they are skipped; missing ones are counted', async t => {
   const [from, to, missing] = [await stores(t), await stores(t), await stores(t)]
   await fill(from)
   const blob = (await from.documents.get(papers, 'p-9'))?.inner.blob ?? ''
@@ -205,7 +205,7 @@ test('bytes or records that differ from the source are detected', async t => {
   await t.throwsAsync(refuseUnfinishedMove(to.documents))
 })
 
-test('bytes that lie outside the stores stay there, and records keep their keys', async t => {
+test('bytes outside the stores are not migrated, and records keep their keys', async t => {
   const [from, to] = [await stores(t), await stores(t)]
   await fill(from, 2)
   await from.documents.commit({ insert: { id: 'p-out', title: 'Outside', inner: { blob: 'outside/1' }, note: null }, into: papers })

@@ -5,36 +5,36 @@ import { DocumentMigrator } from './document-migrator.ts'
 import { GeoPointMigrator } from './geo-point-migrator.ts'
 import { type MoveReport, movedBlobs, moveId, moveRecords } from './migration-record.ts'
 
-/** Where an installation is kept. */
+/** The stores of an installation. */
 export interface Stores {
   readonly documents: DocumentStore
   readonly blobs: BlobStore
-  /** Absent when points stay where they are, on both sides. */
+  /** Absent on both sides if datapoints are not migrated. */
   readonly points?: GeoStore
 }
 
-/** What is moved, and how. What both sides share is one and the same store. */
+/** The plan of a migration. A store shared by both sides is the same object. */
 export interface MovePlan {
   /** Such as `sqlite+disk to mongodb+s3`. */
   readonly route: string
   readonly from: Stores
   readonly to: Stores
-  /** Name of the installation; undefined when the source holds none. */
+  /** Name of the installation; undefined if the source contains none. */
   readonly instance: string | undefined
   readonly collections: readonly Collection<object>[]
   readonly places: readonly BlobPlace[]
   readonly clock: Clock
   readonly progress: (message: string) => void
-  /** Read every byte in the new store, too. */
+  /** Whether to also read all bytes in the new store. */
   readonly readData: boolean
   readonly skipDamaged: boolean
 }
 
-/** Left where they are: what moves left themselves. */
+/** Collections of migrations themselves, which are not migrated. */
 const staying: ReadonlySet<string> = new Set([moveRecords.name, movedBlobs.name])
 const removedAtOnce = 500
 
-/** Moves an installation to other stores. Killed at any point and run again, it continues. The source is only read, but for a store that both share. */
+/** Migrates an installation to other stores. Resumable after a kill at any point. Only reads the source, except for shared stores. */
 export class StoreCopy {
   readonly #plan: MovePlan
   readonly #blobs: BlobMigrator
@@ -89,7 +89,7 @@ export class StoreCopy {
       )
   }
 
-  /** Refuses a target that holds anything but what this same move put there. Resolves to the report when all of it is there. */
+  /** Refuses a target that contains anything not written by this migration. Resolves to the report if the migration is already complete. */
   async #begin(): Promise<MoveReport | undefined> {
     const { route, instance, to, clock } = this.#plan
     if (instance === undefined) throw new Invalid('No installation found in the source: check the data folder and the database')
@@ -99,7 +99,7 @@ export class StoreCopy {
     if (isSame && known.state === 'under way') return undefined
     if (known && known.state !== 'finished')
       throw new Conflict(`The target holds an unfinished migration: ${known.route}, of the installation ${known.instance}`)
-    await this.#refuseFull(known?.route === route ? `; the move was finished at ${known.ended}` : '')
+    await this.#refuseFull(known?.route === route ? `; the migration was completed at ${known.ended}` : '')
     const record = {
       route,
       instance,
@@ -134,7 +134,7 @@ export class StoreCopy {
       const { source, target } = await this.#documents.fingerprints(one)
       if (!source.equals(target))
         throw new Invalid(
-          `${one.name} differs after the migration: ${source.count} and ${target.count} records, ${source.digest} and ${target.digest}. Is a server running on one of them? Nothing was switched over`,
+          `${one.name} differs after the migration: ${source.count} and ${target.count} records, ${source.digest} and ${target.digest}. Is a server running on one of them? The migration is not complete`,
         )
       documents += source.count
       this.#plan.progress(`${one.name}: ${source.count} records compared`)

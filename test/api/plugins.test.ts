@@ -97,7 +97,7 @@ test('jobs of an extractor that is switched off wait for it', async t => {
 test('what cannot be switched says why, and what would be right', async t => {
   t.like(await refusal(set('resources.files', false)), { status: 409, code: 'conflict' })
   t.regex((await refusal(set('resources.files', false))).message, /change "plugins" in the configuration and restart/)
-  t.regex((await refusal(set('auth.local', false))).message, /auth\.local cannot be switched, as it contributes to/)
+  t.regex((await refusal(set('auth.local', false))).message, /auth\.local cannot be switched because it contributes to/)
   t.regex((await refusal(set('resources.event-sink', true))).message, /not in the configuration.*add it to "plugins" and restart/)
   t.is((await set('test.nothing', true)).status, 404)
   t.like(await refusal(admin('/api/admin/plugins/web', { method: 'PUT', json: { enabled: 'no' } })), { status: 400 })

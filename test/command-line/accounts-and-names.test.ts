@@ -87,7 +87,7 @@ test('a wrong password, a wrong key and a wrong address are refused with what wo
   const address = await reverseProxy(t, server.url, '/data')
   const nowhere = await computer.run(['login', address.url.replace('/data', '/elsewhere'), '--key', ada.key])
   t.is(nowhere.code, 1)
-  t.regex(nowhere.err, /is no server of Pounce or Clowder/)
+  t.regex(nowhere.err, /is not a Pounce or Clowder server/)
   await t.throwsAsync(stat(computer.credentials))
   const noEmail = await computer.run(['login', server.url], { input: ada.password })
   t.is(noEmail.code, 2)

@@ -279,7 +279,7 @@ test('files and folders that are excluded are neither uploaded, downloaded nor d
 
   const empty = await computer.run(['put', 'run', target, '--exclude', '/'])
   t.is(empty.code, 2)
-  t.regex(empty.err, /--exclude must name files or folders/)
+  t.regex(empty.err, /--exclude must match files or folders/)
 })
 
 test('a download replaces no other file unless it is to', async t => {

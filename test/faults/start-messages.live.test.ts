@@ -111,7 +111,7 @@ test('a data folder that is not writable is refused by name, for every local sto
   const file = join(folder, 'file')
   await writeFile(file, '')
   await Promise.all([
-    refuses(t, { POUNCE_DATA: file }, /The data folder .*file is no folder, or is below a file/),
+    refuses(t, { POUNCE_DATA: file }, /The data folder .*file is not a folder, or is inside a file/),
     refuses(t, { POUNCE_DOCUMENTS__SQLITE__FOLDER: join(file, 'documents') }, /documents\.sqlite/),
     refuses(t, { POUNCE_BLOBS__DISK__FOLDER: join(file, 'blobs') }, /blobs\.disk/),
   ])

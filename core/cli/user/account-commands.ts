@@ -16,7 +16,7 @@ const maxKeyNames = 50
 
 const basic = (email: string, password: string): string => `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
 
-/** The server's message about a refused sign-in, without the advice to sign in. */
+/** Rethrows a refused sign-in with the server's message, without the advice to sign in. */
 const inWordsOfServer = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work
@@ -26,13 +26,13 @@ const inWordsOfServer = async <T>(work: Promise<T>): Promise<T> => {
   }
 }
 
-/** Creates a key named after this computer; a number is added if the name is taken. */
+/** Creates a key named after this computer, with a number added if the name is in use. */
 const createKey = async (client: ServerClient, headers: Readonly<Record<string, string>>): Promise<NewKey> => {
   const held = await client.json<readonly { readonly name: string }[]>('GET', '/api/users/keys', { headers })
   const names = new Set(held.map(({ name }) => name))
   const base = `pounce@${hostname().slice(0, 100)}`
   const keyName = Array.from({ length: maxKeyNames }, (_, at) => (at === 0 ? base : `${base}-${at + 1}`)).find(name => !names.has(name))
-  if (keyName === undefined) throw new StartupError(`There are ${maxKeyNames} keys named ${base}: delete some on the page of your account`)
+  if (keyName === undefined) throw new StartupError(`There are already ${maxKeyNames} keys named ${base}: delete some on your account page`)
   const { key } = await client.json<{ readonly key: string }>('POST', '/api/users/keys', { query: { name: keyName }, headers })
   return { key, keyName }
 }
@@ -48,16 +48,18 @@ interface PasswordAccount {
   readonly password: string
 }
 
-/** The cookie of a new session. Unlike Basic it is open to accounts of directories, and to those with a second factor. */
+/** The cookie of a new session. Unlike Basic authentication, a session supports directory accounts and second factors. */
 const sessionOf = async (client: ServerClient, account: PasswordAccount): Promise<string> => {
   try {
     return await cookieOf(client, '/api/login', account)
   } catch (error) {
     if (!(error instanceof RequestRefused) || error.code !== 'second-factor-required') throw error
     const { challenge } = error.details
-    const code = (isInteractive() ? await askedLine('Code of the second factor: ') : await inputLine()).trim()
+    const code = (isInteractive() ? await askedLine('Second-factor code: ') : await inputLine()).trim()
     if (code === '')
-      throw new StartupError('This account has a second factor: write its code behind the password, or use --key', { cause: error })
+      throw new StartupError('This account has a second factor: add its code on the line after the password, or use --key', {
+        cause: error,
+      })
     return cookieOf(client, '/api/login/second-factor', { challenge, code })
   }
 }
@@ -73,7 +75,7 @@ const keyBySession = async (client: ServerClient, account: PasswordAccount): Pro
 
 const keyByPassword = async (context: UserContext, client: ServerClient): Promise<NewKey> => {
   const email = textOption(context, 'email') ?? (isInteractive() ? (await askedLine('E-mail: ')).trim() : undefined)
-  if (email === undefined) throw new UsageError('Add --email, and write the password to standard input; or use --key')
+  if (email === undefined) throw new UsageError('Add --email and write the password to standard input, or use --key')
   const password = isInteractive() ? await askedSecret('Password: ') : await inputLine()
   const account = { email, password }
   return inWordsOfServer(
@@ -89,7 +91,7 @@ const givenKey = async (context: UserContext): Promise<string | undefined> => {
 
 const isLocal = (url: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
 
-/** Signs in: stores a key for the server and makes it the one that commands use. */
+/** Signs in: stores a key for the server and makes it the default server. */
 export const login: RunUserCommand = async context => {
   const [address] = context.arguments as [string]
   const { url, kind, version } = await detectServer(normalizedUrl(address))
@@ -101,7 +103,7 @@ export const login: RunUserCommand = async context => {
   const me = await inWordsOfServer(accountOf(clientFor({ url, kind, key: made.key })))
   const before = (await savedServers()).servers[url]
   await saveServer(url, { kind, email: me.email, ...made })
-  // Revoked with its own authority: another account, or the new key, may have its name.
+  // Revoked with the old key itself: the new key may belong to another account, or have the same name.
   if (before?.keyName !== undefined) await revoke(clientFor({ url, kind, key: before.key }), before.keyName)
   return {
     server: url,
@@ -112,7 +114,7 @@ export const login: RunUserCommand = async context => {
   }
 }
 
-/** A key that no longer exists is no error. */
+/** Ignores a key that no longer exists. */
 const revoke = async (client: ServerClient, name: string): Promise<void> => {
   try {
     await client.json('DELETE', `/api/users/keys/${encodeURIComponent(name)}`)
@@ -121,7 +123,7 @@ const revoke = async (client: ServerClient, name: string): Promise<void> => {
   }
 }
 
-/** Revokes the key that `login` made and deletes it from the file. */
+/** Revokes the key that `login` created and deletes it from the file. */
 export const logout: RunUserCommand = async context => {
   const { url, saved } = await chosenServer({ option: textOption(context, 'server') })
   if (!saved) throw new StartupError(`Not signed in to ${url}`)

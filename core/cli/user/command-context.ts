@@ -4,27 +4,27 @@ import { type ChosenServer, chosenServer } from './credentials.ts'
 import { detectServer, usualRetries } from './detection.ts'
 import { ServerClient } from './server-client.ts'
 
-/** What a command for users works with. */
+/** The context of a user command. */
 export interface UserContext {
   readonly arguments: readonly unknown[]
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
   readonly asJson: boolean
   readonly output: Output
   readonly progress: { report(message: string): void; end(): void }
-  /** Makes the exit code 1. */
+  /** Sets the exit code to 1. */
   fail(): void
 }
 
-/** Runs a command; what it returns is printed. */
+/** Runs a command and returns the result to print. */
 export type RunUserCommand = (context: UserContext) => Promise<unknown>
 
-/** The text of an option; undefined when it is absent. */
+/** The value of an option; undefined if absent. */
 export const textOption = ({ options }: UserContext, name: string): string | undefined => {
   const value = options[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** The number in an option, or what it is otherwise. */
+/** The numeric value of an option, or its default. */
 export const numberOption = (
   context: UserContext,
   name: string,
@@ -38,7 +38,7 @@ export const numberOption = (
   return value
 }
 
-/** A client of the server that a command line names; `page` is an address among its arguments. */
+/** A client for the server of a command line; `page` is a URL among its arguments. */
 export const clientOf = async (context: UserContext, page?: string): Promise<ServerClient> => {
   const retries = numberOption(context, 'retries', { usual: usualRetries, min: 0, max: 100 })
   const { client } = await signedInClient(context, page, retries)
@@ -52,7 +52,7 @@ export interface KeyOwner {
   readonly fullName?: string
 }
 
-/** Throws when the key is not valid. */
+/** Throws if the key is not valid. */
 export const accountOf = (client: ServerClient): Promise<KeyOwner> => client.json<KeyOwner>('GET', '/api/me')
 
 export const signedInClient = async (
@@ -64,7 +64,7 @@ export const signedInClient = async (
   const { url, kind } = server.kind === undefined ? await detectServer(server.url) : { url: server.url, kind: server.kind }
   const onWait = (message: string): void => context.progress.report(message)
   const client = new ServerClient({ url, kind, key: server.key }, retries, onWait)
-  // A public server answers many requests as if a wrong key were none.
+  // A public server treats many requests with an invalid key as anonymous.
   const account = await accountOf(client)
   return { client, server: { ...server, url }, account }
 }

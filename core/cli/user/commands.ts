@@ -5,36 +5,36 @@ import type { RunUserCommand } from './command-context.ts'
 interface UserCommand {
   readonly name: string
   readonly summary: string
-  /** Where Commander cannot describe them: several before the last. */
+  /** Set if Commander cannot express the arguments: a repeated argument before the last. */
   readonly usage?: string
-  /** As Commander has them: `<source> [folder]`. */
+  /** In Commander's syntax: `<source> [folder]`. */
   readonly arguments: readonly (readonly [name: string, summary: string])[]
   readonly options?: readonly (readonly [flags: string, summary: string, isRepeatable?: boolean])[]
   readonly help?: string
-  /** Its code is loaded when it is called. */
+  /** Loads its code. */
   load(): Promise<RunUserCommand>
 }
 
 const addresses = `
 Addresses of resources:
-  /Space/Collection/Dataset/folder/file    by names; the first is a space, or else a collection or dataset
+  /Space/Collection/Dataset/folder/file    by name; the first is a space, otherwise a collection or dataset
   dataset:5f4d…/folder/file                by id: space:, collection:, dataset: or file:
-  https://data.example.org/datasets/5f4d…  the address of a page; also says which server
-If a name means several resources, the error lists their ids. A name with a slash in it needs an id.`
+  https://data.example.org/datasets/5f4d…  the address of a page; also selects the server
+If a name means several resources, the error lists their ids. Use the id if a name contains a slash.`
 
 const transfers = [
-  ['--jobs <number>', 'files at a time (default: 4)'],
-  ['--retries <number>', 'attempts after transient failures in a row (default: 9)'],
+  ['--jobs <number>', 'number of concurrent transfers (default: 4)'],
+  ['--retries <number>', 'maximum number of consecutive retries after transient failures (default: 9)'],
 ] as const
 
-const exclude = ['--exclude <pattern>', 'leave out files and folders like "*.tmp" or "raw/old"; repeatable', true] as const
+const exclude = ['--exclude <pattern>', 'exclude matching files and folders, such as "*.tmp" or "raw/old"; repeatable', true] as const
 
 const server = ['--server <address>', 'server to use (default: POUNCE_SERVER, or the last one signed in to)'] as const
 
 const loadAccount = () => import('./account-commands.ts')
 const loadResources = () => import('./resource-commands.ts')
 
-/** Commands that work with any server, over HTTP. */
+/** Commands that use any server over HTTP. */
 const userCommands: readonly UserCommand[] = [
   {
     name: 'login',
@@ -48,7 +48,7 @@ const userCommands: readonly UserCommand[] = [
   },
   {
     name: 'logout',
-    summary: 'Revoke the key that login made, and delete it here',
+    summary: 'Revoke the key created by login, and delete it locally',
     arguments: [],
     options: [server],
     load: async () => (await loadAccount()).logout,
@@ -62,8 +62,8 @@ const userCommands: readonly UserCommand[] = [
   },
   {
     name: 'ls',
-    summary: 'List spaces, or what is in a resource',
-    arguments: [['[resource]', 'what to list (default: spaces)']],
+    summary: 'List spaces, or the contents of a resource',
+    arguments: [['[resource]', 'resource to list (default: all spaces)']],
     options: [
       ['--recursive', 'also list all folders of a dataset'],
       ['--datasets', 'list all datasets instead of spaces'],
@@ -77,11 +77,11 @@ const userCommands: readonly UserCommand[] = [
     name: 'put',
     summary: 'Upload files and folders to a dataset',
     usage: '[options] <sources...> <target>',
-    arguments: [['<sources...>', 'files and folders, and at the end the dataset or folder to upload to']],
-    options: [['--create', 'create the dataset if there is none of this name'], exclude, ...transfers, server],
+    arguments: [['<sources...>', 'files and folders, followed by the target dataset or folder']],
+    options: [['--create', 'create the dataset if it does not exist'], exclude, ...transfers, server],
     help: `
-photos uploads the folder, photos/ what is in it. Missing folders are created. Files that the dataset has already are left out; a file
-that differs becomes its newest version. An interrupted upload continues where it stopped, also when the command is repeated.
+photos uploads the folder, photos/ its contents. Missing folders are created. Files that already exist in the dataset are skipped; a file
+that differs becomes the newest version. Repeat the command to resume an interrupted upload.
 ${addresses}`,
     load: async () => (await import('./put-command.ts')).put,
   },
@@ -89,28 +89,28 @@ ${addresses}`,
     name: 'get',
     summary: 'Download a file, a folder or a dataset',
     arguments: [
-      ['<source>', 'file, folder or dataset; with a slash at the end what is in it'],
-      ['[folder]', 'where to download to (default: the current folder); - writes a file to standard output'],
+      ['<source>', 'file, folder or dataset; with a trailing slash, its contents'],
+      ['[folder]', 'target folder (default: the current folder); - writes a file to standard output'],
     ],
     options: [['--overwrite', 'replace files that differ'], exclude, ...transfers, server],
     help: `
-Each file is verified against its SHA-256. An interrupted download continues where it stopped, also when the command is repeated.
+Each file is verified against its SHA-256. Repeat the command to resume an interrupted download.
 ${addresses}`,
     load: async () => (await import('./get-command.ts')).get,
   },
   {
     name: 'sync',
-    summary: 'Make a dataset like a folder, or with --down the reverse',
+    summary: 'Make a dataset match a folder, or with --down the reverse',
     arguments: [
-      ['<folder>', 'folder on this computer'],
+      ['<folder>', 'local folder'],
       ['<dataset>', 'dataset, or a folder in it'],
     ],
     options: [
       ['--down', 'change the folder, not the dataset'],
-      ['--delete', 'delete files that the other side does not have'],
-      ['--yes', 'delete without a question'],
-      ['--dry-run', 'show what would be done, and change nothing'],
-      ['--create', 'create the dataset if there is none of this name'],
+      ['--delete', 'delete files that do not exist in the source'],
+      ['--yes', 'delete without confirmation'],
+      ['--dry-run', 'show the changes without making them'],
+      ['--create', 'create the dataset if it does not exist'],
       exclude,
       ...transfers,
       server,
@@ -151,19 +151,19 @@ ${addresses}`,
     ],
     options: [server],
     help: `
-add stores another document; set changes these keys in your own and keeps the others. Values are JSON where they can be (17, true), else text.
+add stores another document; set changes these keys in your own metadata and keeps the others. Values are parsed as JSON (17, true) if possible.
 ${addresses}`,
     load: async () => (await loadResources()).metadata,
   },
 ]
 
-/** What commands need of the program that they are added to. */
+/** The parts of the program that commands use. */
 interface Program {
   readonly output: Output
   fail(): void
 }
 
-/** Adds the commands for users to the program; returns their names. */
+/** Adds the user commands to the program; returns their names. */
 export const addUserCommands = (program: Commander, { output, fail }: Program): ReadonlySet<string> => {
   for (const { name, summary, usage, arguments: taken, options = [], help, load } of userCommands) {
     const own = program.command(name).description(summary).helpGroup('Work with a server:')

@@ -1,8 +1,8 @@
 import type { Command as Commander } from 'commander'
 
-/** What can follow the names of a command. */
+/** A command with its possible completions. */
 interface Place {
-  /** ` user create`: names, each behind a space. */
+  /** The command's names, each after a space: ` user create`. */
   readonly path: string
   readonly commands: readonly (readonly [name: string, summary: string])[]
   readonly options: readonly (readonly [flag: string, summary: string])[]
@@ -85,6 +85,6 @@ ${places
   .join('\n')}
 `
 
-/** A script that completes command lines of the program in a shell. */
+/** A completion script for the program in a shell. */
 export const completionScript = (program: Commander, shell: 'bash' | 'zsh' | 'fish'): string =>
   ({ bash, zsh, fish })[shell](placesOf(program, '', []))

@@ -4,28 +4,28 @@ import { dirname, join } from 'node:path'
 import { StartupError } from '../../kernel/startup-error.ts'
 import type { ServerAccess, ServerKind } from './server-client.ts'
 
-/** A server with saved credentials. */
+/** A server with a stored sign-in. */
 export interface SavedServer {
   readonly kind: ServerKind
   readonly key: string
   readonly email: string
-  /** Of a key that `login` made, which `logout` revokes. */
+  /** The name of a key created by `login`, which `logout` revokes. */
   readonly keyName?: string
 }
 
 interface CredentialFile {
-  /** The address of the last sign-in: used unless another server is named. */
+  /** The URL of the last sign-in: the default server. */
   readonly current?: string
   readonly servers: Readonly<Record<string, SavedServer>>
 }
 
-/** Where keys are stored: `~/.config/pounce/credentials.json`. */
+/** The path of the credential file: `~/.config/pounce/credentials.json`. */
 export const credentialPath = (): string => join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'pounce', 'credentials.json')
 
-/** Without query, fragment and trailing slashes; https where there is no scheme. */
+/** The URL without query, fragment and trailing slashes; https is the default scheme. */
 export const normalizedUrl = (text: string): string => {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
-  if (!url || url.hostname === '') throw new StartupError(`${text} is no address of a server: write https://data.example.org`)
+  if (!url || url.hostname === '') throw new StartupError(`${text} is not a server URL: use a form such as https://data.example.org`)
   let path = url.pathname
   while (path.endsWith('/')) path = path.slice(0, -1)
   return `${url.origin}${path}`
@@ -53,10 +53,10 @@ const writeFileOf = async (path: string, file: CredentialFile): Promise<void> =>
   await rename(next, path)
 }
 
-/** Servers that one is signed in to. */
+/** The servers with a stored sign-in. */
 export const savedServers = async (): Promise<CredentialFile> => readFileOf(credentialPath())
 
-/** Makes the server the one that commands use. */
+/** Stores the server and makes it the default. */
 export const saveServer = async (url: string, server: SavedServer): Promise<void> => {
   const path = credentialPath()
   const { servers } = await readFileOf(path)
@@ -71,14 +71,15 @@ export const removeServer = async (url: string): Promise<void> => {
   await writeFileOf(path, { ...(next === undefined ? {} : { current: next }), servers: left })
 }
 
-/** The saved server of a name or an address: the longest match by prefix, so that addresses of pages work too. */
+/** The saved server for a name or URL: the longest one that is a prefix of the URL, so that page URLs match too. */
 const savedUrlFor = (named: string, urls: readonly string[]): string | undefined => {
   if (/^https?:\/\//i.test(named)) {
     const wanted = normalizedUrl(named)
     return urls.filter(url => wanted === url || wanted.startsWith(`${url}/`)).sort((one, other) => other.length - one.length)[0]
   }
   const matching = urls.filter(url => new URL(url).host === named || url.replace(/^https?:\/\//, '') === named)
-  if (matching.length > 1) throw new StartupError(`Several servers match ${named}: ${matching.join(', ')}. Name one by its whole address`)
+  if (matching.length > 1)
+    throw new StartupError(`Several servers match ${named}: ${matching.join(', ')}. Specify the full URL of one of them`)
   return matching[0]
 }
 
@@ -86,14 +87,14 @@ const savedUrlFor = (named: string, urls: readonly string[]): string | undefined
 export interface ServerChoice {
   /** From `--server`. */
   readonly option?: string | undefined
-  /** The address of a page in an argument. */
+  /** The URL of a page in an argument. */
   readonly page?: string | undefined
 }
 
-/** A server to use; its kind is unknown when the key comes from the environment. */
+/** A server to use; its kind is unknown if the key is from the environment. */
 export type ChosenServer = Omit<ServerAccess, 'kind'> & { readonly kind: ServerKind | undefined; readonly saved: SavedServer | undefined }
 
-/** The server that a command uses. Throws if there are no credentials for it. */
+/** The server that a command uses. Throws if no sign-in is stored for it. */
 export const chosenServer = async ({ option, page }: ServerChoice): Promise<ChosenServer> => {
   const { current, servers } = await savedServers()
   const key = process.env['POUNCE_KEY'] || undefined

@@ -38,7 +38,7 @@ type PageQuery = Parameters<ServerClient['page']>[1]
 
 const pageSize = 1000
 
-/** Dates of Clowder v1 are in Java's format; those with an unknown zone are left unchanged. */
+/** Converts Clowder v1 dates, which are in Java's format; dates with an unknown time zone are returned unchanged. */
 export const isoDate = (text: string): string => {
   const time = Date.parse(text)
   return Number.isNaN(time) ? text : new Date(time).toISOString()
@@ -51,7 +51,7 @@ interface PathOfFolder {
   readonly path: readonly string[]
 }
 
-/** In Clowder v1 viewers may not list folders: there the path of one file in each folder gives the folder's location. */
+/** Viewers may not list folders in Clowder v1, so folder paths are derived from the path of one file in each. */
 const foldersOf = async (
   client: ServerClient,
   dataset: string,
@@ -74,7 +74,7 @@ const foldersOf = async (
 
 const isBelow = (path: readonly string[], top: readonly string[]): boolean => top.every((name, at) => path[at] === name)
 
-/** The whole dataset through routes of Clowder v1, which has no pagination. */
+/** The complete contents of a dataset from Clowder v1, which has no pagination. */
 const contentsByClowder = async (client: ServerClient, { dataset, folder }: ContentPlace): Promise<readonly ContentEntry[]> => {
   const files = await client.json<readonly ListedFileOfClowder[]>('GET', `/api/datasets/${dataset}/files`)
   const folders = await foldersOf(client, dataset, files)
@@ -92,7 +92,7 @@ const contentsByClowder = async (client: ServerClient, { dataset, folder }: Cont
   return entries.filter(({ path }) => isBelow(path, top)).map(entry => ({ ...entry, path: entry.path.slice(top.length) }))
 }
 
-/** Folders and files of a location; with `isDeep` also of all folders below. `name` limits the list to entries with this name. */
+/** Folders and files at a location; with `isDeep` also in all folders below. `name` filters entries by name. */
 export async function* contentsOf(
   client: ServerClient,
   place: ContentPlace,
@@ -120,7 +120,7 @@ export async function* contentsOf(
   }
 }
 
-/** All files below a location by relative path, and its folders. Of several files with one path, the newest is returned: the others are its older versions. */
+/** All files below a location by relative path, and its folders. Of several files with one path it contains the newest: the others are older versions. */
 export const treeOf = async (
   client: ServerClient,
   place: ContentPlace,
@@ -144,6 +144,6 @@ export const treeOf = async (
   return { files, folders, older }
 }
 
-/** Ids increase with time, which orders files within a second. */
+/** Ids increase with time, which decides between files of the same second. */
 const isNewer = (one: ContentEntry, other: ContentEntry): boolean =>
   one.created === other.created ? one.id > other.id : Date.parse(one.created) > Date.parse(other.created)

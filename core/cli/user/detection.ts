@@ -25,7 +25,7 @@ const isList = (body: string): boolean => {
   }
 }
 
-/** The address that answered a probe, behind redirects. */
+/** The base URL of the server that responded to a probe, after redirects. */
 const baseOf = ({ url }: IncomingResponse, probe: string): string => `${url.origin}${url.pathname.slice(0, -probe.length)}`
 
 const probe = async (base: string, path: string): Promise<{ readonly response: IncomingResponse; readonly body: string }> => {
@@ -33,7 +33,7 @@ const probe = async (base: string, path: string): Promise<{ readonly response: I
   return { response, body: await textOf(response) }
 }
 
-/** Clowder before 1.9 has no version; its list of spaces is there for everyone. */
+/** Clowder before 1.9 does not report a version, but its list of spaces is public. */
 const detectedAt = async (base: string): Promise<Found | undefined> => {
   const { response, body } = await probe(base, '/api/version')
   const version = response.status === 200 ? versionIn(body) : undefined
@@ -46,7 +46,7 @@ const detectedAt = async (base: string): Promise<Found | undefined> => {
   return { url: baseOf(spaces.response, '/api/spaces'), kind: 'clowder', version: '1' }
 }
 
-/** Finds the server that an address belongs to, which may be that of a page. Throws when there is none. */
+/** Finds the server for a URL, which may be that of a page. Throws if there is none. */
 export const detectServer = async (address: string): Promise<Found> => {
   const { origin, pathname } = new URL(address)
   const names = pathname.split('/').filter(name => name !== '')
@@ -60,11 +60,11 @@ export const detectServer = async (address: string): Promise<Found> => {
     }
   }
   throw new StartupError(
-    `${address} is no server of Pounce or Clowder: nothing answers at ${address}/api/version. If the server is below a path, add it to the address`,
+    `${address} is not a Pounce or Clowder server: no response at ${address}/api/version. If the server has a base path, add it to the address`,
   )
 }
 
-/** How many times transient failures are retried where nothing else is set. */
+/** Default number of retries after transient failures. */
 export const usualRetries = 4
 
 export const clientFor = (

@@ -12,10 +12,10 @@ import { forEachOf, partialSuffix, sha256Of } from './local-files.ts'
 import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
 
-/** A file on a server and its local path. */
+/** A file on the server and its local path. */
 export interface RemoteFileOf {
   readonly id: string
-  /** Relative path, as displayed. */
+  /** The relative path to display. */
   readonly path: string
   readonly size: number | undefined
   readonly file: string
@@ -23,7 +23,7 @@ export interface RemoteFileOf {
 
 const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
-/** A safe local file name for a name from a server: without path components, valid on every system. */
+/** A server's file name as a safe local file name: it cannot traverse folders, and is valid on all systems. */
 export const localName = (name: string): string => {
   const safe = name.replace(/[\0-\x1f\x7f/\\]/g, '_')
   const isDots = /^\.{0,2}$/.test(safe)
@@ -32,7 +32,7 @@ export const localName = (name: string): string => {
   return reserved.test(trimmed) || isDots ? `_${trimmed}` : trimmed
 }
 
-/** `sha-256=:…:` of RFC 9530, as hex digits. */
+/** The digest of `sha-256=:…:` (RFC 9530), in hex. */
 const digestIn = (header: string | undefined): string | undefined => {
   const value = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/.exec(header ?? '')?.[1]
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('hex')
@@ -54,7 +54,7 @@ interface Compared {
   readonly state: string
 }
 
-/** Compares many files in one request, which requires the right to upload; undefined without it. */
+/** Compares many files in one request, which requires permission to upload; undefined without it. */
 const comparedAtOnce = async (
   client: ServerClient,
   { dataset, folder }: ContentPlace,
@@ -71,7 +71,7 @@ const comparedAtOnce = async (
   }
 }
 
-/** Ids of the files whose bytes already exist locally. If the server has no digests, as in Clowder v1, sizes are compared. At most 1,000. */
+/** Ids of the files whose bytes already exist locally. If the server has no digests, as in Clowder v1, compares sizes. At most 1,000 files. */
 export const presentIds = async (
   client: ServerClient,
   files: readonly RemoteFileOf[],
@@ -99,7 +99,7 @@ const sizeOf = async (file: string): Promise<number> =>
     })
   ).size
 
-/** The length of the whole file, from a response with all or a part of it. */
+/** The length of the whole file, from a complete or partial response. */
 const totalOf = (response: IncomingResponse): number | undefined => {
   const text = response.status === 206 ? /\/(\d+)$/.exec(response.header('content-range') ?? '')?.[1] : response.header('content-length')
   return text === undefined ? undefined : Number(text)
@@ -110,7 +110,7 @@ interface Started {
   bytes: number
 }
 
-/** Reads a partial download again to compute its digest. */
+/** The state of a partial download, with the digest of its bytes. */
 const started = async (part: string): Promise<Started> => {
   const hash = createHash('sha256')
   const bytes = await sizeOf(part)
@@ -119,8 +119,8 @@ const started = async (part: string): Promise<Started> => {
 }
 
 /**
- * Downloads a file. Bytes are kept in a partial file with the id in its name, as the bytes of an id never change: the next attempt, even in a later run,
- * resumes there. The file is renamed once length and SHA-256 are verified. Resolves to its digest.
+ * Downloads a file into a partial file with the id in its name, which the next attempt, even in a later run, resumes, because the bytes of an id never
+ * change. Renames it once length and SHA-256 are verified. Resolves to its digest.
  */
 export const download = async (
   client: ServerClient,
@@ -141,7 +141,7 @@ export const download = async (
     if (size !== undefined && at.bytes > size) await restart()
     const range = at.bytes === 0 ? {} : { range: `bytes=${at.bytes}-` }
     const response = await client.attempt(`/api/files/${id}`, { method: 'GET', headers: { ...range, accept: '*/*' } }, [416])
-    // The rest is empty, or the partial file is invalid: the digest decides.
+    // The partial file is complete or invalid: the digest decides.
     const hasAll = response.status === 416
     if (response.status === 200 && at.bytes > 0) await restart()
     const total = totalOf(response)
@@ -187,8 +187,8 @@ export const download = async (
 }
 
 /**
- * Writes the bytes of a file to a stream, in order and exactly once; after an interruption it resumes. Throws if length or SHA-256 are wrong, although the
- * bytes have been written by then. A reader that closes the stream ends it without an error.
+ * Writes the bytes of a file to a stream, in order and exactly once; resumes after an interruption. Throws if length or SHA-256 are
+ * wrong, although the bytes have been written by then. If the reader closes the stream, it ends without an error.
  */
 export const downloadTo = async (
   client: ServerClient,
@@ -203,7 +203,7 @@ export const downloadTo = async (
   const attempt = async (): Promise<string | undefined> => {
     const range = written === 0 ? {} : { range: `bytes=${written}-` }
     const response = await client.attempt(`/api/files/${id}`, { method: 'GET', headers: { ...range, accept: '*/*' } })
-    // A server without range support sends the bytes that were already written again.
+    // A server without range support sends the already written bytes again.
     let left = response.status === 206 ? 0 : written
     const expected = digestIn(response.header('repr-digest'))
     const total = totalOf(response) ?? size
@@ -230,7 +230,7 @@ export const downloadTo = async (
     return hasAdvanced
   })
   if (right !== undefined && right !== hash.digest('hex'))
-    throw new StartupError(`${path} arrived damaged: what was written is not the file`)
+    throw new StartupError(`${path} was corrupted in transit: the written bytes are not the file`)
 }
 
 const isOfDisk = (error: unknown): error is Error =>

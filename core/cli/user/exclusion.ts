@@ -2,12 +2,12 @@ import { matchesGlob } from 'node:path'
 import { UsageError } from '../built-in.ts'
 import type { UserContext } from './command-context.ts'
 
-/** Whether a transfer leaves out the file or folder at a relative path with `/`. */
+/** Whether a transfer excludes the file or folder at a relative path with `/`. */
 export type Exclusion = (path: string) => boolean
 
 /**
- * The patterns of `--exclude`, as shells have them: one without a slash is compared with each name, one with a slash with the path from where
- * the transfer begins. What is in a folder that matches is left out with it.
+ * The shell patterns of `--exclude`: a pattern without a slash matches names, one with a slash matches paths relative to the root of
+ * the transfer. The contents of a matching folder are also excluded.
  */
 export const exclusionOf = ({ options }: UserContext): Exclusion => {
   const value = options['exclude']
@@ -15,7 +15,7 @@ export const exclusionOf = ({ options }: UserContext): Exclusion => {
     const names = String(text)
       .split('/')
       .filter(name => name !== '')
-    if (names.length === 0) throw new UsageError(`--exclude must name files or folders, such as "*.tmp" (is "${text}")`)
+    if (names.length === 0) throw new UsageError(`--exclude must match files or folders, such as "*.tmp" (is "${text}")`)
     return { pattern: names.join('/'), isOfName: names.length === 1 && !String(text).startsWith('/') }
   })
   if (patterns.length === 0) return () => false

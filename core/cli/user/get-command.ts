@@ -12,20 +12,20 @@ import type { ServerClient } from './server-client.ts'
 import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
 import { TransferProgress } from './transfer-progress.ts'
 
-/** Files of a server mapped below a local folder, without excluded ones. Throws if two would have the same local name. */
+/** The files to download to a folder, without excluded ones. Throws if two would have the same local name. */
 export const localFilesOf = (files: ReadonlyMap<string, ContentEntry>, folder: string, isExcluded: Exclusion): readonly RemoteFileOf[] => {
   const taken = new Map<string, string>()
   const wanted = [...files].filter(([path]) => !isExcluded(path))
   return wanted.map(([path, { id, size }]) => {
     const file = join(folder, ...path.split('/').map(localName))
     const other = taken.get(file)
-    if (other !== undefined) throw new StartupError(`${other} and ${path} have the same name here: rename one of them on the server`)
+    if (other !== undefined) throw new StartupError(`${other} and ${path} have the same local name: rename one of them on the server`)
     taken.set(file, path)
     return { id, path, size, file }
   })
 }
 
-/** The source of the files, and how to treat an existing local file that differs. */
+/** The source of the files, and whether to overwrite local files that differ. */
 interface DownloadChoice {
   readonly place: ContentPlace | undefined
   readonly jobs: number
@@ -35,7 +35,7 @@ interface DownloadChoice {
 
 const batchFiles = 500
 
-/** Downloads the files that do not exist locally, several at a time. */
+/** Downloads the files that do not exist locally yet, several concurrently. */
 export const downloadAll = async (
   client: ServerClient,
   files: readonly RemoteFileOf[],
@@ -87,14 +87,14 @@ const filesOf = async (
     return { place: undefined, files: [{ id, path: name, size, file: join(folder, localName(name)) }] }
   }
   const place = placeOf(target)
-  if (!place) throw new UsageError('get downloads files, folders and datasets: name one of these (pounce ls shows what there is)')
+  if (!place) throw new UsageError('get downloads files, folders and datasets: specify one of these (pounce ls lists them)')
   const { files, older } = await treeOf(client, place)
-  if (older > 0) progress.warn(`${older} older versions of files are left out`)
+  if (older > 0) progress.warn(`${older} older file versions skipped`)
   const name = target.kind === 'root' || isContent ? '' : localName(target.name)
   return { place, files: localFilesOf(files, join(folder, name), isExcluded) }
 }
 
-/** Writes one file to standard output, for a program that reads it. */
+/** Writes one file to standard output. */
 const print = async (context: UserContext, client: ServerClient, target: ResolvedTarget, source: string): Promise<void> => {
   if (target.kind !== 'file') throw new UsageError(`${source} is not a file: only a single file can be written to standard output`)
   const { id, name, size } = target
@@ -109,7 +109,7 @@ export const get: RunUserCommand = async context => {
   const [source, folder = '.'] = context.arguments as [string, string | undefined]
   const wanted = readTarget(source)
   const isPrinted = folder === '-'
-  if (isPrinted && context.asJson) throw new UsageError('--json writes results to standard output, and so does -: use one of them')
+  if (isPrinted && context.asJson) throw new UsageError('--json and - both write to standard output: use only one of them')
   const client = await transferClient(context, wanted.page)
   const target = await resolveTarget(client, wanted)
   if (isPrinted) return print(context, client, target, source)

@@ -3,25 +3,25 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 
-/** Bytes to send: opened again for each attempt. */
+/** A request body, reopened for each attempt. */
 export interface SentBody {
   readonly length: number
   open(): Readable
 }
 
-/** One request. Timeouts limit how long the connection may be idle. */
+/** One request. Timeouts apply to an idle connection. */
 export interface OutgoingRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer | SentBody
-  /** Until the response head arrives, once the request is sent. */
+  /** Timeout for the response head after the request has been sent. */
   readonly answerTimeoutMs?: number
 }
 
-/** The response; its body has not been read. */
+/** A response whose body has not been read yet. */
 export interface IncomingResponse {
   readonly status: number
-  /** Of the server that answered, behind redirects. */
+  /** The final URL after redirects. */
   readonly url: URL
   readonly message: IncomingMessage
   header(name: string): string | undefined
@@ -32,7 +32,7 @@ const answerMs = 120_000
 const maxRedirects = 5
 const maxTextBytes = 64 * 1024 * 1024
 
-// `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`: many institutes have no other way out.
+// `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`: many institutes require a proxy.
 const options = { keepAlive: true, maxSockets: 64, proxyEnv: process.env }
 const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
 
@@ -54,7 +54,7 @@ const exchange = (url: URL, { method, headers, body, answerTimeoutMs = answerMs 
     sent.once('finish', () => sent.setTimeout(answerTimeoutMs))
     sent.once('response', message => {
       sent.setTimeout(silentMs)
-      // A response before the request is complete is a refusal: the rest is not sent, and the connection is not reused.
+      // A response before the body has been sent is a refusal: stop sending, and do not reuse the connection.
       if (source && !sent.writableEnded) {
         source.unpipe(sent)
         source.destroy()
@@ -70,7 +70,7 @@ const exchange = (url: URL, { method, headers, body, answerTimeoutMs = answerMs 
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Sends a request. Redirects of GET are followed; another origin does not get the key. */
+/** Sends a request. Follows redirects of GET, without sending the key to another origin. */
 export const send = async (url: URL, request: OutgoingRequest): Promise<IncomingResponse> => {
   let at = url
   let headers = request.headers

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import type { Exclusion } from './exclusion.ts'
 
-/** A local file and its path in the target. */
+/** A local file and its path in the dataset. */
 export interface LocalFile {
   readonly file: string
   /** Relative path with `/`, in NFC. */
@@ -18,16 +18,16 @@ export interface LocalFile {
 export interface LocalTree {
   readonly files: readonly LocalFile[]
   readonly folders: readonly string[]
-  /** Entries that are neither files nor folders, and are skipped. */
+  /** Entries that are neither files nor folders, which are skipped. */
   readonly skipped: readonly string[]
 }
 
-/** Names of partial downloads, which transfers ignore. */
+/** Suffix of partial downloads, which all transfers ignore. */
 export const partialSuffix = '.pounce-part'
 
 const joined = (prefix: string, name: string): string => (prefix === '' ? name : `${prefix}/${name}`)
 
-/** All entries below a folder that are not excluded, sorted by name. Links to files are followed; links to folders are not, as they could form a cycle. */
+/** All entries below a folder that are not excluded, sorted by name. Follows links to files, but not to folders, which could form a cycle. */
 export const treeOfFolder = async (folder: string, isExcluded: Exclusion, prefix = ''): Promise<LocalTree> => {
   const files: LocalFile[] = []
   const folders: string[] = []
@@ -59,7 +59,7 @@ export const emptyFolders = (folders: readonly string[], files: readonly LocalFi
   return folders.filter(folder => !used.has(folder))
 }
 
-/** The meaning of a `put` source: a file, a folder with its name, or with a trailing slash the contents of the folder. */
+/** The files of a `put` source: a file, a folder with its name, or, with a trailing slash, the contents of a folder. */
 export const treeOfSource = async (source: string, isExcluded: Exclusion): Promise<LocalTree> => {
   const file = resolve(source)
   const found = await stat(file).catch(error => {
@@ -74,14 +74,14 @@ export const treeOfSource = async (source: string, isExcluded: Exclusion): Promi
   return isContent ? tree : { ...tree, folders: [name, ...tree.folders] }
 }
 
-/** SHA-256 as hex digits. */
+/** SHA-256 in hex. */
 export const sha256Of = async (file: string): Promise<string> => {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), hash)
   return hash.digest('hex')
 }
 
-/** Runs work for each item with limited concurrency. The first failure ends it. */
+/** Runs work for each item, with at most `jobs` concurrently. Stops at the first failure. */
 export const forEachOf = async <T>(items: Iterable<T>, jobs: number, work: (item: T) => Promise<void>): Promise<void> => {
   const left = items[Symbol.iterator]()
   let hasFailed = false

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { StartupError } from '../../kernel/startup-error.ts'
 
-/** A person can be asked. */
+/** Whether the user can be prompted. */
 export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
 
 const asked = async (question: string, output: Writable): Promise<string> => {
@@ -34,7 +34,7 @@ export const askedSecret = async (question: string): Promise<string> => {
 
 let lines: Promise<string[]> | undefined
 
-/** The next line of standard input; empty behind the last. */
+/** The next line of standard input; empty after the last. */
 export const inputLine = async (): Promise<string> => {
   lines ??= text(process.stdin).then(all => all.split(/\r?\n/))
   return (await lines).shift() ?? ''

@@ -12,7 +12,7 @@ import { type CheckedFileOf, ResumableUploads, SingleRequestUploads, type Upload
 const maxBatchFiles = 500
 const maxBatchBytes = 1024 ** 3
 
-/** Transfers wait longer for a network than other commands. */
+/** Transfers retry longer than other commands. */
 const usualRetries = 9
 
 export const transferOptions = (context: UserContext) => ({
@@ -20,16 +20,16 @@ export const transferOptions = (context: UserContext) => ({
   retries: numberOption(context, 'retries', { usual: usualRetries, min: 0, max: 100 }),
 })
 
-/** A client with longer timeouts, unless the command line sets them. */
+/** A client with more retries by default. */
 export const transferClient = (context: UserContext, page: string | undefined): Promise<ServerClient> => {
   const { retries } = transferOptions(context)
   return clientOf({ ...context, options: { ...context.options, retries: String(retries) } }, page)
 }
 
-/** An invalid key is invalid for all files. */
+/** An invalid key fails all files. */
 export const isFatal = (error: unknown): boolean => error instanceof RequestRefused && error.status === 401
 
-/** Batches that are read, compared with the server and uploaded one after the other. */
+/** Batches, each of which is read, compared with the server and uploaded before the next. */
 function* batchesOf(files: readonly LocalFile[]): Iterable<readonly LocalFile[]> {
   let batch: LocalFile[] = []
   let bytes = 0
@@ -44,15 +44,15 @@ function* batchesOf(files: readonly LocalFile[]): Iterable<readonly LocalFile[]>
   if (batch.length > 0) yield batch
 }
 
-/** How files are uploaded, and which. */
+/** Options of an upload. */
 interface UploadChoice {
   readonly jobs: number
   readonly isDryRun?: boolean
-  /** The newest version of a file, which must be identical. */
+  /** The id of a file's newest version, which an identical file must have. */
   readonly newest?: (path: string) => string | undefined
 }
 
-/** Uploads the files that the server does not have yet, several at a time. */
+/** Uploads the files that the server does not have yet, several concurrently. */
 export const uploadAll = async (
   files: readonly LocalFile[],
   uploader: Uploader,
@@ -75,7 +75,7 @@ export const uploadAll = async (
   for (const batch of batchesOf(files)) {
     const wanted: CheckedFileOf[] = []
     for (const file of await uploader.check(batch)) {
-      const { path, state, id, size, message = 'this path is not possible on the server' } = file
+      const { path, state, id, size, message = 'the server does not support this path' } = file
       if (state === 'invalid') progress.result({ path, state: 'failed', message })
       else if (state === 'same' && (newest === undefined || newest(path) === id)) {
         progress.skip(size)
@@ -86,7 +86,7 @@ export const uploadAll = async (
   }
 }
 
-/** The uploader for a location, using the routes that the server supports. */
+/** The uploader for a location, depending on the kind of server. */
 export const uploaderFor = (
   client: ServerClient,
   place: ContentPlace,
@@ -109,7 +109,7 @@ const createDataset = async (
   return made.id
 }
 
-/** The destination of files: an existing or new dataset, and folders that are created with the files. */
+/** The target of an upload: an existing or new dataset, and missing folders, which are created with the files. */
 export const uploadPlace = async (
   client: ServerClient,
   text: string,
@@ -120,13 +120,13 @@ export const uploadPlace = async (
   const place = placeOf(target)
   if (place) return { place, missing }
   const [name, ...folders] = missing
-  if (target.kind === 'file') throw new UsageError(`${text} is a file: name the dataset or folder that it is in`)
-  if (name === undefined) throw new UsageError(`${text} is a ${target.kind}: files belong into a dataset, so name one in it`)
+  if (target.kind === 'file') throw new UsageError(`${text} is a file: specify its dataset or folder`)
+  if (name === undefined) throw new UsageError(`${text} is a ${target.kind}: files can only be uploaded to a dataset, so specify one in it`)
   if (!isCreated || isDryRun) throw new StartupError(`${notFound(found).message}. To create the dataset, add --create`)
   return { place: { dataset: await createDataset(client, target, name) }, missing: folders }
 }
 
-/** In the order in which they are created, each once. */
+/** The folders to create, in order and without duplicates. */
 const foldersWith = (folders: readonly string[], missing: readonly string[]): readonly string[] => [
   ...(missing.length === 0 ? [] : [missing.join('/')]),
   ...folders.map(folder => [...missing, folder].join('/')),
@@ -138,7 +138,7 @@ export const put: RunUserCommand = async context => {
   const sources = words.slice(0, -1)
   const target = words.at(-1)
   if (target === undefined || sources.length === 0)
-    throw new UsageError('Name at least one file or folder, and then where to upload it: pounce put photos "/My space/My dataset"')
+    throw new UsageError('Specify at least one file or folder, followed by the target: pounce put photos "/My space/My dataset"')
   const { jobs } = transferOptions(context)
   const isExcluded = exclusionOf(context)
   const trees = await Promise.all(sources.map(source => treeOfSource(source, isExcluded)))
@@ -148,8 +148,8 @@ export const put: RunUserCommand = async context => {
   const files = trees.flatMap(tree => tree.files)
   const paths = new Set(files.map(({ path }) => path))
   if (paths.size < files.length)
-    throw new UsageError('Several of these files would have one path in the dataset: upload them one after the other, or rename them')
-  for (const path of trees.flatMap(tree => tree.skipped)) progress.warn(`${path} is no regular file, and is left out`)
+    throw new UsageError('Several of these files would have the same path in the dataset: upload them separately, or rename them')
+  for (const path of trees.flatMap(tree => tree.skipped)) progress.warn(`${path} is not a regular file; skipped`)
   progress.expect(
     files.length,
     files.reduce((sum, { size }) => sum + size, 0),

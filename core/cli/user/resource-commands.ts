@@ -40,7 +40,7 @@ async function* listed(
   }
 }
 
-/** Lists what is in a resource. */
+/** Lists the contents of a resource. */
 export const list: RunUserCommand = async context => {
   const target = readTarget(String(context.arguments[0] ?? '/'))
   const client = await clientOf(context, target.page)
@@ -70,7 +70,7 @@ interface HitPage {
 
 const hitsPerPage = 100
 
-/** Searches everything that one may view. */
+/** Searches all accessible resources. */
 export const search: RunUserCommand = async context => {
   const client = await clientOf(context)
   const limit = numberOption(context, 'limit', { usual: 20, min: 1, max: 10_000 })
@@ -94,7 +94,7 @@ type Annotated = Exclude<ResolvedTarget, { readonly kind: 'root' | 'folder' }>
 const annotated = async (client: ServerClient, text: ReturnType<typeof readTarget>): Promise<Annotated> => {
   const target = await resolveTarget(client, text)
   if (target.kind === 'root' || target.kind === 'folder')
-    throw new StartupError('Tags and metadata belong to files, datasets, collections and spaces: name one of these')
+    throw new StartupError('Tags and metadata belong to files, datasets, collections and spaces: specify one of these')
   return target
 }
 
@@ -105,9 +105,9 @@ interface Tags {
 /** Adds, removes or lists tags. */
 export const tag: RunUserCommand = async context => {
   const [text, action = 'list', names] = context.arguments as [string, string | undefined, readonly string[]]
-  if (!['add', 'remove', 'list'].includes(action)) throw new UsageError(`${action} is not known: use add, remove or list`)
+  if (!['add', 'remove', 'list'].includes(action)) throw new UsageError(`Unknown action ${action}: use add, remove or list`)
   if ((action === 'list') !== (names.length === 0))
-    throw new UsageError(action === 'list' ? 'list takes no tags' : `Write the tags to ${action}`)
+    throw new UsageError(action === 'list' ? 'list takes no tags' : `Specify the tags to ${action}`)
   const wanted = readTarget(text)
   const client = await clientOf(context, wanted.page)
   const { kind, id } = await annotated(client, wanted)
@@ -134,7 +134,7 @@ const isObject = (value: unknown): value is Content => typeof value === 'object'
 
 const baseContext = 'https://clowder.ncsa.illinois.edu/contexts/metadata.jsonld'
 
-/** `17` and `true` are values of JSON; anything else is text. */
+/** Parses JSON values such as `17` and `true`; other input is text. */
 const jsonOrText = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -150,14 +150,14 @@ const readDocument = async (path: string): Promise<Content> => {
   } catch (error) {
     throw new StartupError(`${path === '-' ? 'Standard input' : path} is not readable as JSON: ${messageOf(error)}`, { cause: error })
   }
-  throw new StartupError(`${path} must have a JSON object`)
+  throw new StartupError(`${path} must contain a JSON object`)
 }
 
 const contentIn = async (facts: readonly string[]): Promise<Content> => {
   const parts = facts.map(async (fact): Promise<Content> => {
     if (fact === '-' || fact.startsWith('@')) return readDocument(fact === '-' ? fact : fact.slice(1))
     const at = fact.indexOf('=')
-    if (at < 1) throw new UsageError(`${fact} is no metadata: write key=value, @file.json, or - for JSON from standard input`)
+    if (at < 1) throw new UsageError(`${fact} is not valid metadata: use key=value, @file.json, or - for JSON from standard input`)
     return { [fact.slice(0, at)]: jsonOrText(fact.slice(at + 1)) }
   })
   return Object.assign({}, ...(await Promise.all(parts)))
@@ -168,7 +168,7 @@ const addContent = async (client: ServerClient, { kind, id }: Annotated, given: 
   await client.json('POST', '/api/metadata.jsonld', { json: { '@context': context, [`${kind}_id`]: id, content } })
 }
 
-/** One's own documents become one: the new one is stored before the old ones are deleted. */
+/** Replaces the caller's documents with a single one, which is stored before the old ones are deleted. */
 const setContent = async (
   client: ServerClient,
   target: Annotated,
@@ -185,9 +185,9 @@ const setContent = async (
 /** Shows, sets or adds metadata. */
 export const metadata: RunUserCommand = async context => {
   const [address, action = 'get', facts] = context.arguments as [string, string | undefined, readonly string[]]
-  if (!['get', 'set', 'add'].includes(action)) throw new UsageError(`${action} is not known: use get, set or add`)
+  if (!['get', 'set', 'add'].includes(action)) throw new UsageError(`Unknown action ${action}: use get, set or add`)
   if ((action === 'get') !== (facts.length === 0))
-    throw new UsageError(action === 'get' ? 'get takes no values' : `Write what to ${action}: key=value or @file.json`)
+    throw new UsageError(action === 'get' ? 'get takes no values' : `Specify the metadata to ${action}: key=value or @file.json`)
   const wanted = readTarget(address)
   const content = await contentIn(facts)
   const client = await clientOf(context, wanted.page)

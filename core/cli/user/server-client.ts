@@ -2,18 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import { type IncomingResponse, type OutgoingRequest, send, textOf } from './http-client.ts'
 
-/** Clowder v1 has the routes of v1 only. */
+/** Clowder v1 only has the v1 routes. */
 export type ServerKind = 'pounce' | 'clowder'
 
-/** A server, and the credentials to use there. */
+/** A server and the credentials for it. */
 export interface ServerAccess {
-  /** Without a trailing slash; may have a path. */
+  /** The base URL without a trailing slash; may have a path. */
   readonly url: string
   readonly kind: ServerKind
   readonly key: string | undefined
 }
 
-/** The server refused a request: a retry would be refused too. */
+/** A permanent refusal by the server, which is not retried. */
 export class RequestRefused extends Error {
   readonly status: number
   readonly code: string
@@ -27,12 +27,12 @@ export class RequestRefused extends Error {
   }
 }
 
-/** A transient failure: of the network, or of a server without capacity. */
+/** A transient failure: of the network, or of an overloaded server. */
 export class TransientFailure extends Error {
   readonly status = 0
   readonly code = 'unreachable'
   readonly retryAfterMs: number | undefined
-  /** The request did not arrive, so it can be repeated even if it is not idempotent. */
+  /** True if the request was not received, so that any request can be repeated. */
   readonly isUnsent: boolean
 
   constructor(
@@ -47,12 +47,12 @@ export class TransientFailure extends Error {
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** A call of the API. */
+/** An API call. */
 export interface ApiCall {
   readonly query?: Query
   readonly json?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Idempotent, as all methods but POST are. */
+  /** Whether the call is idempotent; default: all methods except POST. */
   readonly isRepeatable?: boolean
 }
 
@@ -60,7 +60,7 @@ const firstDelayMs = 250
 const maxDelayMs = 30_000
 const maxRetryAfterMs = 300_000
 
-/** Statuses of a server or proxy that currently has no capacity. */
+/** Statuses of an overloaded server or proxy. */
 const busy: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 const retryAfterIn = (response: IncomingResponse): number | undefined => {
@@ -75,12 +75,12 @@ const neverSent: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EA
 const certificates = /CERT|SIGNATURE|ERR_TLS/
 
 const networkFailure = (error: unknown, url: string): Error => {
-  // Of the file that is sent.
+  // Raised while reading the file to send.
   if (error instanceof StartupError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (certificates.test(code))
     return new StartupError(
-      `The certificate of ${url} is not trusted (${messageOf(error)}). If it is the server's own, set NODE_EXTRA_CA_CERTS to a file with it`,
+      `The certificate of ${url} is not trusted (${messageOf(error)}). If it is self-signed, set NODE_EXTRA_CA_CERTS to a file with the certificate`,
     )
   const reason = error instanceof AggregateError ? messageOf(error.errors[0]) : messageOf(error)
   return new TransientFailure(`${url} is unreachable: ${reason}. Check the address and the network, then repeat the command`, {
@@ -97,11 +97,11 @@ const objectIn = (body: string): Readonly<Record<string, unknown>> | string => {
   }
 }
 
-/** The delay between attempts: growing, with jitter, or as long as the server specifies. */
+/** Delay between attempts: exponential with jitter, or the server's Retry-After. */
 const retryDelayMs = (attempt: number, retryAfterMs: number | undefined): number =>
   retryAfterMs ?? Math.min(firstDelayMs * 2 ** attempt, maxDelayMs) * (0.5 + Math.random() / 2)
 
-/** The API of one server, with the user's key. Transient failures are retried. */
+/** A client for the API of one server with one key. Retries transient failures. */
 export class ServerClient {
   readonly url: string
   readonly kind: ServerKind
@@ -117,7 +117,7 @@ export class ServerClient {
     this.#onWait = onWait
   }
 
-  /** One attempt. Throws `TransientFailure` or `RequestRefused` unless the status is a success or one of `accepted`. */
+  /** Makes one attempt. Throws `TransientFailure` or `RequestRefused` unless the status is a success or in `accepted`. */
   async attempt(
     path: string,
     request: Omit<OutgoingRequest, 'headers'> & Pick<ApiCall, 'query' | 'headers'>,
@@ -137,7 +137,7 @@ export class ServerClient {
     throw await this.#refusal(response)
   }
 
-  /** As `attempt`, with the body as text. */
+  /** Like `attempt`, with the body as text. */
   async attemptText(
     ...request: Parameters<ServerClient['attempt']>
   ): Promise<{ readonly response: IncomingResponse; readonly text: string }> {
@@ -168,12 +168,12 @@ export class ServerClient {
     await pause(delay)
   }
 
-  /** A call whose response is JSON. */
+  /** Makes a call with a JSON response. */
   async json<T>(method: string, path: string, call: ApiCall = {}): Promise<T> {
     return (await this.#call<T>(method, path, call)).body
   }
 
-  /** The items of a list, page by page as `Link` headers lead. */
+  /** The items of a list, paginated by `Link` headers. */
   async *items<T>(path: string, query: Query = {}): AsyncIterable<T> {
     let next: Query | undefined = query
     while (next) {
@@ -185,7 +185,7 @@ export class ServerClient {
     }
   }
 
-  /** A page of an object that has its items in a member, with the query of the next. */
+  /** One page of a response whose items are in a member, with the query of the next page. */
   async page<T>(path: string, query: Query): Promise<{ readonly body: T; readonly next: Query | undefined }> {
     const { body, link } = await this.#call<T>('GET', path, { query })
     return { body, next: nextPage(link) }
@@ -218,7 +218,7 @@ export class ServerClient {
     try {
       return JSON.parse(text)
     } catch (error) {
-      throw new StartupError(`${this.url} did not answer in JSON: it is another program, or a proxy in front of it answers`, {
+      throw new StartupError(`${this.url} did not return JSON: it is not a Pounce or Clowder server, or the response is from a proxy`, {
         cause: error,
       })
     }
@@ -230,7 +230,7 @@ export class ServerClient {
     const details = typeof body === 'object' ? body : {}
     const said = typeof body === 'string' ? body : String(details['message'] ?? '')
     const message = said === '' ? `${this.url} answered ${status}` : said
-    // A refusal with its budget used up did nothing.
+    // A request refused by a rate limit had no effect.
     if (busy.has(status))
       return new TransientFailure(message, { retryAfterMs: retryAfterIn(response), isUnsent: status === 429 || status === 503 })
     const code = String(details['code'] ?? status)
@@ -243,7 +243,7 @@ export class ServerClient {
   }
 }
 
-/** The query of the next page. Its host and path are the server's view of its address, which a proxy may have changed. */
+/** The query of the next page. Host and path are ignored, because they may differ from those in front of a proxy. */
 const nextPage = (link: string | undefined): Query | undefined => {
   const address = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
   return address === undefined ? undefined : Object.fromEntries(new URL(address, 'http://localhost').searchParams)

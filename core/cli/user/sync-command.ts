@@ -18,11 +18,11 @@ interface Choices {
   readonly jobs: number
   readonly isDryRun: boolean
   readonly isDeleting: boolean
-  /** Left unchanged on both sides. */
+  /** Files and folders to ignore on both sides. */
   readonly isExcluded: Exclusion
 }
 
-/** Deletion requires confirmation, at the terminal or with `--yes`. */
+/** Requires confirmation of deletions, at the terminal or by `--yes`. */
 const confirm = async (context: UserContext, count: number, where: string): Promise<void> => {
   if (count === 0 || context.options['yes'] === true || context.options['dryRun'] === true) return
   context.progress.end()
@@ -33,7 +33,7 @@ const confirm = async (context: UserContext, count: number, where: string): Prom
 /** Deepest first. */
 const deepestFirst = (paths: Iterable<string>): string[] => [...paths].sort((one, other) => other.split('/').length - one.split('/').length)
 
-/** Deletes the folders of a dataset that do not exist locally, once they are empty. */
+/** Deletes the empty folders of a dataset that do not exist locally. */
 const deleteFolders = async (
   client: ServerClient,
   place: ContentPlace,
@@ -61,10 +61,10 @@ const syncUp = async (
 ): Promise<void> => {
   const local = await treeOfFolder(folder, isExcluded)
   const progress = new TransferProgress(context)
-  for (const path of local.skipped) progress.warn(`${path} is no regular file, and is left out`)
+  for (const path of local.skipped) progress.warn(`${path} is not a regular file; skipped`)
   const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true, isDryRun })
   if (missing.length > 0)
-    throw new StartupError(`There is no folder ${missing.join('/')} in ${target}: create it first, or name the dataset`)
+    throw new StartupError(`There is no folder ${missing.join('/')} in ${target}: create it first, or specify the dataset`)
   const remote = await treeOf(client, place)
   const here = new Set(local.files.map(({ path }) => path))
   const surplus = isDeleting ? [...remote.files].filter(([path]) => !here.has(path) && !isExcluded(path)) : []
@@ -124,22 +124,22 @@ const syncDown = async (
   }
   const isKept = new Set(kept)
   if (isDeleting && !isDryRun)
-    // A non-empty folder contains partial downloads, or entries that are not files.
+    // A folder that is not empty contains partial downloads or special files.
     for (const path of deepestFirst(local.folders.map(name => join(folder, name))))
       if (!isKept.has(path)) await rmdir(path).catch(() => undefined)
   progress.end()
 }
 
-/** Makes a dataset like a folder, or with `--down` a folder like a dataset. */
+/** Makes a dataset match a folder, or with `--down` a folder match a dataset. */
 export const sync: RunUserCommand = async context => {
   const [folder, target] = context.arguments as [string, string]
   const { options } = context
   const isDryRun = options['dryRun'] === true
   const isDeleting = options['delete'] === true
   if (isDeleting && !isDryRun && options['yes'] !== true && !isInteractive())
-    throw new UsageError('--delete requires --yes where there is no terminal to confirm on; --dry-run shows what would be deleted')
+    throw new UsageError('--delete requires --yes without a terminal for confirmation; --dry-run shows what would be deleted')
   const found = await stat(folder).catch(() => undefined)
-  if (options['down'] !== true && !found?.isDirectory()) throw new UsageError(`${folder} is no folder`)
+  if (options['down'] !== true && !found?.isDirectory()) throw new UsageError(`${folder} is not a folder`)
   const client = await transferClient(context, readTarget(target).page)
   const choices = { jobs: transferOptions(context).jobs, isDryRun, isDeleting, isExcluded: exclusionOf(context) }
   await (options['down'] === true ? syncDown : syncUp)(context, client, folder, target, choices)

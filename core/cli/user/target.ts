@@ -2,21 +2,21 @@ import { StartupError } from '../../kernel/startup-error.ts'
 import { type ContentPlace, contentsOf } from './dataset-contents.ts'
 import type { ServerClient } from './server-client.ts'
 
-/** Kinds that an id or the address of a page can name. */
+/** Kinds that can be specified by id or page URL. */
 type NamedKind = 'space' | 'collection' | 'dataset' | 'file'
 
-/** A resource as named on a command line. */
+/** A resource as specified on the command line. */
 export interface TargetText {
   readonly text: string
-  /** The address of the page it is from. */
+  /** The page URL that it was specified by. */
   readonly page?: string
   readonly start?: { readonly kind: NamedKind; readonly id: string }
   readonly names: readonly string[]
-  /** `photos/`: its contents rather than itself. */
+  /** True for `photos/`: the contents rather than the folder itself. */
   readonly isContent: boolean
 }
 
-/** A resource that exists, or of which only the last folders are missing. */
+/** An existing resource. */
 export type ResolvedTarget =
   | { readonly kind: 'root' }
   | { readonly kind: 'space' | 'collection'; readonly id: string; readonly name: string }
@@ -45,35 +45,35 @@ const targetOfPage = (text: string): TargetText => {
   const kind = pages[found?.[1] ?? '']
   const id = found?.[2]
   if (!url || kind === undefined || id === undefined)
-    throw new StartupError(`${text} is no address of a space, collection, dataset or file: copy it from the page`)
+    throw new StartupError(`${text} is not the address of a space, collection, dataset or file: copy it from the page`)
   return { text, page: text, start: { kind, id }, names: [], isContent: false }
 }
 
-/** Reads `/Space/Dataset/folder`, `dataset:ID/folder` or the address of a page. */
+/** Parses `/Space/Dataset/folder`, `dataset:ID/folder` or a page URL. */
 export const readTarget = (text: string): TargetText => {
   if (/^https?:\/\//i.test(text)) return targetOfPage(text)
   const isContent = text.length > 1 && text.endsWith('/')
   const typed = /^\/?(space|collection|dataset|file):([^/]*)(.*)$/s.exec(text)
   if (!typed) return { text, names: namesIn(text), isContent }
   const [, kind, id = '', rest = ''] = typed
-  if (!/^[0-9a-f]{24}$/.test(id)) throw new StartupError(`${kind}:${id} is no id: an id has 24 digits from 0 to 9 and a to f`)
+  if (!/^[0-9a-f]{24}$/.test(id)) throw new StartupError(`${kind}:${id} is not an id: an id has 24 hex digits`)
   return { text, start: { kind: kind as NamedKind, id }, names: namesIn(rest), isContent }
 }
 
 const isNamed = (name: string) => (one: { readonly name: string }) => one.name.normalize('NFC') === name
 
-/** `title` is a pattern in Clowder v1, and the whole name here. */
+/** The `title` parameter: a regular expression in Clowder v1, the exact name in Pounce. */
 const titleOf = ({ kind }: ServerClient, name: string): string => (kind === 'pounce' ? name : name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
 
 interface Listed {
   readonly id: string
   readonly name?: string
-  /** Lists of collections have the name here. */
+  /** The name in lists of collections. */
   readonly collectionname?: string
   readonly created: string
 }
 
-/** The resources of a list; those whose name has the title, where the server filters. */
+/** The resources of a list, filtered by title if the server supports that. */
 export async function* resourcesOf(client: ServerClient, path: string, kind: string, title?: string): AsyncIterable<Found> {
   const limit = client.kind === 'pounce' ? 1000 : 0
   for await (const { id, name, collectionname, created } of client.items<Listed>(path, { limit, title }))
@@ -89,7 +89,7 @@ const named = async (client: ServerClient, path: string, kind: string, name: str
 const one = (found: readonly Found[], name: string, where: string): Found | undefined => {
   if (found.length < 2) return found[0]
   const choices = found.map(({ kind, id, created }) => `  ${kind}:${id}  ${created}`).join('\n')
-  throw new StartupError(`Several in ${where} are named ${JSON.stringify(name)}. Name one by its id:\n${choices}`)
+  throw new StartupError(`Several in ${where} are named ${JSON.stringify(name)}. Specify one by its id:\n${choices}`)
 }
 
 const spaceOrTop = async (client: ServerClient, name: string): Promise<Found | undefined> => {
@@ -120,11 +120,11 @@ const childOf = async (client: ServerClient, { kind, id }: { readonly kind: stri
 
 interface Walk {
   readonly target: ResolvedTarget
-  /** Names behind the target that do not exist. */
+  /** The remaining names after the target, which do not exist. */
   readonly missing: readonly string[]
 }
 
-/** Resolves names within a dataset. Of several files with one name, the newest is used: the others are its older versions. */
+/** Resolves names within a dataset. Of several files with one name it returns the newest, because the others are older versions. */
 const withinDataset = async (
   client: ServerClient,
   dataset: { readonly id: string; readonly name: string },
@@ -165,7 +165,7 @@ const startOf = async (
   return { kind, id, name: filename, created: '', size }
 }
 
-/** Resolves the names as far as resources exist. */
+/** Resolves the names as far as the resources exist. */
 export const walk = async (client: ServerClient, { start, names, text }: TargetText): Promise<Walk> => {
   const [first, ...others] = names
   if (!start && first === undefined) return { target: { kind: 'root' }, missing: [] }
@@ -194,17 +194,17 @@ export const notFound = ({ target, missing }: Walk): StartupError => {
     target.kind === 'root'
       ? 'pounce ls'
       : `pounce ls ${target.kind === 'folder' ? `dataset:${target.dataset}/${target.path.join('/')}` : `${target.kind}:${target.id}`}`
-  return new StartupError(`Nothing named ${JSON.stringify(missing[0])} ${inWords(target)}. To list what there is: ${list}`)
+  return new StartupError(`Nothing named ${JSON.stringify(missing[0])} ${inWords(target)}. To list the contents: ${list}`)
 }
 
-/** The resource that a string refers to. Throws if there is none, or more than one. */
+/** The specified resource. Throws if it does not exist or is ambiguous. */
 export const resolveTarget = async (client: ServerClient, text: TargetText): Promise<ResolvedTarget> => {
   const found = await walk(client, text)
   if (found.missing.length > 0) throw notFound(found)
   return found.target
 }
 
-/** Where in a dataset a target is. */
+/** The location of a target in a dataset. */
 export const placeOf = (target: ResolvedTarget): ContentPlace | undefined => {
   if (target.kind === 'dataset') return { dataset: target.id }
   return target.kind === 'folder' ? { dataset: target.dataset, folder: { id: target.id, path: target.path } } : undefined

@@ -3,7 +3,7 @@ import { messageOf } from '../../kernel/startup-error.ts'
 import { visible } from '../pretty-log.ts'
 import type { UserContext } from './command-context.ts'
 
-/** The outcome for a file. */
+/** The result of one file. */
 export interface TransferResult {
   readonly path: string
   readonly state:
@@ -47,7 +47,7 @@ const inTime = (seconds: number): string => {
 
 const colors: Readonly<Record<string, Parameters<typeof styleText>[0]>> = { failed: 'red', deleted: 'yellow', unchanged: 'gray' }
 
-/** Shows how far a transfer is, and writes a line for each file: text, or JSON with `--json`. */
+/** Shows the progress of a transfer, and writes a line for each file: text, or JSON with `--json`. */
 export class TransferProgress {
   readonly #context: UserContext
   readonly #begun = performance.now()
@@ -70,13 +70,13 @@ export class TransferProgress {
     this.#draw()
   }
 
-  /** Bytes that need not be transferred, as they already exist. */
+  /** Counts bytes that need no transfer because they already exist. */
   skip(bytes: number): void {
     this.#done += bytes
     this.#draw()
   }
 
-  /** Bytes that were transferred; negative if they have to be sent again. */
+  /** Counts transferred bytes; negative if they have to be sent again. */
   move(bytes: number): void {
     this.#done += bytes
     if (bytes > 0) this.#moved += bytes
@@ -92,7 +92,7 @@ export class TransferProgress {
     this.#context.output.err(`${visible(message)}\n`)
   }
 
-  /** A file is finished. */
+  /** Reports a finished file. */
   result(result: TransferResult, isOfTotal = true): void {
     if (isOfTotal) this.#doneFiles += 1
     this.#counts.set(result.state, (this.#counts.get(result.state) ?? 0) + 1)
@@ -112,7 +112,7 @@ export class TransferProgress {
     this.result({ path, state: 'failed', message: messageOf(error) })
   }
 
-  /** The last line: how many files there were of each kind. */
+  /** Writes the summary: the number of files by result. */
   end(): void {
     const { output, asJson, progress } = this.#context
     progress.end()
@@ -134,7 +134,7 @@ export class TransferProgress {
     this.#context.progress.report(this.#line(now).slice(0, (process.stderr.columns ?? 200) - 1))
   }
 
-  /** Progress lines in a log are useful only for long transfers. */
+  /** In a log file, progress is only useful for long transfers. */
   #isShown(): boolean {
     const { asJson, output } = this.#context
     return !asJson && (output.isTerminal || performance.now() - this.#begun > quietMs)

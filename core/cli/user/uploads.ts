@@ -9,10 +9,10 @@ import { type LocalFile, sha256Of } from './local-files.ts'
 import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
 
-/** The state of a file's path on the server: absent, the same bytes, or different bytes. */
+/** What exists at the path of a file: nothing, the same bytes, or different ones. */
 export type PlaceState = 'absent' | 'same' | 'other'
 
-/** A file to upload, and the server's state of its path. */
+/** A file to upload, and what exists at its path on the server. */
 export interface CheckedFileOf extends LocalFile {
   readonly sha256: string | undefined
   readonly state: PlaceState | 'invalid'
@@ -22,15 +22,15 @@ export interface CheckedFileOf extends LocalFile {
 
 /** Uploads to one dataset. */
 export interface Uploader {
-  /** The server's state of file paths. At most 1,000. */
+  /** Checks what exists on the server at the paths of files. At most 1,000. */
   check(files: readonly LocalFile[]): Promise<readonly CheckedFileOf[]>
-  /** Creates folders that are missing, with those above them. */
+  /** Creates missing folders and their parents. */
   ensureFolders(paths: readonly string[]): Promise<void>
-  /** Resolves to the id of the file once the server has it all. */
+  /** Resolves to the id of the file once the server has received it completely. */
   upload(file: CheckedFileOf): Promise<string>
 }
 
-/** An upload that the server has a part of. */
+/** An unfinished upload on the server. */
 interface OpenUpload {
   readonly id: string
   readonly dataset: string | null
@@ -45,7 +45,7 @@ const tus = { 'tus-resumable': '1.0.0' }
 const bytesType = { 'content-type': 'application/offset+octet-stream' }
 /** Files up to this size are sent with the request that creates the upload. */
 const maxAtOnceBytes = 1024 * 1024
-/** The server reads a large file again before it answers. */
+/** The server rereads a large file before it responds. */
 const answerTimeoutMs = 3_600_000
 
 interface Frame {
@@ -54,7 +54,7 @@ interface Frame {
   readonly tail?: string
 }
 
-/** The bytes of a file from an offset to the size that was checked, so a file that grows meanwhile is uploaded as it was. One that shrinks is an error. */
+/** The bytes of a file from an offset to the checked size, so that a growing file is uploaded up to that size. A shrinking file is an error. */
 const bodyOf = ({ file, size }: LocalFile, { offset = 0, head = '', tail = '' }: Frame, onBytes: (count: number) => void): SentBody => {
   async function* content() {
     if (head !== '') yield Buffer.from(head)
@@ -87,23 +87,23 @@ const decoded = (header: string | undefined): ReadonlyMap<string, string> =>
     }),
   )
 
-/** Where in a transfer an upload is. */
+/** The progress of an upload. */
 interface Position {
   id: string | undefined
-  /** Bytes that the server has. */
+  /** Number of bytes that the server has received. */
   offset: number
-  /** Bytes that the progress shows. */
+  /** Number of bytes counted in the progress display. */
   counted: number
 }
 
 const isGone = (error: unknown): boolean => error instanceof RequestRefused && (error.status === 404 || error.status === 410)
 
-/** Another request of the same upload is still open, or has received more than this program has recorded. */
+/** Another request of the same upload is still open, or the server's offset differs. */
 const isOutOfStep = (error: unknown): boolean => error instanceof RequestRefused && (error.status === 409 || error.status === 423)
 
 /**
- * Uploads with tus, the resumable protocol that Pounce supports. An interrupted upload, even of an earlier run, is found in the server's list of unfinished
- * uploads, and resumed if its path, length and SHA-256 match those of the file.
+ * Uploads with tus, the resumable upload protocol of Pounce. An interrupted upload, even of an earlier run, is found in the server's list of unfinished
+ * uploads and resumed if its path, length and SHA-256 match the file.
  */
 export class ResumableUploads implements Uploader {
   readonly #client: ServerClient
@@ -154,7 +154,7 @@ export class ResumableUploads implements Uploader {
     let furthest = 0
     return this.#client.retried(
       async attempt => {
-        // The upload may have been created although its address never arrived, and may even be complete.
+        // The upload may have been created although the response was lost, and may even be complete.
         if (attempt > 0 && at.id === undefined) {
           this.#unfinished = undefined
           const [found] = await this.check([file])
@@ -166,7 +166,7 @@ export class ResumableUploads implements Uploader {
           else this.#reached(at, (await this.#head(at.id)).offset)
           if (at.offset < file.size) await this.#append(file, at)
         } catch (error) {
-          // Of an upload that could not be created these say something of the dataset.
+          // If the upload could not be created, these errors are about the dataset.
           if (at.id === undefined || !(isGone(error) || isOutOfStep(error))) throw error
           if (isGone(error)) at.id = undefined
           throw new TransientFailure(messageOf(error), {})
@@ -184,7 +184,7 @@ export class ResumableUploads implements Uploader {
     )
   }
 
-  /** Corrects the count of sent bytes to the offset that the server reports. */
+  /** Corrects the counted bytes to the offset that the server reports. */
   #reached(at: Position, offset: number): void {
     this.#progress.skip(offset - at.counted)
     at.offset = offset
@@ -239,7 +239,7 @@ export class ResumableUploads implements Uploader {
   }
 }
 
-/** Uploads with forms, as in Clowder v1: an interrupted upload starts again. */
+/** Uploads with multipart forms for Clowder v1: an interrupted upload starts again. */
 export class SingleRequestUploads implements Uploader {
   readonly #client: ServerClient
   readonly #place: ContentPlace
@@ -253,7 +253,7 @@ export class SingleRequestUploads implements Uploader {
     this.#progress = progress
   }
 
-  /** Clowder v1 has no digests, so files of one size are the same. */
+  /** Clowder v1 has no digests, so files of equal size are considered identical. */
   async check(files: readonly LocalFile[]): Promise<readonly CheckedFileOf[]> {
     const { files: present } = await this.#contents()
     return files.map(file => {
@@ -284,7 +284,7 @@ export class SingleRequestUploads implements Uploader {
     const above = file.path.split('/').slice(0, -1).join('/')
     const folder = (await this.#folderIds()).get(above)
     return this.#client.retried(async attempt => {
-      // A connection that breaks after the last byte still leaves a file.
+      // If the connection failed after the last byte, the file may exist.
       const there = attempt === 0 ? undefined : await this.#arrived(file)
       return there ?? this.#send(file, folder)
     })
@@ -326,7 +326,7 @@ export class SingleRequestUploads implements Uploader {
     return this.#tree
   }
 
-  /** Ids by relative path; that of the place itself is under the empty one. */
+  /** Folder ids by relative path; the empty path is the target itself. */
   async #folderIds(): Promise<Map<string, string>> {
     const { folders } = await this.#contents()
     this.#ids ??= new Map([...folders].map(([path, { id }]) => [path, id]))

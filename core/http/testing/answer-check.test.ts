@@ -12,7 +12,7 @@ checkAnswers(({ message }) => faults.push(message))
 const route = routesFor('things', {})
 const numbers = s.Object({ a: s.Number() })
 
-/** What is wrong with the answer of a route; undefined of one that fits. */
+/** How the response of a route differs from its declaration; undefined if it matches. */
 const faultOf = async (
   t: ExecutionContext,
   handle: () => unknown,
@@ -38,10 +38,10 @@ async function* rows(count: number, last: unknown): AsyncGenerator<unknown> {
   yield last
 }
 
-test.serial('a body that is not as declared is named with its route, its status and what is wrong', async t => {
+test.serial('a body that does not match is reported with route, status and error', async t => {
   t.regex(
     (await faultOf(t, answering({ a: 'x' }))) ?? '',
-    /^GET \/api\/x \(getX of resources\.test\) answered 200 differently from what it declares: a must be a number: \{"a":"x"\}$/,
+    /^GET \/api\/x \(getX of resources\.test\) returned 200 in conflict with its declaration: a must be a number: \{"a":"x"\}$/,
   )
   t.regex((await faultOf(t, answering(new RawJson('{"b":1}')))) ?? '', /a is required/)
   t.regex((await faultOf(t, answering(undefined))) ?? '', /media type is missing/)
@@ -49,7 +49,7 @@ test.serial('a body that is not as declared is named with its route, its status 
   t.is(await faultOf(t, answering({ a: 1 }), undefined, { method: 'HEAD' }), undefined)
 })
 
-test.serial('compressed bodies and lists that are written row by row are read', async t => {
+test.serial('compressed bodies and streamed lists are checked', async t => {
   const text = { responses: { 200: s.Object({ text: s.String({ maxLength: 10 }) }) } }
   t.regex((await faultOf(t, answering({ text: 'long '.repeat(2000) }), text)) ?? '', /text must be/)
   const list = { responses: { 200: s.rows(numbers) } }
@@ -57,7 +57,7 @@ test.serial('compressed bodies and lists that are written row by row are read', 
   t.regex((await faultOf(t, answering(rows(20_000, { a: 'x' })), list)) ?? '', /\[20000\]\.a must be a number/)
 })
 
-test.serial('a status that nobody declared is a fault, also of a refusal', async t => {
+test.serial('an undeclared status is an error, even for a refusal', async t => {
   t.regex((await faultOf(t, answering({ a: 1 }, 201))) ?? '', /201 .*the status 201 is not declared/)
   t.regex((await faultOf(t, throwing(new Conflict('no')))) ?? '', /the status 409 is not declared/)
   t.is(await faultOf(t, throwing(new Conflict('no')), { responses: { 200: numbers }, throws: [Conflict] }), undefined)
@@ -66,7 +66,7 @@ test.serial('a status that nobody declared is a fault, also of a refusal', async
   t.is(await faultOf(t, throwing(new Error('bug'))), undefined)
 })
 
-test.serial('a refusal has the shape of all of them, or the one that its route declares', async t => {
+test.serial('a refusal has the common format, or the one that its route declares', async t => {
   const ko = new NotFound('thing', { details: { status: 'KO' } })
   const accept = { headers: { accept: 'application/problem+json' } }
   t.regex((await faultOf(t, throwing(ko), { responses: { 200: numbers }, throws: [NotFound] })) ?? '', /status must be "error"/)
@@ -85,7 +85,7 @@ test.serial('the media type is one of those declared', async t => {
   t.is(await faultOf(t, answering(bytes('text/html')), { responses: { 200: s.bytes() } }), undefined)
 })
 
-test.serial('bytes may be requested in part, and again', async t => {
+test.serial('bytes may be requested as ranges, and conditionally', async t => {
   const stored = { responses: { 200: s.bytes({ 'text/csv': s.bytes() }) } }
   const whole = { ...bytes('text/csv'), sizeBytes: 4, etag: 'one', open: () => Readable.from([Buffer.from('abcd')]) }
   const part = { ...whole, open: () => Readable.from([Buffer.from('ab')]) }
@@ -95,7 +95,7 @@ test.serial('bytes may be requested in part, and again', async t => {
   t.is(await faultOf(t, answering(whole), stored, { headers: { 'if-match': '"two"' } }), undefined)
 })
 
-test.serial('what no route answers is a problem, or nothing', async t => {
+test.serial('a response without a route is a problem, or empty', async t => {
   const { url, port } = await serve(t, {})
   for (const method of ['GET', 'OPTIONS', 'DELETE']) await (await fetch(`${url}/healthz`, { method })).text()
   await (await fetch(`${url}/nowhere`)).text()

@@ -3,16 +3,16 @@ import type { ServerResponse } from 'node:http'
 import { type RequestContext, requestChannel } from '../request-context.ts'
 import { answerFault } from './answer-fault.ts'
 
-/** Of longer bodies the status and the media type are checked. */
+/** For longer bodies, only the status and the media type are checked. */
 const maxCheckedBytes = 4 * 1024 * 1024
 
-/** An answer that does not fit what its route declares. */
+/** A response that does not match the declaration of its route. */
 export class AnswerFault extends Error {
   override readonly name = 'AnswerFault'
 }
 
 let isChecking = false
-/** No one can catch it and continue: anyone who runs the tests is notified of it, also where the test expected a failure. */
+/** Throws outside the request, so that it cannot be caught: the test run fails even if the test expected an error. */
 let report = (fault: AnswerFault): void => {
   setImmediate(() => {
     throw fault
@@ -20,8 +20,8 @@ let report = (fault: AnswerFault): void => {
 }
 
 /**
- * Checks every answer that this process gives from now on: status, media type and body against the declaration of the route. Each fault is
- * thrown where no one catches, or given to `instead`. Idempotent.
+ * Checks all further responses of this process: status, media type and body against the declaration of the route. Mismatches are
+ * thrown as uncaught errors, or passed to `instead`. Idempotent.
  */
 export const checkAnswers = (instead?: (fault: AnswerFault) => void): void => {
   report = instead ?? report
@@ -32,7 +32,7 @@ export const checkAnswers = (instead?: (fault: AnswerFault) => void): void => {
 
 const watched = new WeakSet<RequestContext>()
 
-/** Checks one answer. */
+/** Checks the response to one request. */
 export const watch = (request: RequestContext): void => {
   if (watched.has(request)) return
   watched.add(request)
@@ -42,7 +42,7 @@ export const watch = (request: RequestContext): void => {
   let length = 0
   const keep = (chunk: unknown, encoding: unknown): void => {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
-    // Of other bodies nothing is read but whether there is one.
+    // Other bodies are only checked for presence.
     if (length > 0 && !String(request.head?.['content-type']).includes('json')) return
     const bytes =
       typeof chunk === 'string'
@@ -58,7 +58,7 @@ export const watch = (request: RequestContext): void => {
   } as ServerResponse['write']
   res.end = function (this: ServerResponse, ...words: Parameters<ServerResponse['end']>) {
     keep(words[0], words[1])
-    // Chunks of an event stream go through the socket.
+    // Chunks of an event stream are written to the socket.
     const isSeen = request.head?.['content-type'] !== 'text/event-stream'
     if (!res.destroyed) check(request, isSeen && body ? Buffer.concat(body) : undefined)
     return end.apply(this, words)
@@ -66,7 +66,7 @@ export const watch = (request: RequestContext): void => {
 }
 
 const check = ({ req, res, head, route, target, isPluginAnswer }: RequestContext, body: Buffer | undefined): void => {
-  // What the middleware of plugins answers is declared nowhere.
+  // Responses of plugin middleware are not declared.
   if (isPluginAnswer) return
   const method = req.method ?? 'GET'
   const sent = { method, status: res.statusCode, headers: head ?? {}, body, declaration: route?.declaration }
@@ -76,7 +76,7 @@ const check = ({ req, res, head, route, target, isPluginAnswer }: RequestContext
   const shown = body === undefined ? '' : `: ${body.subarray(0, 500)}`
   report(
     new AnswerFault(
-      `${method} ${target.redactedPath}${named} answered ${res.statusCode} differently from what it declares: ${fault}${shown}`,
+      `${method} ${target.redactedPath}${named} returned ${res.statusCode} in conflict with its declaration: ${fault}${shown}`,
     ),
   )
 }

@@ -6,32 +6,32 @@ import { compileSchema, faultMessage } from '../../json-schema.ts'
 import { answersOf, commonRefusals, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from '../../openapi/declared-answers.ts'
 import type { Declaration } from '../router.ts'
 
-/** An answer as its client gets it. */
+/** A response as received by the client. */
 export interface SentAnswer {
   readonly method: string
   readonly status: number
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, unknown>>
-  /** Absent when there was more of it than is checked. */
+  /** Absent if it is too long to be checked. */
   readonly body: Buffer | undefined
-  /** Of the route that answered; absent where there is none at the address. */
+  /** The declaration of the matched route; absent if none matched. */
   readonly declaration: Declaration | undefined
 }
 
-/** Refusals where no route has the address, or none with this method. */
+/** Statuses of refusals without a matching route. */
 const unrouted: ReadonlySet<number> = new Set([...commonRefusals, 404, 405])
 
-/** From an address with a slash at its end. */
+/** Redirects from paths with a trailing slash. */
 const slashRedirects: ReadonlySet<number> = new Set([301, 308])
 
-/** What is wrong with an answer by what its route declares; undefined of one that fits. */
+/** Describes how a response differs from its route's declaration; undefined if it matches. */
 export const answerFault = (answer: SentAnswer): string | undefined => {
   const { method, status, declaration } = answer
   if (method === 'OPTIONS' && status === 200) return bodyFault(answer, {})
   if (!declaration && slashRedirects.has(status)) return bodyFault(answer, {})
   if (!declaration) return unrouted.has(status) ? problemFault(answer) : `the status ${status} is for routes only`
   const declared = answersOf(declaration)[status]
-  // A HEAD of a route with effects is refused like an unknown method.
+  // HEAD on a route with effects is refused like an unknown method.
   const isRefusal = knownRefusals(declaration).has(status) || commonRefusals.has(status) || (method === 'HEAD' && status === 405)
   if (status === 304 && mayBeKnown(declaration)) return bodyFault(answer, {})
   if (!declared) return isRefusal ? problemFault(answer) : `the status ${status} is not declared`
@@ -41,14 +41,14 @@ export const answerFault = (answer: SentAnswer): string | undefined => {
 
 const refusals = new WeakMap<Declaration, ReadonlySet<number>>()
 
-/** Kept: to read the statuses of problems is to make each of them. */
+/** Cached, because reading the statuses of problems means constructing each of them. */
 const knownRefusals = (declaration: Declaration): ReadonlySet<number> => {
   const known = refusals.get(declaration) ?? refusalsOf(declaration)
   refusals.set(declaration, known)
   return known
 }
 
-/** JSON that is read has a validator, so the client may have it already. */
+/** JSON responses to GET have a validator, so they may be 304. */
 const mayBeKnown = ({ method, responses }: Declaration): boolean =>
   method === 'GET' && responses[200] !== undefined && Object.keys(contentOf(responses[200])).includes('application/json')
 
@@ -77,7 +77,7 @@ const bodyFault = (answer: SentAnswer, content: Readonly<Record<string, SchemaSh
   return validate(jsonOf(answer)) ? undefined : faultMessage(validate.errors ?? [], 'the body')
 }
 
-/** The first fault in the data of server-sent events; the last one may be cut. */
+/** The first invalid data of server-sent events; the last event may be truncated. */
 const eventFault = (text: string, validate: ValidateFunction): string | undefined => {
   const blocks = text.split('\n\n').slice(0, -1)
   for (const block of blocks) {
@@ -102,5 +102,5 @@ const compiled = (schema: SchemaShape): ValidateFunction => {
   return known
 }
 
-// Loads the compiler before a server serves, not while its first clients wait.
+// Loads the compiler before a server starts, not during its first requests.
 for (const schema of Object.values(problems)) compiled(schema as SchemaShape)

@@ -11,7 +11,7 @@ import {
 } from 'pounce/sdk'
 import { type Credentials, readingPermissions } from 'pounce/sdk/kit'
 
-/** Ids that mean something to the policy of these tests. */
+/** Ids known to the policy of these tests. */
 export const seenId = '5f9d88b4e4b0c0a5d0a5b001'
 export const hiddenId = '5f9d88b4e4b0c0a5d0a5b002'
 export const ownId = '5f9d88b4e4b0c0a5d0a5b003'
@@ -39,7 +39,7 @@ const accounts = new Map<string, Caller>([
   ['service', { via: 'service', scope: 'extraction', superAdmin: false }],
 ])
 
-/** Who a credential stands for: keys and tokens are names, passwords `secret`, the session `fresh` is Ann's. */
+/** Credentials in these tests: keys and tokens are names, all passwords are `secret`, the session `fresh` is Ann's. */
 export const callers: Callers = {
   async identify({ headerKey, queryKey, bearer, basic, session, wantsSuperAdmin }: Credentials) {
     const name = headerKey ?? queryKey ?? bearer ?? (basic?.password === 'secret' ? basic.email : undefined)
@@ -49,7 +49,7 @@ export const callers: Callers = {
   },
 }
 
-/** Ann may do everything to her own resources and see `seenId`; anonymous readers see it on a public server. */
+/** Ann has all rights on her own resources and may view `seenId`; so may anonymous callers on a public server. */
 export class TestPolicy implements Pick<Policy, 'can' | 'canOn' | 'isPrivate'> {
   readonly isPrivate: boolean
   readonly asked: (Ref & { readonly permission: Permission })[] = []

@@ -2,7 +2,7 @@ import { type Route, routesFor, s } from 'pounce/sdk'
 
 const route = routesFor('things', {})
 
-/** Routes that need nothing and no one, for tests of what comes before a handler. */
+/** Public routes without dependencies, for tests of the middleware before the handler. */
 export const plainRoutes = {
   hello: route({
     method: 'GET',

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A bare connection, for requests that no client library would send. */
+/** A raw connection, for requests that no client library would send. */
 export class RawClient {
   readonly socket: Socket
   #received = ''
@@ -15,7 +15,7 @@ export class RawClient {
     socket.on('close', () => {
       this.#isClosed = true
     })
-    // A reset by the server ends the connection like a close.
+    // A reset by the server is treated like a close.
     socket.on('error', () => undefined)
   }
 
@@ -28,13 +28,13 @@ export class RawClient {
     return this
   }
 
-  /** Resolves with everything received when the server has closed the connection. */
+  /** Resolves with all received data when the server has closed the connection. */
   async closed(): Promise<string> {
     if (!this.#isClosed) await once(this.socket, 'close')
     return this.#received
   }
 
-  /** Resolves when what was received matches; rejects when the connection ends first. */
+  /** Resolves when the received data matches; rejects if the connection ends first. */
   async receives(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.#received)) {
       if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#received)}`)
@@ -47,7 +47,7 @@ export class RawClient {
   }
 }
 
-/** Connects to a server of this machine. */
+/** Connects to a local server. */
 export const rawClient = async (port: number): Promise<RawClient> => {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')

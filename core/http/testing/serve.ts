@@ -9,7 +9,7 @@ import type { Http } from '../server.ts'
 import { createHttp } from '../server.ts'
 import { checkAnswers } from './answer-check.ts'
 
-/** What a test may set. */
+/** Options of a test server. */
 export interface ServeOptions {
   readonly policy?: Policy
   readonly callers?: Callers
@@ -31,14 +31,14 @@ const installation: Installation = {
   permissions: new PermissionCatalog(),
 }
 
-/** What a schema of settings gives when nothing is set. */
+/** The default values of a settings schema. */
 export const defaultsOf = (schema: unknown): unknown => {
   const { properties, default: value } = schema as { readonly properties?: Readonly<Record<string, unknown>>; readonly default?: unknown }
   if (!properties) return value
   return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, defaultsOf(each)]))
 }
 
-/** Everything a server is made of, with quiet services. */
+/** The parts of a server, with services that log nothing. */
 export const httpOptions = (routes: Readonly<Record<string, Route>>, given: ServeOptions = {}): HttpOptions => {
   let last = 0
   return {
@@ -56,7 +56,7 @@ export const httpOptions = (routes: Readonly<Record<string, Route>>, given: Serv
   }
 }
 
-/** A listening server of these routes, whose answers are checked, that ends with the test. */
+/** A listening server with these routes, whose responses are checked; stopped after the test. */
 export const serve = async (
   t: ExecutionContext,
   routes: Readonly<Record<string, Route>>,

@@ -3,7 +3,7 @@ import { checkedEmail } from 'pounce/sdk/kit'
 import { describe, plainlyFits, type SchemaShape } from '../../json-schema.ts'
 import { isSettings, lacksRequired, type Node, type Part, recordOf, withDefaults } from './schema-tree.ts'
 
-/** A part's settings with defaults, or its validation errors. */
+/** A part's settings with its defaults, and the problems found. */
 export interface CheckedPart {
   readonly value: unknown
   readonly problems: readonly string[]
@@ -12,14 +12,14 @@ export interface CheckedPart {
 /** The source of a value. */
 export interface Origin {
   readonly source: string
-  /** The setting and the text typed for it, if it came from text. */
+  /** The setting and its text as typed, if the source consists of one setting. */
   readonly typed?: { readonly name: string; readonly text: string } | undefined
 }
 
-/** For these, ajv reports that another value is required, but not which. */
+/** Errors whose ajv message does not list the valid values. */
 const isChoice = ({ keyword }: ErrorObject): boolean => ['anyOf', 'enum', 'const', 'format'].includes(keyword)
 
-/** The value as typed, if it was converted, for example to a number. */
+/** The value as typed, if it was converted, for instance to a number. */
 const asTyped = (value: unknown, text: string | undefined): string =>
   typeof value === 'number' ? (text ?? String(value)) : text === undefined || typeof value === 'string' ? JSON.stringify(value) : text
 
@@ -38,7 +38,7 @@ const isSecret = (node: Node, path: readonly string[]): boolean => {
   return false
 }
 
-/** Only the members that were set: compiling the others would take most of the start time. */
+/** Only the members that are set: compiling the rest would take most of the start time. */
 const narrowed = (node: Node, given: unknown): Node => {
   if (!node.properties || !isSettings(given)) return node
   const { required: _required, ...rest } = node
@@ -68,12 +68,12 @@ const pathOf = (part: Part, error: ErrorObject): string[] => {
   return [...part.path, ...inner, ...missing]
 }
 
-/** Each alternative reports an error; the error about all of them is enough. */
+/** True of the errors of single alternatives: the error of the union is enough. */
 const isDetail = (error: ErrorObject): boolean => error.schemaPath.includes('/anyOf/')
 
 /**
- * Applies the defaults of a part and validates it. `given` contains the values that were set; if it is empty and nothing is missing, the defaults are used
- * without validation.
+ * Fills in the defaults of a part and validates it. `given` holds the configured values; if it is undefined and no required setting
+ * is missing, the defaults are not validated.
  */
 export const checkPart = async (
   part: Part,
@@ -83,7 +83,7 @@ export const checkPart = async (
 ): Promise<CheckedPart> => {
   const value = withDefaults(settings, { ...part.schema, default: part.schema.default ?? {} })
   const isIncomplete = lacksRequired(value, part.schema)
-  // Most installations set an address, a folder and an account: loading ajv for these would take a tenth of the start time.
+  // Most installations only set an address, a folder and an account: loading ajv for these would take a tenth of the start time.
   if (!isIncomplete && plainlyFits(part.schema, given ?? {}, { email: isEmail })) return { value, problems: [] }
   const touched = isIncomplete ? part.schema : narrowed(part.schema, given ?? {})
   if (!isIncomplete && Object.keys(touched.properties ?? {}).length === 0) return { value, problems: [] }

@@ -21,7 +21,7 @@ const parsed = (text: string): unknown => {
 
 const looksLikeJson = (text: string): boolean => /^\s*[[{]/.test(text)
 
-/** Converts text to the type that a schema requires. Text that does not convert is returned unchanged, for validation to report. */
+/** Converts text to the type that a schema requires. Invalid text is returned unchanged, so that validation reports it. */
 export const coerce = (text: string, node: Node): unknown => {
   if (node.type === 'number' || node.type === 'integer') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
   if (node.type === 'boolean') return truths.get(text.trim().toLowerCase()) ?? text

@@ -7,10 +7,10 @@ import { messageOf } from '../startup-error.ts'
 import { coerce } from './coerce.ts'
 import { type Node, recordOf, settingNames } from './schema-tree.ts'
 
-/** Environment variables, as `process.env` has them. */
+/** Environment variables in the shape of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** One setting from the environment. */
+/** A setting from the environment. */
 export interface EnvironmentSetting {
   readonly variable: string
   readonly path: readonly string[]
@@ -20,7 +20,7 @@ export interface EnvironmentSetting {
 }
 
 const prefix = 'POUNCE_'
-/** Used by tests and tools, never settings. */
+/** Variables of tests and tools, which are not settings. */
 const ignored = /^POUNCE_TEST_/i
 
 const canonical = (name: string): string => name.toLowerCase().replace(/[_-]/g, '')
@@ -38,7 +38,7 @@ export const variableFor = (name: string): string =>
     )
     .join('__')
 
-/** The setting of an environment variable: `__` separates levels, case and single underscores are ignored. */
+/** The setting that a variable sets: `__` stands for a dot; case and single underscores are ignored. */
 const find = (segments: readonly string[], root: Node): { readonly path: readonly string[]; readonly node: Node } | undefined => {
   const path: string[] = []
   let node = root
@@ -58,7 +58,7 @@ const find = (segments: readonly string[], root: Node): { readonly path: readonl
 
 const segmentsOf = (variable: string): string[] => variable.slice(prefix.length).split('__')
 
-/** A typing error rather than another plugin's setting. */
+/** True if the name is probably a typo rather than the setting of another plugin. */
 const isNear = (variable: string, guess: string | undefined): boolean =>
   guess !== undefined && editDistance(variable.toUpperCase(), guess) <= 2
 
@@ -71,8 +71,9 @@ const reasonAgainst = (variable: string, root: Node, explain: (name: string) => 
 }
 
 /**
- * Settings from `POUNCE_…` variables; `…_FILE` names a file whose content is the value. A variable that matches no setting is reported with the closest match,
- * and so is an unreadable file. `explain` may extend the message. Matches are computed on demand: comparing names takes longer than reading all variables.
+ * Settings from `POUNCE_…` variables; `…_FILE` names a file that contains the value. Unknown variables are reported with the nearest
+ * setting, and unreadable files are reported too. `explain` may give the reason why a name is not a setting.
+ * Messages are created on demand, because comparing names takes longer than reading all variables.
  */
 export const fromEnvironment = (
   environment: Environment,
@@ -103,7 +104,7 @@ export const fromEnvironment = (
   return { settings, problems: () => problems.map(words => words()) }
 }
 
-/** Variables declared by plugins, converted to settings. */
+/** Settings from the variables that plugins declare. */
 export interface AliasedSettings {
   readonly settings: readonly { readonly variable: string; readonly path: readonly string[]; readonly text: string }[]
   readonly warnings: readonly string[]
@@ -119,11 +120,11 @@ const given = (plugins: readonly NamedPlugin[], environment: Environment): reado
     .flatMap(({ plugin }) => Object.entries(plugin.environment ?? {}))
     .flatMap(([variable, alias]) => (environment[variable] ? [{ ...alias, variable, text: environment[variable] }] : []))
 
-/** Plugins enabled by the settings. */
+/** Plugins that the variables that are set enable. */
 export const usedByAliases = (plugins: readonly NamedPlugin[], environment: Environment): readonly string[] =>
   given(plugins, environment).flatMap(({ uses = [] }) => uses)
 
-/** Reads the variables that plugins declare. Logs a warning for each one without effect. */
+/** Reads the variables that plugins declare. A variable without effect gives a warning. */
 export const fromAliases = (
   plugins: readonly NamedPlugin[],
   environment: Environment,
@@ -139,20 +140,20 @@ export const fromAliases = (
       .filter(one => !hasEffect(one) && !one.defaults?.includes(one.text.toLowerCase()))
       .map(
         ({ variable, setting, otherwise }) =>
-          `${variable} has no effect: ${otherwise ?? (setting === undefined ? 'it has no meaning here' : `no plugin that runs has the setting ${setting}`)}`,
+          `${variable} has no effect: ${otherwise ?? (setting === undefined ? 'it is not used' : `no enabled plugin has the setting ${setting}`)}`,
       ),
   }
 }
 
-/** What is known about a name that is not a setting. */
+/** An explanation for a name that is not a setting. */
 export interface UnknownSetting {
-  /** The reason, if it is not just a typing error. */
+  /** Why it is not a setting, if it is not just a typo. */
   readonly because?: string
-  /** Settings that may have been intended. */
+  /** Settings that the user may have meant. */
   readonly candidates: readonly string[]
 }
 
-/** A name below an in-tree plugin means that the setting is unknown, or that the plugin is not loaded. */
+/** Explains an unknown name; below a built-in plugin, it is an unknown setting of that plugin, or the plugin is not enabled. */
 export const unknownSetting = (name: string, schema: Node): UnknownSetting => {
   const [kind = '', plugin = ''] = name.split('.')
   const id = `${kind}.${plugin}`

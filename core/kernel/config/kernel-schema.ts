@@ -3,14 +3,14 @@ import { httpConfig } from '../../http/config.ts'
 
 const { metrics: _served, ...httpMembers } = httpConfig.properties
 
-/** A plugin to load: its id, a package name or a folder; `as` gives a second copy a name of its own. */
+/** A plugin to load: its id, a package name or a folder; `as` names a second copy of it. */
 export const PluginEntry = s.Union([
   s.String({ minLength: 1 }),
   s.Object({ plugin: s.String({ minLength: 1 }), as: s.String({ pattern: '^[a-z0-9-]+(\\.[a-z0-9-]+)+$' }) }),
 ])
 export type PluginEntry = s.Static<typeof PluginEntry>
 
-/** Settings of the kernel itself, at the top of the configuration. */
+/** Settings of the kernel itself, at the top level of the configuration. */
 export const kernelSchema = s.Object({
   plugins: s.Array(PluginEntry, {
     default: [],
@@ -92,5 +92,5 @@ export const kernelSchema = s.Object({
   dbupdate: s.Boolean({ default: false, description: 'Apply pending migrations at startup' }),
 })
 
-/** Validated kernel settings. `data` is an absolute path. */
+/** Validated settings of the kernel. `data` is an absolute path. */
 export type KernelConfig = s.Static<typeof kernelSchema>

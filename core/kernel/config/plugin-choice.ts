@@ -11,7 +11,7 @@ import { isSettings, type Settings } from './schema-tree.ts'
 export interface PluginLayer {
   readonly settings: Settings
   readonly folder: string
-  /** Set if the source was typed text. */
+  /** Present if the list was given as text. */
   readonly typed?: unknown
 }
 
@@ -19,7 +19,7 @@ const nameOf = ({ plugin, as }: PluginRequest): string => as ?? (typeof plugin =
 const requestOf = (entry: PluginEntry, from: string): PluginRequest =>
   typeof entry === 'string' ? { plugin: absoluteSource(entry, from), from } : { ...entry, plugin: absoluteSource(entry.plugin, from), from }
 
-/** A list of `+name` and `-name` modifies the list of the lower layer, adding copies in it; any other list replaces it. An empty string is treated as unset. */
+/** A list of `+name` and `-name` modifies the list below it, and copies in it are added; any other list replaces it. Empty text is ignored. */
 const nextPlugins = (below: readonly PluginRequest[], { settings, folder, typed }: PluginLayer): readonly PluginRequest[] => {
   const listed = settings['plugins']
   if (!Array.isArray(listed) || (typed && listed.length === 0)) return below
@@ -28,14 +28,14 @@ const nextPlugins = (below: readonly PluginRequest[], { settings, folder, typed 
   const [change, plain] = [texts.find(text => /^[+-]/.test(text)), texts.find(text => !/^[+-]/.test(text))]
   if (change === undefined) return entries.map(entry => requestOf(entry, folder))
   if (plain !== undefined)
-    throw new StartupError(`"plugins" has ${change}, which changes the list, and ${plain}, which is of a new list: begin it with + or -`)
+    throw new StartupError(`"plugins" mixes ${change}, which modifies the list, with ${plain}, which replaces it: prefix it with + or -`)
   return entries.reduce<readonly PluginRequest[]>((list, entry) => {
     const changed = requestOf(typeof entry === 'string' ? entry.slice(1) : entry, folder)
     const without = list.filter(one => nameOf(one) !== nameOf(changed))
     if (typeof entry !== 'string' || entry.startsWith('+')) return [...without, changed]
     if (without.length < list.length || isOwnPlugin(nameOf(changed))) return without
     const candidates = list.map(one => `-${nameOf(one)}`)
-    throw new StartupError(`${entry} removes no plugin of the list${didYouMean(entry, candidates, 0.4)}`)
+    throw new StartupError(`${entry} does not match any listed plugin${didYouMean(entry, candidates, 0.4)}`)
   }, below)
 }
 
@@ -46,7 +46,7 @@ const strongest = (layers: readonly PluginLayer[], name: 'replacePlugins' | 'bas
   return entries.filter(entry => typeof entry === 'string').map(entry => requestOf(entry, layer?.folder ?? ''))
 }
 
-/** The plugins to load: the list, and those added to it or replacing some of it. */
+/** The plugins to load: the list, and plugins that are added to it or replace listed ones. */
 export interface PluginChoice {
   readonly requests: readonly PluginRequest[]
   /** Plugins that may replace others. */
@@ -55,7 +55,7 @@ export interface PluginChoice {
   readonly base: ReadonlySet<PluginRequest>
 }
 
-/** The same choice with further plugins. */
+/** The same choice with additional used plugins. */
 export const alsoUse = ({ requests, used, base }: PluginChoice, wanted: readonly PluginRequest[]): PluginChoice => {
   const named = new Map(
     wanted.map(one => [one.plugin, requests.find(other => other.plugin === one.plugin && other.as === undefined) ?? one]),
@@ -65,7 +65,7 @@ export const alsoUse = ({ requests, used, base }: PluginChoice, wanted: readonly
   return { requests: [...listed, ...added, ...base], used: new Set([...used, ...named.values()]), base }
 }
 
-/** Chooses by `plugins`, `replacePlugins` and `basePlugins` of all layers, lowest precedence first. */
+/** Evaluates `plugins`, `replacePlugins` and `basePlugins` of all layers, lowest precedence first. */
 export const choosePlugins = (layers: readonly PluginLayer[], given?: readonly PluginRequest[]): PluginChoice => {
   const listed = given ?? layers.reduce(nextPlugins, [])
   const chosen = alsoUse({ requests: listed, used: new Set(), base: new Set() }, strongest(layers, 'replacePlugins'))
@@ -77,13 +77,13 @@ export const choosePlugins = (layers: readonly PluginLayer[], given?: readonly P
 const singlePorts = ({ plugin }: NamedPlugin): readonly string[] =>
   (plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port))
 
-/** Without the plugins whose ports a plugin of higher precedence provides. */
+/** Without the plugins that provide the same port as one of the stronger ones. */
 const withoutReplaced = <T extends NamedPlugin>(plugins: readonly T[], isStrong: (one: T) => boolean): readonly T[] => {
   const taken = new Set(plugins.filter(isStrong).flatMap(singlePorts))
   return plugins.filter(one => isStrong(one) || !singlePorts(one).some(port => taken.has(port)))
 }
 
-/** Loaded plugins in the requested order, without those replaced by others. */
+/** The loaded plugins in request order, without those that others replace. */
 export const inForce = <T extends NamedPlugin>(loaded: readonly T[], { requests, used, base }: PluginChoice) => {
   const chosen = loaded.map((one, at) => ({ ...one, request: requests[at] as PluginRequest }))
   const listed = withoutReplaced(chosen, ({ request }) => used.has(request))

@@ -1,7 +1,7 @@
 import type { s } from 'pounce/sdk'
 import { StartupError } from '../startup-error.ts'
 
-/** The part of a JSON Schema that the configuration reads. */
+/** The JSON Schema keywords that the configuration uses. */
 export interface Node {
   readonly type?: string
   readonly properties?: Readonly<Record<string, Node>>
@@ -13,7 +13,7 @@ export interface Node {
   readonly const?: unknown
   readonly default?: unknown
   readonly secret?: boolean
-  /** The setting's former name, still accepted. */
+  /** The previous name of the setting; still accepted. */
   readonly formerName?: string
   readonly description?: string
 }
@@ -24,7 +24,7 @@ export const nodeOf = (schema: s.TSchema | undefined): Node => (schema ?? { type
 /** Settings as read from a file: a tree of plain objects. */
 export type Settings = { readonly [key: string]: unknown }
 
-/** The position of a schema in the configuration: the kernel's at the top, a plugin's under its dotted name. */
+/** The location of a schema in the configuration: the kernel's at the top level, a plugin's under its dotted name. */
 export interface Part {
   readonly name: string
   readonly path: readonly string[]
@@ -34,7 +34,7 @@ export interface Part {
 /** True of an object that is neither null nor an array. */
 export const isSettings = (value: unknown): value is Settings => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The schema of a record's values (an object with free keys), if the node is one. */
+/** The schema of the values of a record (an object with arbitrary keys), if the node is one. */
 export const recordOf = (node: Node): Node | undefined =>
   typeof node.additionalProperties === 'object' ? node.additionalProperties : Object.values(node.patternProperties ?? {})[0]
 
@@ -42,7 +42,7 @@ const insert = (node: Node, part: Part, depth: number): Node => {
   const segment = part.path[depth]
   if (segment === undefined) {
     const taken = Object.keys(part.schema.properties ?? {}).find(key => node.properties?.[key])
-    if (taken !== undefined) throw new StartupError(`${part.name}: its setting ${taken} conflicts with another one of the same name`)
+    if (taken !== undefined) throw new StartupError(`${part.name}: its setting ${taken} conflicts with another setting of the same name`)
     return { ...part.schema, properties: { ...node.properties, ...part.schema.properties } }
   }
   const below = node.properties?.[segment] ?? { type: 'object', properties: {} }
@@ -50,7 +50,7 @@ const insert = (node: Node, part: Part, depth: number): Node => {
   return { ...node, properties: { ...node.properties, [segment]: insert(below, part, depth + 1) } }
 }
 
-/** One schema that combines all parts. */
+/** Merges all parts into one schema. */
 export const mergeParts = (parts: readonly Part[]): Node =>
   parts.reduce<Node>((whole, part) => insert(whole, part, 0), { type: 'object', properties: {} })
 
@@ -61,7 +61,7 @@ export const settingNames = (node: Node, path: readonly string[] = []): string[]
     return [here.join('.'), ...settingNames(below, here)]
   })
 
-/** Dotted names that no schema declares. Searches records and lists of objects, not alternatives. */
+/** Dotted names that no schema declares. Descends into records and lists of objects, not into alternatives. */
 export const unknownNames = (value: unknown, node: Node, path: readonly string[] = []): string[] => {
   if (Array.isArray(value)) return value.flatMap((item, at) => (node.items ? unknownNames(item, node.items, [...path, `${at}`]) : []))
   if (!isSettings(value) || (!node.properties && node.type !== 'object')) return []
@@ -73,7 +73,7 @@ export const unknownNames = (value: unknown, node: Node, path: readonly string[]
   })
 }
 
-/** A part's own settings with defaults, also in each item of a list or record. Members of other parts are left out. */
+/** A part's own settings with defaults, including those of each item of a list or record. Members of other parts are omitted. */
 export const withDefaults = (value: unknown, node: Node): unknown => {
   const given = value === undefined ? structuredClone(node.default) : value
   const { items } = node
@@ -90,7 +90,7 @@ export const withDefaults = (value: unknown, node: Node): unknown => {
   return filled
 }
 
-/** True if a required member is still missing after the defaults, so that validation must report it. */
+/** True if a required member is still missing with the defaults applied, so that full validation is needed for the message. */
 export const lacksRequired = (value: unknown, node: Node): boolean =>
   isSettings(value)
     ? (node.required ?? []).some(key => value[key] === undefined) ||
@@ -117,7 +117,7 @@ export const maskSecrets = (value: unknown, node: Node): unknown => {
 export const at = (settings: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((value, key) => (isSettings(value) ? value[key] : undefined), settings)
 
-/** The same settings with one more value. */
+/** The same settings with one value set. */
 export const put = (settings: Settings, path: readonly string[], value: unknown): Settings => {
   const [key, ...rest] = path
   if (key === undefined) return isSettings(value) ? value : settings
@@ -125,7 +125,7 @@ export const put = (settings: Settings, path: readonly string[], value: unknown)
   return { ...settings, [key]: rest.length === 0 ? value : put(isSettings(below) ? below : {}, rest, value) }
 }
 
-/** Merges one layer over another: objects are merged, everything else is replaced. */
+/** Merges two layers: objects are merged, other values of the upper layer replace those below. */
 export const overlay = (below: unknown, above: unknown): unknown => {
   if (above === undefined) return below
   if (!isSettings(below) || !isSettings(above)) return above
@@ -134,7 +134,7 @@ export const overlay = (below: unknown, above: unknown): unknown => {
   return merged
 }
 
-/** The same schema, with the former name of each renamed setting added. */
+/** The same schema with the former names of renamed settings added. */
 export const withFormerNames = (node: Node): Node => {
   if (!node.properties) return node
   const present = Object.entries(node.properties).map(([key, below]) => [key, withFormerNames(below)] as const)
@@ -142,14 +142,14 @@ export const withFormerNames = (node: Node): Node => {
   return { ...node, properties: Object.fromEntries([...present, ...former]) }
 }
 
-/** The same settings under their current names. Throws `StartupError` if one is set under both names; `source` is included in its message. */
+/** The same settings under their current names. Throws `StartupError`, which names `source`, if one is set under both names. */
 export const toPresentNames = (settings: Settings, node: Node, source: string, path: readonly string[] = []): Settings => {
   const present: Record<string, unknown> = { ...settings }
   for (const [key, below] of Object.entries(node.properties ?? {})) {
     const { formerName } = below
     if (formerName !== undefined && Object.hasOwn(present, formerName)) {
       const [now, before] = [key, formerName].map(name => [...path, name].join('.'))
-      if (Object.hasOwn(present, key)) throw new StartupError(`${source} sets ${now} and ${before}, its former name: keep ${now} only`)
+      if (Object.hasOwn(present, key)) throw new StartupError(`${source} sets both ${now} and its former name ${before}: keep only ${now}`)
       present[key] = present[formerName]
       delete present[formerName]
     }

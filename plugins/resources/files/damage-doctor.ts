@@ -9,7 +9,7 @@ const mostNamed = 20
 /** The part of `pounce doctor` that lists files whose stored bytes are damaged or missing. */
 export class DamageDoctor implements Command {
   readonly name = 'doctor'
-  readonly summary = 'Check the installation for problems; changes nothing unless an option says so'
+  readonly summary = 'Check the installation for problems; changes nothing without an option'
   readonly options = [
     { name: 'read-data', summary: 'Read all stored files and verify their checksums, not only their lengths', takesValue: false },
     { name: 'subset', summary: 'Check one part of the stored files only: 1/7 is the first of seven', takesValue: true },
