@@ -95,8 +95,8 @@ export class PrefixRouter {
     this.replace(routes)
   }
 
-  /** Replaces all routes. */
-  replace(routes: readonly RegisteredRoute[]): void {
+  /** Replaces all routes. `withdrawn`: routes of plugins that are switched off. */
+  replace(routes: readonly RegisteredRoute[], withdrawn: readonly RegisteredRoute[] = []): void {
     this.#entries = new Map()
     this.#layers = new Map()
     this.#withdrawn = withdrawn.length > 0 ? new PrefixRouter(withdrawn) : undefined
@@ -124,6 +124,11 @@ export class PrefixRouter {
       this.#in(`${method} * ${first}/`, path) ??
       this.#in(`${method} * /`, path)
     )
+  }
+
+  /** Whether a path had this method until its route was withdrawn. */
+  isWithdrawn(method: string, path: string): boolean {
+    return this.#withdrawn?.find(method, path) !== undefined
   }
 
   /** The methods of a path. */
