@@ -54,10 +54,16 @@ test('a contribution that cannot be right stops the start with its name and the 
   t.regex(wrong({ assets: [new URL(import.meta.url)] }) ?? '', /: assets names .*, which is not in the folder of the module$/)
   t.regex(wrong({ kind: 'tab' }) ?? '', /: of must name kinds of resources/)
   t.regex(wrong({ kind: 'tab', of: ['sensor'] }) ?? '', /: of has sensor: parts are shown on the pages of dataset and file$/)
-  t.regex(wrong({ viewer: { ...viewer, mediaTypes: ['*/*'] } }) ?? '', /: viewer\.mediaTypes has \*\/\*, which is no media type/)
-  t.regex(wrong({ viewer: { ...viewer, extensions: ['.abc'] } }) ?? '', /: viewer\.extensions has \.abc: without a dot/)
+  t.regex(
+    wrong({ viewer: { ...viewer, mediaTypes: ['*/*'] } }) ?? '',
+    /: viewer\.mediaTypes has \*\/\*, which is not a lower-case media type/,
+  )
+  t.regex(
+    wrong({ viewer: { ...viewer, extensions: ['.abc'] } }) ?? '',
+    /: viewer\.extensions has \.abc: must be lower case, without a leading dot/,
+  )
   t.regex(wrong({ viewer: { ...viewer, trust: 'worker' as never } }) ?? '', /: viewer\.trust must be `page` or `frame`$/)
-  t.regex(wrong({ kind: 'page' }) ?? '', /: viewer must be given for viewers, and for no others$/)
+  t.regex(wrong({ kind: 'page' }) ?? '', /: viewer must be set for viewers, and only for them$/)
 })
 
 test('contributions of plugins are listed in the language of the page, and their files are served under a digest, for good', async t => {

@@ -120,7 +120,7 @@ const endedSession = async (t: ExecutionContext) => {
     .locator('input[type=file]')
     .first()
     .setInputFiles({ name: 'plot 1.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b') })
-  await page.getByText('Sign in again and the uploads continue').waitFor()
+  await page.getByText('Sign in again to continue the uploads').waitFor()
   await page.unroute('**/api/uploads/check')
   await page.getByRole('button', { name: 'Follow' }).click()
   const question = page.getByRole('dialog', { name: 'You are signed out' })
@@ -137,7 +137,7 @@ inBrowser('uploads continue when their account signs in again', async t => {
   const { server, page, signIn } = await endedSession(t)
   await signIn(server.admin)
   await until('the file is there', async () => (await trayTitle(page)).replaceAll(',', '').startsWith('1 of 1'))
-  t.is(await page.getByText('Sign in again and the uploads continue').count(), 0)
+  t.is(await page.getByText('Sign in again to continue the uploads').count(), 0)
 })
 
 inBrowser('another account in the same browser gets none of the uploads', async t => {
@@ -214,12 +214,12 @@ inBrowser('a file that was refused keeps its name beside the reason, uploads wit
   await page.unroute('**/api/uploadToDataset/**')
   await page.route('**/api/uploadToDataset/**', route => route.abort('internetdisconnected'))
   await page.locator('input[data-add=files]').setInputFiles(files)
-  await page.getByText('The uploads continue by themselves').waitFor()
+  await page.getByText('The uploads will resume automatically').waitFor()
   await rows.getByText('Waiting for the connection').nth(1).waitFor()
   t.is(await page.locator('.upload-tray').getByText('/s').count(), 0)
   await page.unroute('**/api/uploadToDataset/**')
   await until('the files are there', async () => (await trayTitle(page)).startsWith('2 of 2'))
-  t.is(await page.getByText('The uploads continue by themselves').count(), 0)
+  t.is(await page.getByText('The uploads will resume automatically').count(), 0)
 })
 
 const trayTitle = (page: Page): Promise<string> => page.locator('.upload-tray h2').innerText()
