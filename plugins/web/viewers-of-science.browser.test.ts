@@ -243,8 +243,8 @@ const refused: readonly (readonly [name: string, viewer: string, sentence: RegEx
   ['damaged.pdf', 'pdf', /not a PDF that can be read/],
   ['damaged.h5', 'hdf5', /not an HDF5 or NetCDF file/],
   ['damaged.nc', 'hdf5', /not an HDF5 or NetCDF file/],
-  ['damaged.geojson', 'geo', /no GeoJSON, shapefile or GeoTIFF/],
-  ['damaged-shapes.zip', 'geo', /no GeoJSON, shapefile or GeoTIFF/],
+  ['damaged.geojson', 'geo', /not a readable GeoJSON, shapefile or GeoTIFF/],
+  ['damaged-shapes.zip', 'geo', /not a readable GeoJSON, shapefile or GeoTIFF/],
   ['damaged.tif', 'deep-zoom', /picture cannot be read/],
   ['huge.tif', 'deep-zoom', /50000 × 50000 pixels are too many/],
   ['damaged.glb', 'model', /model cannot be read/],
@@ -263,7 +263,7 @@ inBrowser('damaged files, too many pixels and external links give a message and 
     t.true(await alert.getByRole('link', { name: 'Download' }).isVisible(), name)
   }
   const photo = await readFile(new URL('../../test/data/picture.png', import.meta.url))
-  const cut = 'The file of the picture is not complete'
+  const cut = 'The picture file is incomplete'
   await show(page, await upload(call, dataset, photo.subarray(0, 200), 'cut.png', { type: 'image/png' }), '?viewer=web.picture')
   await page.getByRole('main').getByRole('alert').getByText(cut).waitFor()
   await show(page, await upload(call, dataset, '\n \n', 'blank.md', { type: 'text/markdown' }))

@@ -236,7 +236,7 @@ inBrowser('a notebook shows its cells and their outputs, and none of its code is
   await page.getByText("AttributeError: no attribute 'nothing'").waitFor()
   t.is(
     await page
-      .getByRole('img', { name: 'Picture that cell 4 put out' })
+      .getByRole('img', { name: 'Picture in the output of cell 4' })
       .evaluate(image => (image as unknown as { readonly naturalWidth: number }).naturalWidth),
     48,
   )
