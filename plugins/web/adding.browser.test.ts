@@ -15,7 +15,7 @@ import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 const { test: inBrowser, launch } = browserTests(test, 'chromium')
 test.before(webBuild)
 
-inBrowser('files come from addresses, a dataset from a bag; a file names the other ones of its name', async t => {
+inBrowser('files are added from URLs, a dataset from a BagIt archive; a file lists others of the same name', async t => {
   const outside = createServer((request, response) => {
     if (request.url?.startsWith('/gone')) response.writeHead(404).end('gone')
     else response.end('a,b\n1,2\n')
@@ -33,10 +33,10 @@ inBrowser('files come from addresses, a dataset from a bag; a file names the oth
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   await page.goto(`/datasets/${dataset}?folder=${folder}`)
   await page.getByRole('button', { name: 'Add files' }).click()
-  await page.getByRole('menuitem', { name: 'From addresses on the web' }).click()
+  await page.getByRole('menuitem', { name: 'From web addresses' }).click()
   await page.getByLabel('Addresses').fill(`${source}/rain.csv\nrain.csv`)
   await page.getByRole('dialog').getByRole('button', { name: 'Add files' }).click()
-  await page.getByRole('alert').getByText('Line 2 is no web address: “rain.csv”.').waitFor()
+  await page.getByRole('alert').getByText('Line 2 is not a web address: “rain.csv”.').waitFor()
   await page.getByLabel('Addresses').fill(`${source}/rain.csv\n${source}/gone.csv`)
   t.deepEqual(await axeFindings(page), [])
   await page.getByRole('dialog').getByRole('button', { name: 'Add files' }).click()
@@ -69,7 +69,7 @@ inBrowser('files come from addresses, a dataset from a bag; a file names the oth
   t.deepEqual(problems, [])
 })
 
-/** Drops files or folders of this machine onto the middle of a page. */
+/** Drops local files or folders onto the middle of a page. */
 const drop = async (page: Page, paths: readonly string[]): Promise<void> => {
   const session = await page.context().newCDPSession(page)
   const data = { items: [], files: [...paths], dragOperationsMask: 1 }
@@ -77,7 +77,7 @@ const drop = async (page: Page, paths: readonly string[]): Promise<void> => {
     await session.send('Input.dispatchDragEvent', { type, x: 400, y: 400, data })
 }
 
-inBrowser('a folder is uploaded with every file in it, whatever their names are', async t => {
+inBrowser('a folder is uploaded with all of its files, whatever their names', async t => {
   const names = ['10:30.csv', 'a*b|c.txt', 'CON', ' first.txt', 'plain.txt', 'say "hi".txt', 'what?.txt', '<x>/in 100%22.txt', '観測/é.txt']
   const source = join(await tempFolder(t), 'odd "folder"')
   for (const name of names) {
@@ -110,7 +110,7 @@ inBrowser('a folder is uploaded with every file in it, whatever their names are'
   t.deepEqual(problems, [])
 })
 
-inBrowser('names are saved without blanks around them, and blanks alone are no name', async t => {
+inBrowser('names are trimmed when saved, and blank names are refused', async t => {
   const server = await bootForTest({ t })
   const browser = await launch()
   t.teardown(() => browser.close())

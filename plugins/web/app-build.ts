@@ -53,7 +53,7 @@ interface ManifestChunk {
 }
 
 /**
- * The files that browsers load. `npm ci` builds them; where they are missing or older than the sources, a child process builds them while the API
+ * The built files of the web interface. `npm ci` builds them; if they are missing or older than the sources, a child process builds them while the API
  * is already being served. Nothing is read before the first page is requested.
  */
 export class AppBuild {

@@ -13,11 +13,11 @@ test.before(webBuild)
 
 const megabyte = 1_000_000
 const pageRows = 200
-/** With `POUNCE_TEST_MATRIX=full` every page of rows is loaded, and so many files are opened. */
+/** With `POUNCE_TEST_MATRIX=full`, every page of rows is loaded, and more files are opened. */
 const pagesLoaded = usualOrFull(100, 500)
 const opened = usualOrFull(20, 50)
 
-/** Bytes of JavaScript objects that are still used. */
+/** Bytes of live JavaScript objects, after garbage collection. */
 const heapOf = async (page: Page): Promise<number> => {
   const session = await page.context().newCDPSession(page)
   await session.send('HeapProfiler.collectGarbage')
@@ -26,7 +26,7 @@ const heapOf = async (page: Page): Promise<number> => {
   return usedSize
 }
 
-/** Answers for a list of so many files, made of the one file that is there: a server with a million takes minutes to fill. */
+/** Fakes a list of `total` files from the only one in the dataset: creating a million files takes minutes. */
 const withFiles = async (page: Page, call: TestFetch, dataset: string, total: number): Promise<ReadonlySet<number>> => {
   const loaded = new Set<number>()
   const { entries } = await ok<{ entries: readonly { id: string }[] }>(call(`/api/datasets/${dataset}/entries`))
@@ -56,12 +56,12 @@ const setUp = async (t: ExecutionContext) => {
   return { call, dataset, page, problems }
 }
 
-inBrowser('100,000 rows, walked from the first to the last, are at most 2,000 elements and 80 MB of objects', async t => {
+inBrowser('scrolling through 100,000 rows takes at most 2,000 elements and 80 MB of objects', async t => {
   const { call, dataset, page, problems } = await setUp(t)
   const loaded = await withFiles(page, call, dataset, 100_000)
   await page.goto(`/datasets/${dataset}`)
   await page.getByText('reading 1.bin', { exact: true }).waitFor()
-  // Each page of rows is loaded when some of it is seen.
+  // A page of rows is loaded when a part of it is in view.
   await page.evaluate(`(async () => {
     const grid = document.querySelector('[role=grid]')
     const step = grid.scrollHeight / ${pagesLoaded}
@@ -82,7 +82,7 @@ inBrowser('100,000 rows, walked from the first to the last, are at most 2,000 el
   t.deepEqual(problems, [])
 })
 
-inBrowser('the last of 1,000,000 rows is reached', async t => {
+inBrowser('the last of 1,000,000 rows can be reached', async t => {
   const { call, dataset, page, problems } = await setUp(t)
   await withFiles(page, call, dataset, 1_000_000)
   await page.goto(`/datasets/${dataset}`)
@@ -127,7 +127,7 @@ inBrowser('files opened and closed leave at most 10 MB of objects', async t => {
     await page.waitForLoadState('networkidle')
   }
   await page.goto(`/datasets/${dataset}`)
-  // What all viewers load stays.
+  // Code shared by all viewers stays loaded.
   await walk(0, warm)
   const before = await heapOf(page)
   await walk(warm, names.length)

@@ -20,7 +20,7 @@ interface Texts {
 const rename = (kind: 'datasets' | 'collections', id: string, name: string): Promise<unknown> =>
   ok(call(`/api/${kind}/${id}/title`, { method: 'PUT', json: { name } }))
 
-inBrowser('a text that somebody else changed meanwhile is shown beside one’s own, and nothing is lost', async t => {
+inBrowser('a concurrent change by another user is shown beside one’s own, and nothing is lost', async t => {
   const dataset = await newDataset(call, { name: 'Oak', description: 'of 2018' })
   const now = (): Promise<Texts> => ok<Texts>(call(`/api/datasets/${dataset}?view=full`))
   const browser = await launch()
@@ -34,14 +34,14 @@ inBrowser('a text that somebody else changed meanwhile is shown beside one’s o
     await field.fill(text)
   }
 
-  // Another text of the dataset is no conflict.
+  // A change of another field is not a conflict.
   await edit('Oaks')
   await ok(call(`/api/datasets/${dataset}/description`, { method: 'PUT', json: { description: 'of 2019' } }))
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Oaks' }).waitFor()
   t.like(await now(), { name: 'Oaks', description: 'of 2019' })
 
-  // Both are shown; going on loses nothing.
+  // Both are shown; cancelling loses nothing.
   await edit('Mine')
   await rename('datasets', dataset, 'Theirs')
   await page.keyboard.press('Enter')
@@ -53,13 +53,13 @@ inBrowser('a text that somebody else changed meanwhile is shown beside one’s o
   t.is(await field.inputValue(), 'Mine')
   t.is((await now()).name, 'Theirs')
 
-  // One's own, knowing the other.
+  // Save one's own after seeing the other.
   await field.press('Enter')
   await dialog.getByRole('button', { name: 'Save mine' }).click()
   await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor()
   t.is((await now()).name, 'Mine')
 
-  // Theirs.
+  // Keep theirs.
   await edit('Mine again')
   await rename('datasets', dataset, 'Theirs again')
   await page.keyboard.press('Enter')
@@ -67,7 +67,7 @@ inBrowser('a text that somebody else changed meanwhile is shown beside one’s o
   await page.getByRole('heading', { level: 1, name: 'Theirs again' }).waitFor()
   t.is((await now()).name, 'Theirs again')
 
-  // The form of a collection.
+  // The same in the form of a collection.
   const json = { name: 'Leaves', description: 'of oaks' }
   const { id } = await ok<{ id: string }>(call('/api/collections', { method: 'POST', json }))
   const collection = (): Promise<Texts> => ok<Texts>(call(`/api/collections/${id}?view=full`))
@@ -84,7 +84,7 @@ inBrowser('a text that somebody else changed meanwhile is shown beside one’s o
     const { name, description } = await collection()
     return name === 'My leaves' && description === 'of my oaks'
   })
-  // The browser itself says each refusal of a request.
+  // The browser logs each refused request.
   t.deepEqual(
     problems.filter(each => !each.includes('412')),
     [],

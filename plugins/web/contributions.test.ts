@@ -20,7 +20,7 @@ const file = (name: string): URL => pathToFileURL(join(folder, name))
 const viewer = { mediaTypes: ['text/*'], extensions: ['abc'], maxBytes: 100, trust: 'page', rank: 20 } as const
 const good: WebContribution = { id: 'example.parts.one', kind: 'viewer', title: { en: 'One' }, module: file('part.js'), viewer }
 
-/** What a plugin's contributions are refused with at startup. */
+/** The startup error for invalid contributions. */
 const refusal = (...contributions: readonly WebContribution[]): string | undefined => {
   const all = () => contributions.map(each => new (webContribution(each).by as new () => WebContribution)())
   try {
@@ -40,7 +40,7 @@ interface Listed {
 const list = async (query = ''): Promise<readonly Listed[]> =>
   (await (await server.as()(`/api/web/contributions${query}`)).json()) as readonly Listed[]
 
-test('a contribution that cannot be right stops the start with its name and the member', t => {
+test('an invalid contribution aborts the startup with an error that names it and the member', t => {
   t.is(refusal(good), undefined)
   const wrong = (changes: Partial<WebContribution>, ...also: WebContribution[]) => refusal({ ...good, ...changes }, ...also)
   t.is(wrong({ id: 'One' }), 'Web contribution One: id must be the id of the plugin, a dot and a name of its own')
@@ -54,13 +54,19 @@ test('a contribution that cannot be right stops the start with its name and the 
   t.regex(wrong({ assets: [new URL(import.meta.url)] }) ?? '', /: assets names .*, which is not in the folder of the module$/)
   t.regex(wrong({ kind: 'tab' }) ?? '', /: of must name kinds of resources/)
   t.regex(wrong({ kind: 'tab', of: ['sensor'] }) ?? '', /: of has sensor: parts are shown on the pages of dataset and file$/)
-  t.regex(wrong({ viewer: { ...viewer, mediaTypes: ['*/*'] } }) ?? '', /: viewer\.mediaTypes has \*\/\*, which is no media type/)
-  t.regex(wrong({ viewer: { ...viewer, extensions: ['.abc'] } }) ?? '', /: viewer\.extensions has \.abc: without a dot/)
+  t.regex(
+    wrong({ viewer: { ...viewer, mediaTypes: ['*/*'] } }) ?? '',
+    /: viewer\.mediaTypes has \*\/\*, which is not a lower-case media type/,
+  )
+  t.regex(
+    wrong({ viewer: { ...viewer, extensions: ['.abc'] } }) ?? '',
+    /: viewer\.extensions has \.abc: must be lower case, without a leading dot/,
+  )
   t.regex(wrong({ viewer: { ...viewer, trust: 'worker' as never } }) ?? '', /: viewer\.trust must be `page` or `frame`$/)
-  t.regex(wrong({ kind: 'page' }) ?? '', /: viewer must be given for viewers, and for no others$/)
+  t.regex(wrong({ kind: 'page' }) ?? '', /: viewer must be set for viewers, and only for them$/)
 })
 
-test('contributions of plugins are listed in the language of the page, and their files are served under a digest, for good', async t => {
+test('contributions are listed in the requested language, and their files are served under a digest with unlimited caching', async t => {
   const [spectrum] = (await list('?language=de')).filter(({ id }) => id === 'example.viewer-spectrum.spectrum')
   t.like(spectrum, { title: 'Spektrum', plugin: 'example.viewer-spectrum' })
   t.is(spectrum?.texts['y'], 'Intensität')
@@ -78,7 +84,7 @@ test('contributions of plugins are listed in the language of the page, and their
   t.is((await server.as()('/web/parts/0000/spectrum.js')).status, 404)
 })
 
-test('our own viewers are contributions too, each a module of the build', async t => {
+test('built-in viewers are contributions too, each a module of the build', async t => {
   const own = (await list()).filter(({ id }) => id.startsWith('web.'))
   t.true(own.length >= 5)
   for (const { id, module } of own) {
@@ -87,7 +93,7 @@ test('our own viewers are contributions too, each a module of the build', async 
   }
 })
 
-test('the address that a previewer announces leads to the module of the viewer for the same media types', async t => {
+test('the path of a previewer redirects to the module of the viewer for the same media types', async t => {
   const { location, status } = await server
     .as()('/previewers/image/image.js', { redirect: 'manual' })
     .then(response => ({ status: response.status, location: response.headers.get('location') ?? '' }))
@@ -97,7 +103,7 @@ test('the address that a previewer announces leads to the module of the viewer f
   for (const path of ['/previewers/image/none.js', '/previewers/none/image.js']) t.is((await server.as()(path)).status, 404, path)
 })
 
-test('the frame of parts is a page without origin and network, for everyone', async t => {
+test('the frame of parts is a public page without origin and network access', async t => {
   const { key } = await somebody(server)
   for (const caller of [undefined, key]) {
     const response = await server.as(caller)('/web/frame')

@@ -8,13 +8,13 @@ import { type WebContribution, WebContributions } from 'pounce/sdk/kit'
 import { AppBuild } from './app-build.ts'
 
 const kinds: ReadonlySet<string> = new Set(['viewer', 'page', 'admin', 'tab', 'panel', 'action'])
-/** Those shown on the pages of resources. */
+/** Kinds that are shown on the pages of resources. */
 const onResources: ReadonlySet<string> = new Set(['tab', 'panel', 'action'])
 const pagesWithParts: ReadonlySet<string> = new Set(['dataset', 'file'])
 const mediaType = /^[a-z0-9][\w.+-]*\/(?:\*|[a-z0-9][\w.+-]*)$/
 const fileName = /^[\w.-]{1,100}$/
 
-/** What a contribution loads: files of the plugin that made it, or, for our own, a module of the build. */
+/** What a contribution loads: files of its plugin or, for built-in viewers, a module of the build. */
 type Source = { readonly built: string } | { readonly module: string; readonly files: readonly string[] }
 
 interface Part {
@@ -27,7 +27,7 @@ interface ServedFile {
   readonly bytes: Buffer
 }
 
-/** Addresses of a contribution below the base URL. */
+/** Paths of a contribution below the base URL. */
 interface Addresses {
   readonly module: string
   readonly styles: readonly string[]
@@ -39,20 +39,22 @@ export const ContributionJson = s.model(
     id: s.String(),
     plugin: s.String(),
     kind: s.String({ description: '`viewer`, `page`, `admin`, `tab`, `panel` or `action`' }),
-    title: s.String({ description: 'In the language of the query' }),
+    title: s.String({ description: 'Title in the requested language' }),
     module: s.String({ description: 'Path of an ES module that exports `mount`, below the base URL' }),
     styles: s.Array(s.String(), { description: 'Paths of style sheets to load first' }),
-    permission: s.Optional(s.String({ description: 'To hold on the resource that the part is shown on' })),
-    of: s.Array(s.String(), { description: 'Kinds of resources that the part is shown on; of a page: that hits of these kinds lead to' }),
+    permission: s.Optional(s.String({ description: 'Required on the resource that the part is shown on' })),
+    of: s.Array(s.String(), {
+      description: 'Kinds of resources on whose pages the part is shown; for a page, the kinds whose search hits link to it',
+    }),
     order: s.Number(),
-    texts: s.Record(s.String(), s.String(), { description: 'Texts of the part in the language of the query' }),
+    texts: s.Record(s.String(), s.String(), { description: 'Texts of the part in the requested language' }),
     viewer: s.Optional(
       s.Object({
         mediaTypes: s.Array(s.String()),
         extensions: s.Array(s.String()),
         maxBytes: s.Integer(),
         trust: s.Union([s.Literal('page'), s.Literal('frame')]),
-        asks: s.Optional(s.Boolean({ description: 'The module decides by its `canShow` whether it is offered' })),
+        asks: s.Optional(s.Boolean({ description: 'Whether the viewer is offered only if `canShow` of its module accepts the file' })),
         rank: s.Number(),
       }),
     ),
@@ -67,7 +69,7 @@ type Shown = s.Static<typeof ContributionJson>
 
 const pluginOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('.')))
 
-/** What plugins contribute to the interface: checked at startup, listed for pages, and served under a digest of the content. */
+/** Contributions of plugins to the web interface: validated at startup, listed for pages, and served under a digest of their content. */
 export class WebParts {
   readonly #contributions: Contributions<WebContribution>
   readonly #build: AppBuild
@@ -82,12 +84,12 @@ export class WebParts {
     this.#policy = policy
   }
 
-  /** Contributions are data, complete before anything starts: a faulty one stops the start. */
+  /** Contributions are complete before anything starts, so an invalid one aborts the startup. */
   start(): void {
     this.#parts = checked(this.#contributions.all())
   }
 
-  /** Plugins with contributions may be switched on and off. */
+  /** The current contributions, which change when plugins are switched on or off. */
   #current(): readonly Part[] {
     const contributions = this.#contributions.all()
     if (contributions.length === this.#parts.length && contributions.every((one, at) => one === this.#parts[at]?.declared))
@@ -97,7 +99,7 @@ export class WebParts {
     return this.#parts
   }
 
-  /** What a person may see, as pages read it; viewers of our own only once they are built. */
+  /** The contributions that the caller may see. Built-in viewers are omitted until they are built. */
   async listFor(caller: Caller, language: string): Promise<readonly Shown[]> {
     const shown = this.#current().filter(({ declared }) => this.#isFor(caller, declared))
     const listed = await Promise.all(shown.map(part => this.#shown(part, language)))
@@ -132,7 +134,7 @@ export class WebParts {
     return { module: at(source.module), styles: source.files.filter(path => path.endsWith('.css')).map(at) }
   }
 
-  /** The address of the module of the viewer that shows what a previewer is for; absent where none does. */
+  /** The path of the module of the viewer for the media types of a previewer; undefined if there is none. */
   async moduleFor({ mediaTypes }: Previewer): Promise<string | undefined> {
     const fitting = this.#current()
       .filter(({ declared }) => declared.viewer?.mediaTypes.some(type => mediaTypes.some(other => overlaps(type, other))))
@@ -144,7 +146,7 @@ export class WebParts {
     return undefined
   }
 
-  /** A file of a contribution; the digest is of all its files, so each address has one content forever. */
+  /** A file of a contribution. The digest covers all files of the contribution, so the content at a path never changes. */
   async file(digest: string, name: string): Promise<ServedFile | undefined> {
     return (await this.#files()).get(digest)?.get(name)
   }
@@ -204,19 +206,19 @@ const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refus
   if (!kinds.has(kind)) refuse('kind', `must be one of ${[...kinds].join(', ')}`)
   if (!title?.en) refuse('title', 'must have a text for `en`')
   if (kind !== 'page' && onResources.has(kind) !== of.length > 0)
-    refuse('of', 'must name kinds of resources for tabs, panels and actions, and may for pages')
+    refuse('of', 'must name kinds of resources for tabs, panels and actions; optional for pages')
   const elsewhere = kind === 'page' ? undefined : of.find(one => !pagesWithParts.has(one))
   if (elsewhere !== undefined) refuse('of', `has ${elsewhere}: parts are shown on the pages of ${[...pagesWithParts].join(' and ')}`)
-  if ((kind === 'viewer') !== (viewer !== undefined)) refuse('viewer', 'must be given for viewers, and for no others')
+  if ((kind === 'viewer') !== (viewer !== undefined)) refuse('viewer', 'must be set for viewers, and only for them')
   if (!viewer) return
   const wrongType = viewer.mediaTypes.find(type => !mediaType.test(type))
-  if (wrongType !== undefined) refuse('viewer.mediaTypes', `has ${wrongType}, which is no media type in lower case`)
+  if (wrongType !== undefined) refuse('viewer.mediaTypes', `has ${wrongType}, which is not a lower-case media type`)
   const wrongEnding = viewer.extensions.find(extension => !/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(extension))
-  if (wrongEnding !== undefined) refuse('viewer.extensions', `has ${wrongEnding}: without a dot before it, in lower case`)
+  if (wrongEnding !== undefined) refuse('viewer.extensions', `has ${wrongEnding}: must be lower case, without a leading dot`)
   if (viewer.mediaTypes.length + viewer.extensions.length === 0) refuse('viewer', 'must name media types or extensions')
   if (!(Number.isSafeInteger(viewer.maxBytes) && viewer.maxBytes > 0)) refuse('viewer.maxBytes', 'must be a whole number of bytes')
   if (viewer.trust !== 'page' && viewer.trust !== 'frame') refuse('viewer.trust', 'must be `page` or `frame`')
-  if (viewer.asks && viewer.trust === 'frame') refuse('viewer.asks', 'is for viewers that are part of the page')
+  if (viewer.asks && viewer.trust === 'frame') refuse('viewer.asks', 'requires trust `page`')
   if (!Number.isFinite(viewer.rank)) refuse('viewer.rank', 'must be a number')
 }
 

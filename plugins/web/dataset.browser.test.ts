@@ -26,7 +26,7 @@ const entriesOf = (dataset: string, query = ''): Promise<Entries> =>
 const namesIn = async (dataset: string, query = ''): Promise<readonly string[]> =>
   (await entriesOf(dataset, query)).entries.map(({ name }) => name)
 
-/** A dataset with files, folders, a README that tries to run, and names that try to deceive. */
+/** A dataset with files, folders, a README with scripts, and a name with markup. */
 const filledDataset = async (): Promise<string> => {
   const dataset = await newDataset(call, { name: 'Leaf area', description: 'Beech plots' })
   const raw = await newFolder(call, dataset, 'raw')
@@ -39,7 +39,7 @@ const filledDataset = async (): Promise<string> => {
   return dataset
 }
 
-/** A page that takes itself for hidden until `showPage()`: a browser without windows shows all of its tabs. */
+/** Makes a page report that it is hidden until `showPage()`: in a headless browser, all tabs are visible. */
 const asIfHidden = `
   let state = 'hidden'
   Object.defineProperty(document, 'hidden', { get: () => state === 'hidden' })
@@ -55,7 +55,7 @@ const tagsOf = async (id: string | undefined): Promise<readonly string[]> =>
 const chosen = (page: Page): Promise<string> => page.locator('.selection-count').innerText()
 const activeRow = (page: Page): Promise<string> => page.evaluate<string>("document.activeElement?.querySelector('a')?.textContent ?? ''")
 
-inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and deleted with the keyboard', async t => {
+inBrowser('files are navigated, searched, sorted, selected, tagged, renamed, moved and deleted with the keyboard', async t => {
   const dataset = await filledDataset()
   const browser = await launch()
   t.teardown(() => browser.close())
@@ -70,7 +70,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   t.is(await page.locator('.readme a[href]').count(), 0)
   t.deepEqual(await axeFindings(page), [])
 
-  // Arrows, End, Home, and names that are typed.
+  // Arrows, End, Home, and type-ahead.
   const press = async (...keys: readonly string[]): Promise<void> => {
     for (const key of keys) await page.keyboard.press(key)
   }
@@ -79,7 +79,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   t.is(await activeRow(page), nameOf(1))
   await press('End')
   await until('the last row', async () => (await activeRow(page)) === 'README.md')
-  // A busy machine may pause between two keys for longer than a name may take to type: then it is typed again.
+  // On a busy machine, the pause between two keys may exceed the type-ahead timeout: the name is then typed again.
   const goTo = (name: string): Promise<boolean> =>
     until(`the row of ${name}`, async () => {
       await press('Escape', 'Home')
@@ -97,7 +97,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   await press('Escape')
   t.is(await page.locator('.selection-bar').count(), 0)
 
-  // Tags for chosen files.
+  // Tags for selected files.
   await goTo('plot 12')
   await press(' ', 'Shift+ArrowDown')
   await page.getByRole('toolbar').getByRole('button', { name: 'Tag', exact: true }).click()
@@ -107,7 +107,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   const tagged = (await entriesOf(dataset)).entries.find(({ name }) => name === nameOf(13))
   t.deepEqual(await tagsOf(tagged?.id), ['beech', 'leaf area'])
 
-  // Tags for all of them, by a job of the server, and back.
+  // Tags for all files, by a server job, and undo.
   await page.locator('.grid-body [tabindex="0"]').focus()
   await press('Control+a')
   await page.getByRole('toolbar').getByRole('button', { name: 'Tag', exact: true }).click()
@@ -131,7 +131,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   await until('the new name', async () => (await namesIn(dataset)).includes('another name.csv'))
   await page.getByRole('row', { name: 'another name.csv' }).waitFor()
 
-  // A folder, and files that move into it and back.
+  // A new folder; files are moved into it and back.
   await page.getByRole('button', { name: 'New folder' }).click()
   await page.getByLabel('Name of the folder').fill('kept')
   await press('Enter')
@@ -148,7 +148,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   t.deepEqual(await namesIn(dataset, `&folder=${kept}`), ['plot 1.csv'])
   await page.getByText('Moved plot 1.csv to kept').locator('..').getByRole('button', { name: 'Undo' }).click()
   await until('the file is back', async () => (await namesIn(dataset)).includes('plot 1.csv'))
-  // Before rows are clicked: those below it move.
+  // Wait before clicking rows, since those below it move.
   await page.getByRole('row', { name: 'plot 1.csv' }).waitFor()
 
   // A folder and a file are copied to another dataset.
@@ -168,10 +168,10 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   t.deepEqual(await namesIn(other, `&folder=${here}`), ['raw', 'plot 4.csv'])
   t.deepEqual(await namesIn(other, '&recursive=true'), ['2026', 'here', 'raw', 'plot 4.csv'])
   t.true((await namesIn(dataset)).includes('plot 4.csv'))
-  // Others may have moved or not: nothing is chosen any more.
+  // The selection is cleared.
   await page.locator('.selection-bar').waitFor({ state: 'detached' })
 
-  // Deleting says what.
+  // The dialog names what is deleted.
   await page.getByRole('row', { name: 'plot 2.csv' }).getByRole('checkbox').click()
   await page.getByRole('row', { name: 'plot 3.csv' }).getByRole('checkbox').click()
   await page.locator('.grid-body [tabindex="0"]').focus()
@@ -184,7 +184,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   t.deepEqual(problems, [])
 })
 
-inBrowser('the address holds folder, order and what is looked for; events show what others do', async t => {
+inBrowser('the URL contains folder, order and filter; changes by others appear through events', async t => {
   const dataset = await filledDataset()
   const browser = await launch()
   t.teardown(() => browser.close())
@@ -204,7 +204,7 @@ inBrowser('the address holds folder, order and what is looked for; events show w
   await page.getByText('Nothing found for “nowhere”').waitFor()
   await page.getByLabel('Find in this folder').fill('')
 
-  // Into a folder and back; the focus and the place in the list come back with it.
+  // Into a folder and back, which restores the focus and the position in the list.
   await page.getByRole('grid').getByRole('link', { name: 'raw' }).click()
   await page.waitForURL(url => url.searchParams.has('folder'))
   await page.getByRole('row', { name: '2026' }).waitFor()
@@ -215,10 +215,10 @@ inBrowser('the address holds folder, order and what is looked for; events show w
     .first()
     .waitFor()
 
-  // What somebody else uploads appears by itself; in a tab that nobody sees, once it is shown.
+  // Uploads by others appear automatically; in a hidden tab, once it is visible.
   const hiddenTab = await page.context().newPage()
   await hiddenTab.addInitScript(asIfHidden)
-  // This tab has no stream of events of its own that would keep its network busy.
+  // This tab has no event stream, which would prevent `networkidle`.
   await hiddenTab.goto(`/datasets/${dataset}`, { waitUntil: 'networkidle' })
   const loads: string[] = []
   hiddenTab.on('request', request => request.url().includes('/api/') && loads.push(request.url()))
@@ -229,7 +229,7 @@ inBrowser('the address holds folder, order and what is looked for; events show w
   await hiddenTab.getByRole('link', { name: 'a new one.txt' }).waitFor()
   await hiddenTab.close()
 
-  // In place: name, description, tags; and the identifier.
+  // Edits in place: name, description and tags; copies the identifier.
   await page.getByRole('button', { name: 'Rename' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Leaf area 2026')
   await page.keyboard.press('Enter')
@@ -242,7 +242,7 @@ inBrowser('the address holds folder, order and what is looked for; events show w
   await page.getByRole('button', { name: `Copy the identifier ${dataset}` }).click()
   t.is(await page.evaluate('navigator.clipboard.readText()'), dataset)
 
-  // Dark, and on a phone.
+  // Dark mode, and the size of a phone.
   await page.emulateMedia({ colorScheme: 'dark' })
   t.deepEqual(await axeFindings(page), [])
   await page.setViewportSize({ width: 390, height: 844 })
@@ -254,7 +254,7 @@ inBrowser('the address holds folder, order and what is looked for; events show w
   t.deepEqual(problems, [])
 })
 
-inBrowser('a new name that is refused stays as it was typed, and a folder is deleted with a number', async t => {
+inBrowser('a refused name stays in the field, and deleting a folder shows the number of its files', async t => {
   const dataset = await newDataset(call, { name: 'Plots' })
   const folder = await newFolder(call, dataset, 'raw')
   await newFolder(call, dataset, '2026', folder)
@@ -276,7 +276,7 @@ inBrowser('a new name that is refused stays as it was typed, and a folder is del
   await field.fill('plot 1.csv')
   await page.keyboard.press('Enter')
   await page.getByRole('row', { name: 'plot 1.csv' }).waitFor()
-  // Nobody has to correct it: what is left as it is, is not asked again.
+  // An unchanged refused name is not submitted again.
   await page.keyboard.press('F2')
   await field.fill('..')
   await page.keyboard.press('Enter')
@@ -291,7 +291,7 @@ inBrowser('a new name that is refused stays as it was typed, and a folder is del
   await page.getByRole('dialog').getByText('Items in it, with those in folders below: 3.').waitFor()
 })
 
-inBrowser('keys act on what is chosen; the focus and the choice stay on the way through folders, search and files', async t => {
+inBrowser('keys act on the selection; focus and selection survive navigation through folders, search and files', async t => {
   const dataset = await newDataset(call, { name: 'Oaks' })
   for (const name of ['2024', '2025', '2026']) await newFolder(call, dataset, name)
   const folder = (await entriesOf(dataset)).entries.find(({ name }) => name === '2025')?.id ?? ''
@@ -311,7 +311,7 @@ inBrowser('keys act on what is chosen; the focus and the choice stay on the way 
   await page.keyboard.press('Enter')
   await focused('plot 1.csv')
 
-  // All but the one that has the focus.
+  // All but the focused row.
   await page.keyboard.press('Control+a')
   await page.keyboard.press(' ')
   t.is(await chosen(page), '8 selected, 8\u00a0B')

@@ -14,7 +14,7 @@ import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inChromium, launch } = browserTests(test, 'chromium')
-/** One after the other: they share a browser, and each has several pages. */
+/** Serial, since the tests share a browser and each opens several pages. */
 const inBrowser = inChromium.serial
 let browser: Browser
 test.before(async () => {
@@ -25,7 +25,7 @@ test.after.always(() => browser?.close())
 
 const password = 'correct-horse'
 
-/** The path of the printed link. */
+/** The path of the printed setup link. */
 const setUpLink = async (server: TestServer): Promise<string> => {
   const lines = await Promise.all(
     server
@@ -36,7 +36,7 @@ const setUpLink = async (server: TestServer): Promise<string> => {
   return /http:\/\/[^/]+(\/\S+)/.exec(lines.flat().join('\n'))?.[1] ?? ''
 }
 
-/** Whether a stranger gets the list of datasets. */
+/** Whether anonymous callers can list datasets. */
 const isOpen = async (server: TestServer): Promise<boolean> => (await server.as()('/api/datasets')).status === 200
 
 const fillName = async (page: Page): Promise<void> => {
@@ -44,10 +44,10 @@ const fillName = async (page: Page): Promise<void> => {
   await page.getByLabel('Last name').fill('Hopper')
 }
 
-/** The browser itself reports the refusals that the walk provokes. */
+/** The browser logs the refusals that the tests provoke. */
 const unexpected = (problems: readonly string[]): readonly string[] => problems.filter(problem => !/status of 40[13]/.test(problem))
 
-inBrowser('from the printed link to a dataset with files, then out and in again', async t => {
+inBrowser('the printed link leads to an account and a dataset with files; then sign-out and sign-in', async t => {
   const server = await bootForTest({ t, admin: 'none' })
   const { page, problems } = await webPage(t, browser, server.url)
   await page.goto(await setUpLink(server))
@@ -55,7 +55,7 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   await page.getByLabel('Email address').fill('grace@example.org')
   await page.getByLabel('New password').fill(password)
   await page.getByRole('button', { name: 'Create account' }).click()
-  // The question has no answer beforehand, and nothing is made without one.
+  // No answer is preselected, and nothing is created without one.
   await page.getByText('Who can read what is on this server?').waitFor()
   await page.getByText('Please select one of these options').waitFor()
   t.is(await page.getByRole('heading', { name: 'Welcome, Grace' }).count(), 0)
@@ -76,9 +76,9 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   const dataset = new URL(page.url()).pathname.split('/').at(-1)
   const files = (await (await server.as()(`/api/datasets/${dataset}/listAllFiles`)).json()) as { filename: string }[]
   t.deepEqual(files.map(({ filename }) => filename).sort(), ['README.md', 'hill.jpg', 'leaf-area.pdf', 'stations.csv'])
-  // As its README says.
+  // From its README.
   await page.getByText('Public Domain Dedication').first().waitFor()
-  // A small file is there at once; what became of it is said all the same.
+  // A small file is uploaded at once; its result is still shown.
   await page.locator('input[data-add=files]').setInputFiles({ name: 'own.txt', mimeType: 'text/plain', buffer: Buffer.from('own') })
   await page.getByRole('heading', { name: '1 of 1 file uploaded' }).waitFor()
   await page.getByRole('button', { name: 'Close' }).click()
@@ -104,7 +104,7 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   t.deepEqual(unexpected(problems), [])
 })
 
-/** What the field with the focus is called, and what describes it. */
+/** The label of the focused field, and its descriptions. */
 const focusedField = (page: Page): Promise<readonly string[]> =>
   page.evaluate<readonly string[]>(`(() => {
     const field = document.activeElement
@@ -112,7 +112,7 @@ const focusedField = (page: Page): Promise<readonly string[]> =>
     return [field.labels?.[0]?.textContent ?? '', ...described]
   })()`)
 
-inBrowser('each field that is refused says why in the language of the page, and the first one has the focus', async t => {
+inBrowser('each invalid field shows the reason in the language of the page, and the first one is focused', async t => {
   const server = await bootForTest({ t, admin: 'none' })
   const { page, problems } = await webPage(t, browser, server.url)
   await page.goto(await setUpLink(server))
@@ -146,7 +146,7 @@ inBrowser('each field that is refused says why in the language of the page, and 
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('the page of a server without the web interface makes the first account and a key, and says how to go on', async t => {
+inBrowser('the page of a server without the web interface creates the first account and a key, and shows the next steps', async t => {
   const server = await bootForTest({ t, admin: 'none' })
   const { page, problems } = await webPage(t, browser, server.url)
   await page.goto((await setUpLink(server)).replace('/welcome', '/setup'))
@@ -169,7 +169,7 @@ inBrowser('the page of a server without the web interface makes the first accoun
   )
 })
 
-inBrowser('an account is made and its password is reset by links in emails; the sign-in needs no mouse', async t => {
+inBrowser('an account is created and its password reset through links in emails; signing in needs no mouse', async t => {
   const mailer = new MemoryMailer()
   const config = { auth: { local: { registerThroughAdmins: false } } }
   const server = await bootForTest({ t, overrides: { [Mailer]: mailer }, config })
@@ -209,7 +209,7 @@ inBrowser('an account is made and its password is reset by links in emails; the 
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('a session that ended meanwhile is begun again on the page, and the act goes on', async t => {
+inBrowser('an expired session is renewed on the page, and the action continues', async t => {
   const server = await bootForTest({ t })
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   await page.goto('/datasets')
@@ -225,7 +225,7 @@ inBrowser('a session that ended meanwhile is begun again on the page, and the ac
   const [dataset] = (await (await server.as(server.admin.key)('/api/datasets')).json()) as { name: string }[]
   t.is(dataset?.name, 'Typed before')
 
-  // What one tab does to the session changes the others.
+  // Session changes in one tab apply to the others.
   const other = await page.context().newPage()
   await other.goto('/datasets')
   await other.getByRole('row', { name: /Typed before/ }).waitFor()
@@ -242,7 +242,7 @@ inBrowser('a session that ended meanwhile is begun again on the page, and the ac
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('another person who signs in on the page of somebody else gets nothing of what was begun there', async t => {
+inBrowser('another user who signs in on an open page sees nothing that the previous user started', async t => {
   const server = await bootForTest({ t, config: { access: { private: false } } })
   const bob = await newPerson(server, 'bob')
   const dataset = await newDataset(server.as(server.admin.key), { name: 'Oaks' })
@@ -266,7 +266,7 @@ inBrowser('another person who signs in on the page of somebody else gets nothing
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('who may view a file but not download it reads why, and a stranger where to sign in', async t => {
+inBrowser('a file that may be viewed but not downloaded shows the reason, and anonymous users a sign-in link', async t => {
   const server = await bootForTest({ t, config: { access: { private: false } } })
   const call = server.as(server.admin.key)
   const file = await upload(call, await newDataset(call), 'plot\n1\n', 'plots.csv', { type: 'text/csv' })
@@ -304,7 +304,7 @@ inBrowser('the page requests a second factor, terms of service and a step-up', a
   await terms.waitFor({ state: 'detached' })
   await page.getByText('No datasets yet').waitFor()
 
-  // What these pages do needs no step-up yet, so one call is refused as an administrator's may be.
+  // No action of these pages requires a step-up yet, so one call is made to fail with that refusal.
   clock.advance(60_000)
   let refused = 0
   await page.route('**/api/datasets/createempty', route => {
@@ -329,7 +329,7 @@ inBrowser('the page requests a second factor, terms of service and a step-up', a
   t.deepEqual(unexpected(problems), [])
 })
 
-/** What the browser makes of an offer to register a passkey. */
+/** Registers a passkey in the browser, and returns the status of the response. */
 const registerPasskey = async (password: string): Promise<number> => {
   const post = (path: string, body: object) =>
     fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
@@ -344,7 +344,7 @@ const registerPasskey = async (password: string): Promise<number> => {
   return (await post('/api/second-factors/passkeys', { enrolment, name: 'Laptop', passkey: credential.toJSON() })).status
 }
 
-inBrowser('a passkey signs in alone, and as the second factor behind the password', async t => {
+inBrowser('a passkey signs in alone, or as the second factor after the password', async t => {
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const server = await bootForTest({ t, config: { http: { port, baseUrl: origin } } })
@@ -364,7 +364,7 @@ inBrowser('a passkey signs in alone, and as the second factor behind the passwor
   await page.context().clearCookies()
   await page.goto('/login?next=/spaces')
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-  // The glob would match the address of the sign-in page, which ends so too.
+  // A glob would also match the URL of the sign-in page, which has the same ending.
   await page.waitForURL(url => url.pathname === '/spaces')
 
   await page.context().clearCookies()
@@ -377,7 +377,7 @@ inBrowser('a passkey signs in alone, and as the second factor behind the passwor
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('collections and spaces are made, filled, edited and deleted; a deleted dataset comes back', async t => {
+inBrowser('collections and spaces are created, filled, edited and deleted; a deleted dataset is restored', async t => {
   const server = await bootForTest({ t })
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   const create = async (button: string, name: string): Promise<void> => {
@@ -433,7 +433,7 @@ inBrowser('collections and spaces are made, filled, edited and deleted; a delete
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('axe finds nothing on these pages in light and dark, and none scrolls sideways at 320 pixels', async t => {
+inBrowser('axe finds nothing on these pages in light and dark mode, and none scrolls horizontally at 320 pixels', async t => {
   const server = await bootForTest({ t, also: [fileURLToPath(new URL('../../examples/file-types/', import.meta.url))] })
   const call = server.as(server.admin.key)
   const make = async (path: string, json: object): Promise<string> =>
@@ -478,7 +478,7 @@ inBrowser('axe finds nothing on these pages in light and dark, and none scrolls 
   const bright = await edge()
   await own.page.keyboard.press('?')
   await own.page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
-  // The overlay darkens the place of the scrollbar too.
+  // The overlay also covers the gutter of the scrollbar.
   t.notDeepEqual(await edge(), bright)
   findings.push(...(await axeFindings(own.page)).map(finding => `keys: ${finding}`))
   t.deepEqual(findings, [])

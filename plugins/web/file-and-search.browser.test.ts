@@ -12,7 +12,7 @@ const call = server.as(server.admin.key)
 test.before(webBuild)
 test.after.always(() => server.stop())
 
-inBrowser('a file shows what it is while extractors work on it, and the next one of its list is a key away', async t => {
+inBrowser('a file is updated while extractors run, and a key opens the next one in its list', async t => {
   const dataset = await newDataset(call, { name: 'Stations' })
   await upload(call, dataset, '# Notes\n\n<script>document.title = "taken"</script>', 'a-notes.md', { type: 'text/markdown' })
   const table = await upload(call, dataset, 'station,rain\nKöln,7\n', 'b-rain.csv', { type: 'text/csv', query: '' })
@@ -23,7 +23,7 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   await page.goto(`/files/${table}?dataset=${dataset}`)
   t.is(await page.getByRole('heading', { level: 1 }).innerText(), 'b-rain.csv')
-  // Without a reload: the table and what was found come with the events of the extractors.
+  // Without a reload: events of extractors update the table and the results.
   await page.getByRole('gridcell', { name: 'Köln' }).waitFor()
   await page.getByText('pounce.csv').first().waitFor()
   await page.getByRole('button', { name: 'Next file (J)' }).waitFor()
@@ -45,7 +45,7 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
   await found.getByText(/^x{300} …$/).waitFor()
   await page.keyboard.press('j')
   await page.getByText('The picture cannot be shown').waitFor()
-  // The list shows the failure too, on a page that was loaded afterwards.
+  // The list also shows the failure, on a page loaded afterwards.
   await recordFailedRun(server, broken)
   await page.reload()
   await page.getByRole('heading', { name: 'Failed extractions' }).waitFor()
@@ -54,13 +54,13 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
     .getByRole('row', { name: /d-broken\.png/ })
     .getByText('Failed')
     .waitFor()
-  // And admins find it by its name.
+  // Server admins see it on the home page by name.
   await page.goto('/')
   await page.getByRole('list', { name: 'Failed extractions' }).getByRole('link', { name: 'd-broken.png' }).waitFor()
   t.deepEqual(problems, [])
 })
 
-inBrowser('a search says where hits are and why they match, is narrowed by facets, and points at what is wrong in a query', async t => {
+inBrowser('a search shows the location and matches of hits, is narrowed by facets, and marks errors in a query', async t => {
   const dataset = await newDataset(call, { name: 'Beech plots', description: 'Leaf area of beeches' })
   await ok(call(`/api/datasets/${dataset}/tags`, { method: 'POST', json: { tags: ['red oak'] } }))
   await uploadData(call, dataset, 'stations.csv', 'text/csv')
@@ -90,7 +90,7 @@ inBrowser('a search says where hits are and why they match, is narrowed by facet
   await page.getByText('The query cannot be understood').waitFor()
 })
 
-inBrowser('the search page of a private server leads strangers to the sign-in', async t => {
+inBrowser('the search page of a private server redirects anonymous users to the sign-in page', async t => {
   const hidden = await bootForTest({ t, config: { access: { private: true } } })
   const browser = await launch()
   t.teardown(() => browser.close())
@@ -102,7 +102,7 @@ inBrowser('the search page of a private server leads strangers to the sign-in', 
   t.is(await link.getAttribute('href'), `/login?next=${encodeURIComponent('/search?query=beech')}`)
 })
 
-inBrowser('a search that is open shows what comes to match it, and no longer what was deleted', async t => {
+inBrowser('an open search shows new matches, and removes deleted ones', async t => {
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
@@ -115,7 +115,7 @@ inBrowser('a search that is open shows what comes to match it, and no longer wha
   t.deepEqual(problems, [])
 })
 
-inBrowser('a query is built of rows or written as text, whichever is changed; it is saved, opened and deleted', async t => {
+inBrowser('a query can be edited as rows or as text, kept in sync; it is saved, opened and deleted', async t => {
   await newDataset(call, { name: 'Alder plots', description: 'wet sand' })
   await newDataset(call, { name: 'Alder hill', description: 'dry sand' })
   await server.drained()

@@ -23,7 +23,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
     for (const key of keys) await page.keyboard.press(key)
   }
 
-  // As with WebDriver `fill` sets values behind the back of the page.
+  // As with WebDriver, `fill` sets values without triggering the event handlers of the page.
   const type = async (label: string, text: string): Promise<void> => {
     const field = page.getByLabel(label)
     await field.click()
@@ -31,7 +31,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
     await field.pressSequentially(text)
   }
 
-  // Set-up.
+  // Setup.
   const lines = await Promise.all(
     server
       .get(Greetings)
@@ -50,7 +50,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   const dataset = new URL(page.url()).pathname
 
-  // Upload: small files in one request each, a larger one in pieces.
+  // Uploads: small files in one request each, a larger one in parts.
   const large = Buffer.alloc(9 * 1024 * 1024, 'row,of,a,table\n')
   await page.locator('input[data-add=files]').setInputFiles([
     { name: 'own.txt', mimeType: 'text/plain', buffer: Buffer.from('written in Firefox') },
@@ -60,7 +60,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
   await page.getByRole('button', { name: 'Close' }).click()
   await page.getByRole('grid').getByRole('link', { name: 'large.dat' }).waitFor()
 
-  // The list by keyboard: to a name that is typed, choose a range, rename, and into the file.
+  // The list by keyboard: type-ahead, range selection, renaming, and opening a file.
   const activeRow = (): Promise<string> => page.evaluate<string>("document.activeElement?.querySelector('a')?.textContent ?? ''")
   await page.locator('.grid-body [tabindex="0"]').focus()
   await press('End', 'Home', ' ', 'Shift+ArrowDown')
@@ -85,7 +85,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
     return String(cell).startsWith(`${Number(count) - 2}:`)
   })
 
-  // The keyboard of all pages, search, and the file that is found.
+  // Keyboard shortcuts of all pages, search, and opening a hit.
   await press('Escape')
   await page.getByRole('heading', { level: 1 }).click()
   await press('/')
@@ -97,7 +97,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).first().click()])
   t.is(await readFile(await download.path(), 'utf8'), 'written in Firefox')
 
-  // A PDF and a picture are drawn with what this browser has.
+  // A PDF and a picture are rendered with the features of this browser.
   for (const [name, drawn] of [
     ['leaf-area.pdf', '.pdf-text'],
     ['hill.jpg', '.viewer-picture img'],

@@ -21,7 +21,7 @@ const textsOf = async (language: string): Promise<ReadonlyMap<string, string>> =
 const variablesIn = (text: string | undefined): readonly string[] =>
   [...(text ?? '').matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name).sort()
 
-test('each language has the texts of English, none of them empty, with the same variables', async t => {
+test('each language has all English texts, none empty, with the same variables', async t => {
   const [english, german] = await Promise.all([textsOf('en'), textsOf('de')])
   t.true(english.size > 200)
   t.deepEqual([...german.keys()].sort(), [...english.keys()].sort())
@@ -33,7 +33,7 @@ test('each language has the texts of English, none of them empty, with the same 
   for (const [key, text] of [...english, ...german]) t.not(text.trim(), '', key)
 })
 
-/** Texts in quotation marks, and templates such as `explore.${kind}`, of everything that runs in the browser, or of some files of it. */
+/** Finds keys in the sources of the web app, or in some of its files: string literals, and templates such as `explore.${kind}`. */
 const namedIn = async (isOf: (file: string) => boolean = () => true): Promise<(key: string) => boolean> => {
   const app = new URL('./app/', import.meta.url)
   const files = (await readdir(app, { recursive: true })).filter(file => /\.tsx?$/.test(file) && file !== 'api.ts' && isOf(file))
@@ -53,7 +53,7 @@ test('every text is used', async t => {
   t.false(isNamed('no.such.text'))
 })
 
-test('what pages draw themselves is no text of viewers, which are loaded later', async t => {
+test('pages use no texts of viewers, which are loaded later', async t => {
   const { viewer } = JSON.parse(await readFile(new URL('./app/locales/viewers/en.json', import.meta.url), 'utf8')) as { viewer: Texts }
   const texts = Object.entries(viewer).filter(([, text]) => typeof text === 'string')
   t.true(texts.length > 5)

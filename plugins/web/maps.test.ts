@@ -12,7 +12,7 @@ const countriesOf = async (scale: string) => {
   return flatCountries(feature(world, world.objects.countries))
 }
 
-test('countries of the base map have no line across the world, and those at 180° are at both of its edges', async t => {
+test('countries of the base map have no lines across the map, and those at 180° appear at both edges', async t => {
   for (const scale of ['110m', '50m']) {
     const { features } = await countriesOf(scale)
     t.true(features.length > 170)

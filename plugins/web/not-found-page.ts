@@ -2,7 +2,7 @@ import { Installation, type MiddlewareClass, type MiddlewareContext, Problem, wi
 import { AppBuild } from './app-build.ts'
 import { basePath, shellPage } from './shell.ts'
 
-/** Answers browsers with a page where no route has the address. Clients of the API get the problem as JSON. */
+/** Answers browsers with a page if no route matches. API clients get the problem as JSON. */
 export class NotFoundPage implements MiddlewareClass {
   #build: AppBuild
   #installation: Installation

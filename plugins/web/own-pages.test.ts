@@ -20,20 +20,20 @@ const linkedPaths = async (server: TestServer, mailer: MemoryMailer): Promise<re
   return [...printed, ...texts].flatMap(text => /https?:\/\/[^/]+(\/.*)\?token=/.exec(text)?.[1] ?? [])
 }
 
-test('links in emails, and the printed one, lead to the pages of the web interface', async t => {
+test('links in emails and the printed setup link lead to pages of the web interface', async t => {
   const mailer = new MemoryMailer()
   const server = await bootForTest({ t, overrides: { [Mailer]: mailer } })
   t.deepEqual(await linkedPaths(server, mailer), ['/welcome', '/signup', '/reset'])
 })
 
-test('pages that the configuration names come before those of the web interface', async t => {
+test('pages in the configuration take precedence over those of the web interface', async t => {
   const mailer = new MemoryMailer()
   const config = { auth: { local: { signUpPage: '/join', resetPage: '/forgotten' } }, resources: { users: { setUpPage: '/begin' } } }
   const server = await bootForTest({ t, overrides: { [Mailer]: mailer }, config })
   t.deepEqual(await linkedPaths(server, mailer), ['/begin', '/join', '/forgotten'])
 })
 
-test('the files of the sample dataset are served, and no others of their folder', async t => {
+test('only the files of the sample dataset are served from their folder', async t => {
   const server = await bootForTest({ t })
   const names = ['README.md', 'stations.csv', 'hill.jpg', 'leaf-area.pdf']
   const types = await Promise.all(names.map(async name => (await server.as()(`/web/sample/${name}`)).headers.get('content-type')))

@@ -1,7 +1,7 @@
 import { type Caller, Collections, Datasets, Files, Installation, type License, Policy, type Ref, Spaces, Users, wire } from 'pounce/sdk'
 import { fullNameOf } from 'pounce/sdk/kit'
 
-/** What the head of a page says about a resource: for search engines, link previews and machines that follow Signposting. */
+/** Metadata of a resource in the head of its page, for search engines, link previews and Signposting clients. */
 export interface PageHead {
   readonly title: string
   readonly description: string
@@ -14,7 +14,7 @@ export interface PageHead {
 /** Kinds of resources that have a page. */
 export type PageKind = 'space' | 'collection' | 'dataset' | 'file'
 
-/** Where the page of a resource is, below the base URL; Clowder 1's addresses. */
+/** The path of a resource's page below the base URL, as in Clowder 1. */
 export const pagePath = (kind: PageKind, id: string): string =>
   `/${{ space: 'spaces', collection: 'collection', dataset: 'datasets', file: 'files' }[kind]}/${id}`
 
@@ -39,7 +39,7 @@ interface Described {
   readonly distribution?: { readonly contentType: string; readonly sizeBytes: number; readonly sha256: string }
 }
 
-/** Reads what the heads of pages say, within the rights of the caller. */
+/** Reads the metadata for page heads, with the permissions of the caller. */
 export class PageHeads {
   #spaces: Spaces
   #collections: Collections
@@ -67,7 +67,7 @@ export class PageHeads {
     this.#installation = installation
   }
 
-  /** The head of a resource's page; undefined when the caller may not view it, or there is none. */
+  /** The head of a resource's page; undefined if not found or not accessible. */
   async of(caller: Caller, kind: PageKind, id: string): Promise<PageHead | undefined> {
     const ref: Ref = { kind, id }
     if ((await this.#policy.canOn(caller, viewPermission[kind], ref)) !== 'yes') return undefined

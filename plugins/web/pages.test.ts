@@ -15,7 +15,7 @@ const page = async (path: string, headers: Readonly<Record<string, string>> = {}
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-test('every address of the interface answers with a page of the same policy, which runs scripts of this server only', async t => {
+test('every page of the interface has the same CSP, which allows only scripts of this server', async t => {
   for (const path of [
     '/',
     '/explore',
@@ -48,11 +48,11 @@ test('every address of the interface answers with a page of the same policy, whi
   t.not(nonces[0].headers.get('content-security-policy'), nonces[1].headers.get('content-security-policy'))
 })
 
-test('files of the interface are cached for good, and sent compressed to who reads that', async t => {
+test('files of the interface are immutable in caches, and compressed if the client accepts it', async t => {
   const [, path = ''] = /src="([^"]+\/app-[^"]+\.js)"/.exec((await page('/')).text) ?? []
   const plain = await server.as()(path, { headers: { 'accept-encoding': 'identity' } })
   t.is(plain.headers.get('cache-control'), 'public, max-age=31536000, immutable')
-  // Of workers, which do not have that of the page.
+  // For workers, which do not inherit the CSP of the page.
   t.is(
     plain.headers.get('content-security-policy'),
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:",
@@ -71,7 +71,7 @@ test('files of the interface are cached for good, and sent compressed to who rea
   t.is((await server.as()('/web/assets/..%2Fstamp')).status, 404)
 })
 
-test('the page of a resource tells machines what it is, for who may view it, and nobody else that it exists', async t => {
+test('the page of a resource has metadata for callers who may view it, and does not reveal its existence to others', async t => {
   const ada = await somebody(server)
   const name = 'Leaf area </script><script>alert(1)</script> "summer" & ünï'
   const space = await newSpace(ada)
@@ -106,7 +106,7 @@ test('the page of a resource tells machines what it is, for who may view it, and
     t.is((await page(path, {}, stranger.key)).status, 404, path)
 })
 
-test('an address that nothing has is a page for browsers, and JSON for all others and below /api', async t => {
+test('an unknown path returns a page to browsers, and JSON to other clients and below /api', async t => {
   const missing = await page('/nothing/here')
   t.is(missing.status, 404)
   t.regex(missing.text, /<div id="app">/)
@@ -122,7 +122,7 @@ test('an address that nothing has is a page for browsers, and JSON for all other
   t.is((await server.as()('/nothing', { method: 'POST', headers: html, json: {} })).status, 404)
 })
 
-test('language and theme of the page are those of the cookies, else the language of the browser', async t => {
+test('language and theme of the page are those in the cookies, with the language of the browser as default', async t => {
   t.regex((await page('/')).text, /<html lang="en" data-base="">/)
   t.regex((await page('/', { 'accept-language': 'fr, de-AT;q=0.8, en;q=0.5' })).text, /<html lang="de"/)
   const chosen = await page('/', { cookie: 'pounce_language=de; pounce_theme=dark', 'accept-language': 'en' })
@@ -130,7 +130,7 @@ test('language and theme of the page are those of the cookies, else the language
   t.regex((await page('/', { cookie: 'pounce_theme="><script>; pounce_language=xx' })).text, /<html lang="en" data-base/)
 })
 
-test('without the plugin the API page is at the root, and nothing has the addresses of pages', async t => {
+test('without the plugin the API page is at the root, and the paths of pages are not found', async t => {
   const shipped = JSON.parse(await readFile(new URL('../../config/default.json', import.meta.url), 'utf8')) as {
     readonly plugins: readonly string[]
   }

@@ -15,11 +15,11 @@ test.after.always(() => server.stop())
 const fileFor = async (name: string): Promise<string> =>
   `/files/${await upload(call, await newDataset(call, { name: 'Parts' }), 'the bytes', `a.${name}`, { type: 'application/octet-stream' })}`
 
-inBrowser('a part in a frame has no origin, no network and no API, and sees the bytes it was mounted for', async t => {
+inBrowser('a part in a frame has no origin, network or API access, and receives the bytes of its file', async t => {
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page } = await webPage(t, browser, server.url, server.admin)
-  // Of the others the policy of the frame stops each before it is sent.
+  // The CSP of the frame blocks all others before they are sent.
   const sent: string[] = []
   page.on('requestfailed', request => request.failure()?.errorText !== 'csp' && sent.push(request.url()))
   page.on('requestfinished', request => request.url().includes('elsewhere.invalid') && sent.push(request.url()))
@@ -35,7 +35,7 @@ inBrowser('a part in a frame has no origin, no network and no API, and sees the 
   )
 })
 
-inBrowser('a frame that leaves for another server gets there with nothing, and is taken down', async t => {
+inBrowser('a frame that navigates to another server transfers no data, and is removed', async t => {
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page } = await webPage(t, browser, server.url, server.admin)
@@ -50,7 +50,7 @@ inBrowser('a frame that leaves for another server gets there with nothing, and i
   )
 })
 
-inBrowser('a part that throws, says why, answers nonsense or not at all costs its own box', async t => {
+inBrowser('a part that throws, rejects, responds with garbage or never responds affects only its own box', async t => {
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page } = await webPage(t, browser, server.url, server.admin)
@@ -72,7 +72,7 @@ inBrowser('a part that throws, says why, answers nonsense or not at all costs it
     }
 })
 
-inBrowser('a frame that stops answering after it was mounted is taken down, and the page goes on', async t => {
+inBrowser('a frame that becomes unresponsive after mounting is removed, and the page keeps running', async t => {
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page } = await webPage(t, browser, server.url, server.admin)

@@ -9,8 +9,8 @@ import { basePath } from './shell.ts'
 const route = routesFor('web', { parts: WebParts, build: AppBuild, installation: Installation, previewers: Previewers })
 
 /**
- * The policy of the frames in which parts without trust run. The sandbox takes their origin away, and with it cookies, storage and the API; nothing may be
- * requested but scripts, style sheets and fonts of this server, which anyone may have.
+ * The CSP of frames with untrusted parts. The sandbox removes their origin, and with it access to cookies, storage and the API; only public scripts, style
+ * sheets and fonts of this server may be loaded.
  */
 const framePolicy = [
   'sandbox allow-scripts',
@@ -33,7 +33,8 @@ export const getPartFrame = route({
   method: 'GET',
   path: '/web/frame',
   summary: 'Show the frame that a contribution runs in',
-  description: 'HTML without an origin and without network. The page around it sends the module to load, and the bytes.',
+  description:
+    'A sandboxed HTML page without an origin and without network access. The embedding page sends it the module to load, and the bytes of the file.',
   permission: 'anyone',
   ignoresCredentials: true,
   responses: { 200: s.bytes<Bytes>({ 'text/html': s.bytes() }) },
@@ -43,7 +44,7 @@ export const getPartFrame = route({
     const files = typeof state === 'string' ? undefined : state.modules.get('frame/main.ts')
     if (!files) throw new NotFound('page')
     const at = (file: string): string => `${basePath(installation)}/web/${file}`
-    // Without an origin, all that is loaded is of another one.
+    // Without an origin, everything is loaded cross-origin.
     const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -67,11 +68,13 @@ export const listWebContributions = route({
   path: '/api/web/contributions',
   summary: 'List what plugins add to the web interface',
   description:
-    'Viewers of files, pages, and parts of the pages of resources, in the order of the configuration. Pages and parts for server administrators are listed for those who may open them.',
+    'Viewers of files, pages, and parts of the pages of resources, in the order of the configuration. Pages and administration parts are listed only for callers who may open them.',
   permission: 'anyone',
   beforeTerms: true,
   query: s.Object({
-    language: s.Optional(s.String({ maxLength: 20, description: 'Of titles and texts, such as `de`; English where there are none' })),
+    language: s.Optional(
+      s.String({ maxLength: 20, description: 'Language of titles and texts, such as `de`; English if a text is missing' }),
+    ),
   }),
   responses: { 200: s.Array(ContributionJson) },
   async handle({ query, caller }, { parts }) {
@@ -83,7 +86,7 @@ export const getWebPart = route({
   method: 'GET',
   path: '/web/parts/:digest/:file',
   summary: 'Get a file of a contribution to the web interface',
-  description: 'Modules and assets of plugins under a digest of their content.',
+  description: 'Modules and assets of plugins, addressed by a digest of their content.',
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ digest: s.String({ maxLength: 64 }), file: s.String({ maxLength: 100 }) }),
@@ -111,7 +114,7 @@ export const getPreviewerModule = route({
   method: 'GET',
   path: '/previewers/:name/:file',
   summary: 'Get the script of a previewer',
-  description: 'Redirects to the module of the viewer for the same media types: `p_path` and `p_main` of a previewer lead here.',
+  description: 'Redirects to the module of the viewer for the same media types. `p_path` and `p_main` of a previewer point here.',
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ name: s.String({ maxLength: 100 }), file: s.String({ maxLength: 100 }) }),

@@ -13,7 +13,7 @@ const call = server.as(server.admin.key)
 test.before(webBuild)
 test.after.always(() => server.stop())
 
-inBrowser('a plugin is switched off and on by keyboard, and its viewer disappears and comes back without a reload', async t => {
+inBrowser('a plugin is disabled and enabled by keyboard, and its viewer disappears and reappears without a reload', async t => {
   const browser = await launch()
   t.teardown(() => browser.close())
   const file = await upload(call, await newDataset(call, { name: 'Spectra' }), '##TITLE=a', 'a.jdx', { type: 'chemical/x-jcamp-dx' })
@@ -38,14 +38,14 @@ inBrowser('a plugin is switched off and on by keyboard, and its viewer disappear
   await line.getByRole('button', { name: 'Switch off example.viewer-spectrum' }).waitFor()
   await page.goBack()
   await frame.waitFor({ state: 'attached' })
-  // Chromium does not know the directive of frames that is for others.
+  // Chromium does not support the `webrtc` directive, which is for other browsers.
   t.deepEqual(
     problems.filter(problem => !problem.includes("directive 'webrtc'")),
     [],
   )
 })
 
-inBrowser('a refusal is shown in the words of the server, and the page is for server admins only', async t => {
+inBrowser('a refusal shows the message of the server, and the page is for server admins only', async t => {
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page } = await webPage(t, browser, server.url, server.admin)

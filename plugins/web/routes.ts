@@ -34,8 +34,8 @@ const answer = async ({ headers }: AnyRequest, { build, installation }: PageServ
 const plainPage = async (request: AnyRequest, needs: PageServices) => ({ status: 200, ...(await answer(request, needs)) }) as const
 
 /**
- * The page of a resource: one that the caller may not view has the answer of one that does not exist. To accounts that have to accept terms or enrol a
- * second factor first, the page says nothing about the resource.
+ * The page of a resource. The response is the same for resources that do not exist and those that the caller may not view. For accounts that must accept
+ * terms or enrol a second factor first, the page contains nothing about the resource.
  */
 const resourcePage = async (kind: PageKind, id: string, request: AnyRequest, needs: PageServices) => {
   const { user } = request.caller
@@ -45,9 +45,9 @@ const resourcePage = async (kind: PageKind, id: string, request: AnyRequest, nee
   return head ? ({ status: 200, ...shown } as const) : ({ status: 404, ...shown } as const)
 }
 
-const description = 'HTML for browsers. The data is at the routes below /api.'
+const description = 'HTML for browsers. The data is available through the routes below /api.'
 
-/** What the pages of resources have in common. */
+/** Common settings of the pages of resources. */
 const ofResource = {
   description,
   permission: 'anyone',
@@ -160,17 +160,17 @@ const types = {
   woff2: 'font/woff2',
 } as const
 
-/** What a script may do that runs as a worker; pages have a policy of their own. */
+/** The CSP of scripts that run as workers; pages have their own. */
 const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:"
 
-/** Types of the files that browsers load, as routes declare them. */
+/** Media types of the files, as routes declare them. */
 export const fileTypes = Object.fromEntries(Object.values(types).map(type => [type.split(';')[0] ?? '', s.bytes()]))
 
-/** The media type of a file of the interface, by the ending of its name. */
+/** The media type of a file of the interface, by its extension. */
 export const typeOfFile = (file: string): string =>
   types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
 
-/** Frames of parts have no origin of their own, so what they load has to be readable from any. It is the same for everyone. */
+/** Frames of parts have no origin, so the files they load must be readable from any origin. The files are public. */
 export const forFrames = { 'access-control-allow-origin': '*' } as const
 
 const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined => {
@@ -186,7 +186,7 @@ export const getWebFile = route({
   method: 'GET',
   path: '/web/assets/:file',
   summary: 'Get a file of the web interface',
-  description: 'Scripts, styles and fonts under a digest of their content.',
+  description: 'Scripts, styles and fonts, addressed by a digest of their content.',
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ file: s.String({ maxLength: 200 }) }),

@@ -16,7 +16,7 @@ export const getSampleFile = route({
   method: 'GET',
   path: '/web/sample/:file',
   summary: 'Get a file of the sample dataset',
-  description: 'Clients make the sample dataset of these files: README.md, stations.csv, hill.jpg and leaf-area.pdf.',
+  description: 'Clients create the sample dataset from these files: README.md, stations.csv, hill.jpg and leaf-area.pdf.',
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ file: s.String({ maxLength: 200 }) }),

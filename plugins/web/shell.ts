@@ -7,27 +7,27 @@ import type { PageHead } from './page-head.ts'
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 const escaped = (text: string): string => text.toWellFormed().replace(/[&<>"']/g, character => escapes[character] ?? '')
 
-/** JSON inside a script element: no text in it may end the element or begin a comment. */
+/** Serializes JSON for a script element, escaped so that no text ends the element or starts a comment. */
 const scriptJson = (value: unknown): string =>
   JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const themes: ReadonlySet<string> = new Set(['light', 'dark'])
 const languages = ['en', 'de']
 
-/** The path of the base URL; empty for most. */
+/** The path of the base URL; usually empty. */
 export const basePath = ({ baseUrl }: Installation): string => new URL(baseUrl).pathname.replace(/\/$/, '')
 
-/** What a page is made of. */
+/** The inputs of a page. */
 export interface PageParts {
   readonly state: BuildState
-  /** The path of the base URL; empty for most. */
+  /** The path of the base URL; usually empty. */
   readonly base: string
   readonly cookie: string | undefined
   readonly acceptLanguage: string | undefined
   readonly head?: PageHead | undefined
 }
 
-/** A page and the headers that it is sent with. */
+/** A page and its response headers. */
 export interface ShellPage {
   readonly html: string
   readonly headers: Readonly<Record<string, string>>
@@ -56,7 +56,7 @@ const contentPolicy = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** The HTML of every page: what browsers load, and what machines read about the resource. The page itself is drawn by the script. */
+/** The HTML of every page: links to scripts and styles, and metadata of the resource. The content is rendered by the script. */
 export const shellPage = ({ state, base, cookie, acceptLanguage, head }: PageParts): ShellPage => {
   if (typeof state === 'string') return waitingPage(state, base)
   const nonce = randomBytes(16).toString('base64')

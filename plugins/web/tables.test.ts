@@ -26,7 +26,7 @@ const cellsOf = async ({ source, engine }: Awaited<ReturnType<typeof opened>>) =
   return cells.map(row => [...row])
 }
 
-/** Cells that are hard to write, and always the same. */
+/** Deterministic cells that are hard to quote. */
 const trickyRows = (count: number): string[][] => {
   const texts = ['plain', 'with, comma', 'a "quote" within', 'two\nlines', 'Köln 観測 🌧', ' spaces ', '"', '1,5', "it's; a\ttab"]
   return Array.from({ length: count }, (_, row) =>
@@ -34,7 +34,7 @@ const trickyRows = (count: number): string[][] => {
   )
 }
 
-test('a table has the cells that were written, whatever is in them and however its lines end', async t => {
+test('a table has the cells that were written, whatever their content and the line endings', async t => {
   const rows = trickyRows(3000)
   for (const options of [
     {},
@@ -52,7 +52,7 @@ test('a table has the cells that were written, whatever is in them and however i
   }
 })
 
-test('what is not kept in memory is found again, row by row, to the last one', async t => {
+test('rows that are not kept in memory are read again, up to the last one', async t => {
   const rows = trickyRows(5000)
   const { source, engine } = await opened(stringify([['id', 'one', 'two', 'three'], ...rows]), {}, 20_000)
   const { progress } = source
@@ -61,11 +61,11 @@ test('what is not kept in memory is found again, row by row, to the last one', a
   t.true(progress.coveredRows < 1000)
   for (const row of [0, progress.coveredRows - 1, progress.coveredRows, 2500, 4999])
     t.deepEqual((await engine.rows(row, row + 1, 0, 4)).cells, [rows[row]], `row ${row}`)
-  // Sorted is what is kept, and no row besides.
+  // Only the rows kept in memory are sorted.
   t.is(await engine.arrange({ sort: { column: 0, isDescending: true }, filters: [], search: '' }), progress.coveredRows)
 })
 
-test('cells of rows that are longer than the first ones are in further columns, and what is found is shown', async t => {
+test('further cells of longer rows are shown in additional columns, and found by search', async t => {
   const late = Array.from({ length: 5000 }, (_, row) => `${row},${row * 2}${row === 4000 ? ',"extra, quoted",more' : ''}`)
   for (const [text, row, expected] of [
     [`time,value\n${late.join('\n')}\n`, 4000, ['4000', '8000', 'extra, quoted', 'more']],
@@ -79,7 +79,7 @@ test('cells of rows that are longer than the first ones are in further columns, 
   }
 })
 
-test('rows begin at the same bytes whatever the pieces that a file comes in', t => {
+test('the offsets of rows do not depend on the pieces in which a file arrives', t => {
   const bytes = new TextEncoder().encode('a,"b\n""c""",d\r\n\r\n"x",y"z\n,"",\nlast')
   const found = (size: number): readonly string[] => {
     const scanner = new RowScanner(0, ',', '\n')
@@ -94,7 +94,7 @@ test('rows begin at the same bytes whatever the pieces that a file comes in', t 
   for (const size of [1, 2, 3, 5, 8, 100]) t.deepEqual(found(size), expected, `pieces of ${size}`)
 })
 
-test('encoding, delimiter, decimal sign, comments and header are recognized, and can be chosen', async t => {
+test('encoding, delimiter, decimal sign, comments and header are detected, and can be overridden', async t => {
   const text = 'Straße;Länge\nGrüner Weg;1,5\nAm Hügel;2,25\n'
   for (const bytes of [
     Buffer.from(text),
@@ -127,7 +127,7 @@ test('encoding, delimiter, decimal sign, comments and header are recognized, and
   t.deepEqual(await cellsOf(chosen), [['a,b'], ['1,2']])
 })
 
-test('a quote that is never closed, rows of other lengths and a line without end hide no other row', async t => {
+test('an unclosed quote, rows of different lengths and an endless line hide no other rows', async t => {
   const damaged = await opened(await dataFile('damaged.csv'))
   t.deepEqual(
     (await cellsOf(damaged)).map(([station]) => station),
@@ -140,14 +140,14 @@ test('a quote that is never closed, rows of other lengths and a line without end
 })
 
 const numbers = async (t: ExecutionContext) => {
-  // 1 to 9, and two missing.
+  // The numbers 1 to 9, and two missing values.
   const rows = [3, 1, 2, 'NA', 9, 7, 8, '', 4, 6, 5].map((value, at) => `${value},${['b', 'a', 'c'][at % 3]},2026-03-${10 + at}`)
   const table = await opened(`value,name,day\n${rows.join('\n')}\n`)
   t.is(table.source.progress.rows, 11)
   return table
 }
 
-test('statistics are those of textbooks', async t => {
+test('statistics match their textbook definitions', async t => {
   const { engine } = await numbers(t)
   const [value, name, day] = await engine.statistics([0, 1, 2])
   t.like(value, { type: 'integer', rows: 11, missing: 2, unfit: 0, distinct: 9, histogram: [1, 1, 1, 1, 1, 1, 1, 1, 1] })
@@ -167,7 +167,7 @@ test('statistics are those of textbooks', async t => {
   t.is(day?.measures?.max, Date.UTC(2026, 2, 20))
 })
 
-test('rows are sorted as numbers, dates or texts with what is missing last, and filtered by each kind of condition', async t => {
+test('rows are sorted as numbers, dates or texts with missing values last, and filtered by each kind of condition', async t => {
   const { engine } = await numbers(t)
   const column = async (at: number): Promise<unknown> => (await engine.rows(0, 20, at, at + 1)).cells.map(([cell]) => cell)
   await engine.arrange({ sort: { column: 0, isDescending: true }, filters: [], search: '' })
@@ -187,7 +187,7 @@ test('rows are sorted as numbers, dates or texts with what is missing last, and 
   t.is(await engine.arrange({ filters: [], search: '' }), undefined)
 })
 
-test('a later request takes the place of an earlier one', async t => {
+test('a later request supersedes an earlier one', async t => {
   const { engine } = await numbers(t)
   const first = engine.arrange({ filters: [], search: 'a' })
   const second = engine.arrange({ filters: [], search: 'b' })
@@ -209,7 +209,7 @@ test('a plot of many rows keeps the extremes', t => {
   t.is(steps[0]?.ys[0]?.count, 4999)
 })
 
-test('Parquet is read by row group: its values, types and what is missing', async t => {
+test('Parquet is read by row group, with its values, types and missing values', async t => {
   const bytes = new Uint8Array(await dataFile('trees.parquet'))
   const ranges: number[] = []
   const source = await ParquetSource.open(async (start, end) => {
@@ -230,7 +230,7 @@ test('Parquet is read by row group: its values, types and what is missing', asyn
     ],
   )
   t.like(source.details, { rowGroups: 3, codecs: ['ZSTD'] })
-  // As they were written: one hour and 1 cm a row, from 2026-03-01 and 5 m.
+  // Rows increase by one hour and 1 cm, from 2026-03-01 and 5 m.
   const { cells } = await engine.rows(1199, 1200, 0, 7)
   t.deepEqual(cells, [['1199', 'Pinus sylvestris', '2026-04-19T23:00:00.000Z', '16.99', 'true', '{"length":3,"width":1}', '[1199,1200]']])
   const [height] = await engine.statistics([3])
@@ -249,7 +249,7 @@ test('Parquet is read by row group: its values, types and what is missing', asyn
   await t.throwsAsync(ParquetSource.open(readerOf(damaged), damaged.length))
 })
 
-test('a notebook keeps no terminal codes, only pictures of four types, and says what is not shown', async t => {
+test('a notebook omits terminal codes, shows pictures of four types only, and reports what is not shown', async t => {
   const notebook = notebookOf(await dataFile('heights.ipynb').then(String))
   t.is(notebook?.language, 'python')
   t.deepEqual(
@@ -266,7 +266,7 @@ test('a notebook keeps no terminal codes, only pictures of four types, and says 
   for (const text of ['', '[]', '{"cells": 1}', 'null', await dataFile('damaged.ipynb').then(String)]) t.is(notebookOf(text), undefined)
 })
 
-test('text is found in the cells that have it, whatever its case, its script and the quotes around it', async t => {
+test('search finds text in cells regardless of case, script and quoting', async t => {
   const rows = [...trickyRows(4000), ['4000', 'ÄPFEL', 'İzmir', 'K'], ['4001', 'x'.repeat(300_000), 'far', 'end']]
   for (const options of [{}, { delimiter: ';' }, { quoted: true }, { record_delimiter: '\r\n', quoted_match: /\n/ }] as const) {
     const ascii = rows.filter(row => row.every(cell => /^[\x20-\x7e\n\t]*$/.test(cell)))
@@ -305,13 +305,13 @@ test('text is found in the cells that have it, whatever its case, its script and
   }
 })
 
-test('a table compressed by gzip is that which was compressed, as far as it may be kept or is whole', async t => {
+test('a gzip table is unpacked up to the memory limit, or up to where it is damaged', async t => {
   const rows = trickyRows(5000)
   const text = stringify([['id', 'one', 'two', 'three'], ...rows])
   const whole = await opened(gzipSync(text))
   t.deepEqual(await cellsOf(whole), rows)
   t.is(whole.source.cut, undefined)
-  // Several parts one after the other, which browsers do not unpack.
+  // Several concatenated gzip members, which browsers do not unpack.
   const end = text.indexOf('\n', 1000) + 1
   const parts = await opened(Buffer.concat([gzipSync(text.slice(0, end)), gzipSync(text.slice(end))]))
   t.is(parts.source.cut, 'damage')

@@ -7,7 +7,7 @@ import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inChromium, launch } = browserTests(test, 'chromium')
-/** One after the other: they share a browser. */
+/** Serial, since the tests share a browser. */
 const inBrowser = inChromium.serial
 const server = await bootForTest({})
 const call = server.as(server.admin.key)
@@ -21,13 +21,13 @@ test.after.always(async () => {
   await server.stop()
 })
 
-/** The browser itself reports the answers for what is gone. */
+/** The browser logs the responses for deleted resources. */
 const unexpected = (problems: readonly string[]): readonly string[] => problems.filter(problem => !/status of 40[34]/.test(problem))
 
 const statusOf = async (path: string): Promise<number> => (await call(path)).status
 const remove = (path: string): Promise<unknown> => ok(call(path, { method: 'DELETE' }))
 
-inBrowser('the pages of what is in the trash say so, restore it, and ask before they delete it for good', async t => {
+inBrowser('pages of resources in the trash show that state, restore them, and confirm permanent deletion', async t => {
   const dataset = await newDataset(call, { name: 'Oaks' })
   const file = await upload(call, dataset, 'plot,lai\n1,2\n', 'plots.csv', { type: 'text/csv' })
   const { id: collection } = await ok<{ id: string }>(
@@ -35,7 +35,7 @@ inBrowser('the pages of what is in the trash say so, restore it, and ask before 
   )
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
 
-  // Moved there elsewhere, while the page is open.
+  // Moved to the trash elsewhere while the page is open.
   await page.goto(`/datasets/${dataset}`)
   await page.getByRole('button', { name: 'Rename', exact: true }).waitFor()
   await remove(`/api/datasets/${dataset}`)
@@ -80,10 +80,10 @@ inBrowser('the pages of what is in the trash say so, restore it, and ask before 
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('a deletion that somebody else was faster with is not made for good', async t => {
+inBrowser('deleting a dataset that was moved to the trash meanwhile does not delete it permanently', async t => {
   const dataset = await newDataset(call, { name: 'Limes' })
   const { page } = await webPage(t, browser, server.url, server.admin)
-  // Without live events the page does not know.
+  // Without live events, the page is not updated.
   await page.route('**/api/live', route => route.abort())
   await page.goto('/datasets')
   const row = page.getByRole('row', { name: /Limes/ })
@@ -97,7 +97,7 @@ inBrowser('a deletion that somebody else was faster with is not made for good', 
   t.is(await statusOf(`/api/datasets/${dataset}`), 200)
 })
 
-inBrowser('what was typed stays when its dataset goes to the trash, and the page says why it cannot be saved', async t => {
+inBrowser('unsaved input stays when its dataset moves to the trash, and the page shows why it cannot be saved', async t => {
   const dataset = await newDataset(call, { name: 'Elms', description: '' })
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   await page.goto(`/datasets/${dataset}`)
@@ -118,7 +118,7 @@ inBrowser('what was typed stays when its dataset goes to the trash, and the page
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('the page of a file that somebody else deletes says so, and keeps what is being typed', async t => {
+inBrowser('the page of a file deleted by another user reports it, and keeps unsaved input', async t => {
   const dataset = await newDataset(call, { name: 'Firs' })
   const file = await upload(call, dataset, 'plot\n1\n', 'plots.csv', { type: 'text/csv' })
   const { page, problems } = await webPage(t, browser, server.url, server.admin)

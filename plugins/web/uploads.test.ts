@@ -17,13 +17,13 @@ import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 const { test: inBrowser, launch } = browserTests(test, 'chromium')
 test.before(webBuild)
 
-/** Folders, and files in each; the last file of all is sent in pieces. */
+/** Number of folders, and of files in each. The very last file is sent in parts. */
 const [folders, filesEach] = isFullRun ? [200, 10] : [20, 10]
 const wholeBytes = 20_000
 const largeBytes = 9_000_000
 const limitMs = isFullRun ? 600_000 : 120_000
 
-/** A folder of files as people have it, with their digests by path. */
+/** A folder of files as users upload it, with their digests by path. */
 const shipment = async (t: { teardown(end: () => Promise<void>): void }) => {
   const root = await mkdtemp(join(tmpdir(), 'pounce-shipment-'))
   t.teardown(() => rm(root, { recursive: true, force: true }))
@@ -44,7 +44,7 @@ interface Listed {
   readonly entries: readonly { readonly id: string; readonly kind: string; readonly name: string; readonly path?: readonly string[] }[]
 }
 
-inBrowser('a folder of files arrives whole, each file once, through a reload of the page and a kill of the server', async t => {
+inBrowser('a folder is uploaded completely, each file once, despite a page reload and a killed server', async t => {
   t.timeout(3 * limitMs)
   const [data, port, { root, digests }] = await Promise.all([dataFolder(t), freePort(), shipment(t)])
   const start = () => startChild(data, { POUNCE_HTTP__PORT: String(port) }).ready
@@ -81,7 +81,7 @@ inBrowser('a folder of files arrives whole, each file once, through a reload of 
   server.signal('SIGKILL')
   await server.ended
   await page.getByText('The server is unreachable').first().waitFor()
-  // Uploads that wait stand still; those under way could end while the page is examined.
+  // Waiting uploads do not change; running ones could end during the accessibility check.
   t.deepEqual(await axeFindings(page), [])
   server = await start()
   await until('all files are there', isDone, Boolean, limitMs)
@@ -105,7 +105,7 @@ inBrowser('a folder of files arrives whole, each file once, through a reload of 
   t.is(basename(root), [...digests.keys()][0]?.split('/')[0] ?? '')
 })
 
-/** A page whose session ends while a file is on its way, and the question that it then puts. */
+/** A page whose session ends during an upload, and the dialog that it then shows. */
 const endedSession = async (t: ExecutionContext) => {
   const server = await bootForTest({ t })
   const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
@@ -120,7 +120,7 @@ const endedSession = async (t: ExecutionContext) => {
     .locator('input[type=file]')
     .first()
     .setInputFiles({ name: 'plot 1.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b') })
-  await page.getByText('Sign in again and the uploads continue').waitFor()
+  await page.getByText('Sign in again to continue the uploads').waitFor()
   await page.unroute('**/api/uploads/check')
   await page.getByRole('button', { name: 'Follow' }).click()
   const question = page.getByRole('dialog', { name: 'You are signed out' })
@@ -137,7 +137,7 @@ inBrowser('uploads continue when their account signs in again', async t => {
   const { server, page, signIn } = await endedSession(t)
   await signIn(server.admin)
   await until('the file is there', async () => (await trayTitle(page)).replaceAll(',', '').startsWith('1 of 1'))
-  t.is(await page.getByText('Sign in again and the uploads continue').count(), 0)
+  t.is(await page.getByText('Sign in again to continue the uploads').count(), 0)
 })
 
 inBrowser('another account in the same browser gets none of the uploads', async t => {
@@ -150,14 +150,14 @@ inBrowser('another account in the same browser gets none of the uploads', async 
   t.deepEqual(sent, [])
 })
 
-inBrowser('after everything is cancelled no other file is sent, and a reload brings none of them back', async t => {
+inBrowser('after cancelling everything no other file is sent, and a reload restores none of them', async t => {
   const server = await bootForTest({ t })
   const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page } = await webPage(t, browser, server.url, server.admin)
   const sent: string[] = []
-  // No answer: whatever begins stays on its way until it is cancelled.
+  // No response: every started upload stays pending until it is cancelled.
   await page.route('**/api/uploadToDataset/**', route => void sent.push(route.request().url()))
   await page.goto(`/datasets/${dataset}`)
   await page.getByRole('button', { name: 'Add files' }).waitFor()
@@ -174,7 +174,7 @@ inBrowser('after everything is cancelled no other file is sent, and a reload bri
   t.is(total, 0)
 })
 
-inBrowser('a file that was refused keeps its name beside the reason, uploads without a connection say that they wait', async t => {
+inBrowser('a refused file is listed with the reason, and uploads without a connection are shown as waiting', async t => {
   const server = await bootForTest({ t })
   const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
   const browser = await launch()
@@ -190,7 +190,7 @@ inBrowser('a file that was refused keeps its name beside the reason, uploads wit
   await rows.locator('.failed').nth(1).waitFor()
   for (const width of [360, 1280]) {
     await page.setViewportSize({ width, height: 800 })
-    // The list measures its rows once they are drawn.
+    // The list measures its rows after rendering.
     await until('the rows are below each other', async () => {
       const [first, second] = await Promise.all([rows.nth(0).boundingBox(), rows.nth(1).boundingBox()])
       return first !== null && second !== null && first.y + first.height <= second.y + 1
@@ -214,12 +214,12 @@ inBrowser('a file that was refused keeps its name beside the reason, uploads wit
   await page.unroute('**/api/uploadToDataset/**')
   await page.route('**/api/uploadToDataset/**', route => route.abort('internetdisconnected'))
   await page.locator('input[data-add=files]').setInputFiles(files)
-  await page.getByText('The uploads continue by themselves').waitFor()
+  await page.getByText('The uploads will resume automatically').waitFor()
   await rows.getByText('Waiting for the connection').nth(1).waitFor()
   t.is(await page.locator('.upload-tray').getByText('/s').count(), 0)
   await page.unroute('**/api/uploadToDataset/**')
   await until('the files are there', async () => (await trayTitle(page)).startsWith('2 of 2'))
-  t.is(await page.getByText('The uploads continue by themselves').count(), 0)
+  t.is(await page.getByText('The uploads will resume automatically').count(), 0)
 })
 
 const trayTitle = (page: Page): Promise<string> => page.locator('.upload-tray h2').innerText()

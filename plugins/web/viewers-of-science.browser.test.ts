@@ -11,7 +11,7 @@ import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inChromium, launch } = browserTests(test, 'chromium')
-/** One after the other: nine pages at once take so long to draw that frames seem to have failed. */
+/** Serial, since nine pages at once render so slowly that frames time out. */
 const inBrowser = inChromium.serial
 const server = await bootForTest({})
 const call = server.as(server.admin.key)
@@ -29,7 +29,7 @@ const typeOf = (name: string): string => mime.lookup(name) || 'application/octet
 const keep = async (name: string): Promise<string> =>
   upload(call, dataset, await readFile(new URL(`../../test/data/${name}`, import.meta.url)), name, { type: typeOf(name) })
 
-/** Opens the page of a file, and waits for what is shown of it. */
+/** Opens the page of a file, and waits until its viewer is ready. */
 const show = async (page: Page, id: string, query = ''): Promise<void> => {
   await page.goto(`/files/${id}${query}`)
   await page.locator('.part[aria-busy=false]').waitFor({ timeout: 45_000 })
@@ -37,7 +37,7 @@ const show = async (page: Page, id: string, query = ''): Promise<void> => {
 
 const viewOf = (page: Page): string | null => new URL(page.url()).searchParams.get('view')
 
-inBrowser('a PDF is drawn by pages, its text is found by the keyboard, and the address keeps the page', async t => {
+inBrowser('a PDF is rendered by page, its text is searched by keyboard, and the page is in the URL', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   await show(page, await keep('paper.pdf'))
   await page.locator('.pdf-text').getByText('Abstract').waitFor()
@@ -46,11 +46,11 @@ inBrowser('a PDF is drawn by pages, its text is found by the keyboard, and the a
   await page.keyboard.type('LITTER traps')
   await page.getByRole('status').filter({ hasText: '1 of 1 match' }).waitFor()
   await page.waitForURL(/view=2/)
-  // Marked once the page that it is on is drawn.
+  // The match is marked once its page is rendered.
   await until('the mark', () => page.evaluate<boolean>("CSS.highlights.has('pdf-current')"))
   t.is(await page.evaluate("[...CSS.highlights.get('pdf-current')].map(range => range.toString()).join()"), 'Litter traps')
   await page.locator('.pdf-pages').focus()
-  // Until the page that has just been drawn has scrolled to its mark, a key may come too early.
+  // A key has no effect until the page has scrolled to the match.
   await until('the first page', async () => {
     await page.keyboard.press('ArrowLeft')
     return !new URL(page.url()).searchParams.has('view')
@@ -63,7 +63,7 @@ inBrowser('a PDF is drawn by pages, its text is found by the keyboard, and the a
   t.deepEqual(problems, [])
 })
 
-/** A NetCDF-3 file of one array of numbers, 0 but for the last. */
+/** A NetCDF-3 file with one array of numbers, all 0 but the last. */
 const longNetcdf = (length: number): Buffer => {
   const header = Buffer.alloc(128)
   const words = [0x43444601, 0, 10, 1, 1, 0x78000000, length, 0, 0, 11, 1, 1, 0x76000000, 1, 0, 0, 0, 5, 4 * length, 128]
@@ -73,7 +73,7 @@ const longNetcdf = (length: number): Buffer => {
   return Buffer.concat([header, values])
 }
 
-inBrowser('HDF5 and NetCDF are a tree with tables, plots and maps, and a large file is read in part', async t => {
+inBrowser('HDF5 and NetCDF are shown as a tree with tables, plots and maps, and only parts of a large file are read', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   await show(page, await keep('field.h5'))
   await page.getByRole('tree').getByRole('treeitem').first().focus()
@@ -115,7 +115,7 @@ inBrowser('HDF5 and NetCDF are a tree with tables, plots and maps, and a large f
   t.deepEqual(problems, [])
 })
 
-inBrowser('maps show features of GeoJSON and shapefiles with their attributes, and pictures with a place', async t => {
+inBrowser('maps show features of GeoJSON and shapefiles with their attributes, and georeferenced pictures', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   await show(page, await keep('areas.geojson'))
   const attributes = page.getByRole('table', { name: /Attributes/ })
@@ -132,7 +132,7 @@ inBrowser('maps show features of GeoJSON and shapefiles with their attributes, a
   t.deepEqual(problems, [])
 })
 
-inBrowser('links of a PDF lead to pages and addresses, and do nothing else', async t => {
+inBrowser('links of a PDF lead to pages and URLs, and perform no other actions', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   const pages = Array.from({ length: 4 }, (_, at) => [`Page ${at + 1}`])
   const links = [3, 'https://example.org/a?b=1', 'mailto:ann@example.org', 'javascript:alert(1)', 'file:///etc/passwd']
@@ -154,7 +154,7 @@ inBrowser('links of a PDF lead to pages and addresses, and do nothing else', asy
   t.deepEqual(problems, [])
 })
 
-inBrowser('sections of a picture are drawn where they are, and named below it', async t => {
+inBrowser('sections of a picture are drawn at their positions, and listed below it', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   const photo = await keep('photo.jpg')
   const section = (json: object) => ok(call('/api/sections', { method: 'POST', json: { file_id: photo, ...json } }))
@@ -187,7 +187,7 @@ inBrowser('sections of a picture are drawn where they are, and named below it', 
   t.deepEqual(problems, [])
 })
 
-inBrowser('large pictures zoom, models turn, sound plays with its sections as marks, charts have a table', async t => {
+inBrowser('large pictures can be zoomed, models rotated, sound played with section markers, and charts have a table', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   await show(page, await keep('sections.tif'))
   await page.getByLabel('Page').selectOption('2 of 3')
@@ -220,7 +220,7 @@ inBrowser('large pictures zoom, models turn, sound plays with its sections as ma
 
 const dzi = `<?xml version="1.0"?><Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="jpg" Overlap="0" TileSize="1024"><Size Width="640" Height="427"/></Image>`
 
-inBrowser('the tiles that an extractor made of a picture are shown for a file that has no other viewer', async t => {
+inBrowser('tiles generated by an extractor are shown for a file without another viewer', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   const make = async (path: string, body: FormData): Promise<string> => (await ok<{ id: string }>(call(path, { method: 'POST', body }))).id
   const attach = (path: string) => ok(call(path, { method: 'POST', json: {} }))
@@ -243,8 +243,8 @@ const refused: readonly (readonly [name: string, viewer: string, sentence: RegEx
   ['damaged.pdf', 'pdf', /not a PDF that can be read/],
   ['damaged.h5', 'hdf5', /not an HDF5 or NetCDF file/],
   ['damaged.nc', 'hdf5', /not an HDF5 or NetCDF file/],
-  ['damaged.geojson', 'geo', /no GeoJSON, shapefile or GeoTIFF/],
-  ['damaged-shapes.zip', 'geo', /no GeoJSON, shapefile or GeoTIFF/],
+  ['damaged.geojson', 'geo', /not a readable GeoJSON, shapefile or GeoTIFF/],
+  ['damaged-shapes.zip', 'geo', /not a readable GeoJSON, shapefile or GeoTIFF/],
   ['damaged.tif', 'deep-zoom', /picture cannot be read/],
   ['huge.tif', 'deep-zoom', /50000 × 50000 pixels are too many/],
   ['damaged.glb', 'model', /model cannot be read/],
@@ -254,7 +254,7 @@ const refused: readonly (readonly [name: string, viewer: string, sentence: RegEx
   ['outside-data.vl.json', 'vega', /needs data from https:\/\/example\.org\/data\.csv/],
 ]
 
-inBrowser('a damaged file, one of too many pixels and one that leads outside are a sentence and the download', async t => {
+inBrowser('damaged files, too many pixels and external links give a message and the download', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   for (const [name, viewer, sentence] of refused) {
     await show(page, await keep(name), `?viewer=web.${viewer}`)
@@ -263,12 +263,12 @@ inBrowser('a damaged file, one of too many pixels and one that leads outside are
     t.true(await alert.getByRole('link', { name: 'Download' }).isVisible(), name)
   }
   const photo = await readFile(new URL('../../test/data/picture.png', import.meta.url))
-  const cut = 'The file of the picture is not complete'
+  const cut = 'The picture file is incomplete'
   await show(page, await upload(call, dataset, photo.subarray(0, 200), 'cut.png', { type: 'image/png' }), '?viewer=web.picture')
   await page.getByRole('main').getByRole('alert').getByText(cut).waitFor()
   await show(page, await upload(call, dataset, '\n \n', 'blank.md', { type: 'text/markdown' }))
   await page.getByText('There is no text in this file.').waitFor()
-  // Of a file that ends with its picture only the end is looked at; another one is read to be decoded.
+  // If a file has the expected last bytes, only its end is read; otherwise it is read as a whole and decoded.
   for (const [bytes, range] of [
     [photo, /^bytes=[1-9]/],
     [Buffer.concat([photo, Buffer.from('a trailer')]), /^bytes=0-/],
@@ -281,7 +281,7 @@ inBrowser('a damaged file, one of too many pixels and one that leads outside are
   t.deepEqual(problems, [])
 })
 
-inBrowser('axe finds nothing on these viewers in light and dark, and none scrolls sideways at 320 pixels', async t => {
+inBrowser('axe finds nothing on these viewers in light and dark mode, and none scrolls horizontally at 320 pixels', async t => {
   const { page } = await webPage(t, browser, server.url, server.admin)
   const findings: string[] = []
   const shown: readonly (readonly [name: string, query?: string])[] = [

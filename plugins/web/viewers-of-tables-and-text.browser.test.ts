@@ -10,7 +10,7 @@ import { webBuild } from '../../test/support/web-build.ts'
 import { pageFindings, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inChromium, launch } = browserTests(test, 'chromium')
-/** One after the other: they share a browser, and tables are read as fast as the machine can. */
+/** Serial, since the tests share a browser and reading tables uses the whole CPU. */
 const inBrowser = inChromium.serial
 const server = await bootForTest({})
 const call = server.as(server.admin.key)
@@ -31,7 +31,7 @@ const openPage = async (t: ExecutionContext) => {
   return webPage(t, browser, server.url, server.admin)
 }
 
-/** Texts of a column in view. */
+/** Texts of the visible cells of a column. */
 const column = (page: Page, at: number): Promise<readonly string[]> =>
   page
     .locator(`.cell-body [data-cell$=":${at}"]`)
@@ -41,9 +41,9 @@ const column = (page: Page, at: number): Promise<readonly string[]> =>
         .map(({ textContent }) => textContent),
     )
 
-inBrowser('a table is sorted, filtered, counted, plotted and copied, and a link leads to the same view of it', async t => {
+inBrowser('a table is sorted, filtered, summarized, plotted and copied, and its URL restores the view', async t => {
   const { page, problems } = await openPage(t)
-  // 5,000 rows: n counts down from 5,000, and group is n modulo 4, missing where that is 0.
+  // 5,000 rows: n counts down from 5,000, and group is n modulo 4, missing if 0.
   const rows = Array.from({ length: 5000 }, (_, at) => 5000 - at)
   const content = `n,group,day\n${rows.map(n => `${n},${n % 4 === 0 ? '' : `g${n % 4}`},2026-03-${String(1 + (n % 28)).padStart(2, '0')}`).join('\n')}\n`
   await page.goto(await fileOf('counts.csv', content, 'text/csv'))
@@ -74,7 +74,7 @@ inBrowser('a table is sorted, filtered, counted, plotted and copied, and a link 
   await page.getByRole('searchbox', { name: 'Find in all columns' }).fill('4999')
   await page.getByText('1 of 5,000 rows').waitFor()
 
-  // The same view from its address.
+  // The same view from its URL.
   await page.waitForURL(/4999/)
   await page.goto(page.url())
   await page.getByText('1 of 5,000 rows').waitFor()
@@ -96,7 +96,7 @@ inBrowser('a table is sorted, filtered, counted, plotted and copied, and a link 
   t.deepEqual(problems, [])
 })
 
-inBrowser('100,000 rows are walked to the last one, found in, sorted and filtered, also of a compressed file', async t => {
+inBrowser('100,000 rows are scrolled to the end, searched, sorted and filtered, also in a compressed file', async t => {
   const { page, problems } = await openPage(t)
   const count = 100_000
   const lines = Array.from(
@@ -121,7 +121,7 @@ inBrowser('100,000 rows are walked to the last one, found in, sorted and filtere
 
     const find = page.getByRole('searchbox', { name: 'Find in all columns' })
     await find.fill('SITE 976')
-    // 102 or 103 of each site.
+    // There are 102 or 103 rows per site.
     await page.getByText('102 of 100,000 rows').waitFor()
     await page.locator('[data-cell="0:1"]', { hasText: 'site 976' }).waitFor()
     await find.fill('nowhere')
@@ -139,7 +139,7 @@ inBrowser('100,000 rows are walked to the last one, found in, sorted and filtere
   t.deepEqual(problems, [])
 })
 
-inBrowser('5,000 columns, a line of 30 MB, damaged and empty tables are shown or explained, and the page lives', async t => {
+inBrowser('5,000 columns, a line of 30 MB, damaged and empty tables are shown or explained without blocking the page', async t => {
   const { page, problems } = await openPage(t)
   const line = (row: number): string => Array.from({ length: 5000 }, (_, at) => (row === 0 ? `c${at}` : row * at)).join('\t')
   await page.goto(await fileOf('wide.tsv', Array.from({ length: 30 }, (_, row) => line(row)).join('\n'), 'text/tab-separated-values'))
@@ -165,7 +165,7 @@ inBrowser('5,000 columns, a line of 30 MB, damaged and empty tables are shown or
   t.deepEqual(problems, [])
 })
 
-inBrowser('Parquet has the grid of all tables, with the types that it declares', async t => {
+inBrowser('Parquet is shown in the grid of all tables, with its declared types', async t => {
   const { page, problems } = await openPage(t)
   await page.goto(await fileOf('trees.parquet'))
   await page.getByRole('gridcell', { name: 'Quercus robur' }).first().waitFor()
@@ -180,7 +180,7 @@ inBrowser('Parquet has the grid of all tables, with the types that it declares',
   t.deepEqual(problems, [])
 })
 
-inBrowser('text is coloured and searched, JSON and XML are trees, and what is not well-formed is shown as text', async t => {
+inBrowser('text is highlighted and searched, JSON and XML are shown as trees, or as text if not well-formed', async t => {
   const { page, problems } = await openPage(t)
   const code = `# a comment\nimport math\n\n${'x'.repeat(30_000)}\n${Array.from({ length: 2000 }, (_, at) => `value_${at} = ${at}`).join('\n')}\n`
   await page.goto(await fileOf('script.py', code, 'text/x-python'))
@@ -192,7 +192,7 @@ inBrowser('text is coloured and searched, JSON and XML are trees, and what is no
   await page.keyboard.press('Control+f')
   await page.keyboard.type('value_1777')
   await page.keyboard.press('Enter')
-  // Line 1,777 of the values, which begin in line 5.
+  // Line 1,777 of the values, which start at line 5.
   await page.waitForURL(/line%3D1782/)
   await page.locator('.cm-searchMatch').first().waitFor()
 
@@ -228,7 +228,7 @@ inBrowser('text is coloured and searched, JSON and XML are trees, and what is no
   t.deepEqual(problems, [])
 })
 
-inBrowser('a notebook shows its cells and what they put out, and nothing in it runs', async t => {
+inBrowser('a notebook shows its cells and their outputs, and none of its code is run', async t => {
   const { page, problems } = await openPage(t)
   await page.goto(await fileOf('heights.ipynb'))
   await page.getByRole('heading', { name: 'Heights of beeches' }).waitFor()
@@ -236,7 +236,7 @@ inBrowser('a notebook shows its cells and what they put out, and nothing in it r
   await page.getByText("AttributeError: no attribute 'nothing'").waitFor()
   t.is(
     await page
-      .getByRole('img', { name: 'Picture that cell 4 put out' })
+      .getByRole('img', { name: 'Picture in the output of cell 4' })
       .evaluate(image => (image as unknown as { readonly naturalWidth: number }).naturalWidth),
     48,
   )
@@ -264,7 +264,7 @@ inBrowser('a notebook shows its cells and what they put out, and nothing in it r
   t.deepEqual(problems, [])
 })
 
-inBrowser('an archive is a list of folders; one file of it is looked at or saved; bombs are not unpacked', async t => {
+inBrowser('an archive is listed by folder; single files are viewed or saved; ZIP bombs are not unpacked', async t => {
   const { page, problems } = await openPage(t)
   await page.goto(await fileOf('bundle.zip', undefined, 'application/zip'))
   const grid = page.getByRole('grid', { name: 'Files in bundle.zip' })
@@ -281,7 +281,7 @@ inBrowser('an archive is a list of folders; one file of it is looked at or saved
   await page.goto(page.url())
   await page.getByText('500 rows').waitFor()
 
-  // The list says 1,000 bytes where there are 20 million.
+  // The declared size is 1,000 bytes, the actual one 20 million.
   const bomb = zip([{ name: 'bomb.txt', bytes: Buffer.alloc(20_000_000), fields: { sizeBytes: 1000 } }])
   await page.goto(await fileOf('bomb.zip', bomb, 'application/zip'))
   await page.getByText('bomb.txt').dblclick()

@@ -1,28 +1,28 @@
 import { type ViewerRange, type WebText, webContribution } from 'pounce/sdk/kit'
 
-/** A viewer of our own: `app/viewers/<name>/index.ts`, whose texts are `viewer.<name>.*` in `app/locales`. */
+/** A built-in viewer in `app/viewers/<name>/index.ts`, with its texts under `viewer.<name>.*` in `app/locales`. */
 export interface OwnViewer extends Omit<ViewerRange, 'trust'> {
   readonly name: string
   readonly title: WebText
 }
 
 const MB = 1_000_000
-/** Read in parts, so that size does not matter. */
+/** For files read in parts, whatever their size. */
 const anySize = Number.MAX_SAFE_INTEGER
 
-/** Text by another name. */
+/** Media types of text outside of `text/*`. */
 const textTypes = ['json', 'xml', 'x-yaml', 'yaml', 'javascript', 'toml', 'x-sh', 'sql', 'ld+json', 'geo+json', 'x-ndjson']
   .map(name => `application/${name}`)
   .concat('image/svg+xml', 'model/gltf+json')
 
-/** Endings of text files whose media type often says nothing. */
+/** Extensions of text files, which often have a generic media type. */
 const textEndings =
   `bat bib c cc cfg clj cmake conf cpp cs css csv cxx dat diff dockerfile ebnf el erl f f90 f95 fasta fastq for geojson gff go gpx gql
   graphql groovy h hpp hs html ini java jl js json jsonl jsonld jsx kml kt less lisp log lua m md ml mm mjs nb ndjson nt nex nwk patch php pl pm proto ps1
   py r rb rdf rmd rs rst sas sass scala scss sed sh sps sql srt sty svg swift tab tcl tex toml topojson ts tsv tsx ttl txt vcf vb vhd vtt wat xml xsd xsl
   yaml yml`.split(/\s+/)
 
-/** In alphabetical order; `rank` decides which of several comes first. */
+/** In alphabetical order. If several viewers match, the one with the highest `rank` comes first. */
 export const viewers: readonly OwnViewer[] = [
   {
     name: 'archive',
@@ -50,7 +50,7 @@ export const viewers: readonly OwnViewer[] = [
     rank: 45,
   },
   {
-    // Pictures with a place and archives with shapes; it declines the others.
+    // Declines pictures without a location and archives without shapefiles.
     name: 'geo',
     title: { en: 'Map', de: 'Karte' },
     mediaTypes: [
@@ -67,7 +67,7 @@ export const viewers: readonly OwnViewer[] = [
     rank: 65,
   },
   {
-    // Read by ranges; the first bytes say which format it is.
+    // Read by range. The first bytes determine the format.
     name: 'hdf5',
     title: { en: 'Tree and values', de: 'Baum und Werte' },
     mediaTypes: ['application/x-hdf5', 'application/x-hdf', 'application/vnd.hdfgroup.hdf5', 'application/x-netcdf', 'application/netcdf'],
@@ -92,7 +92,7 @@ export const viewers: readonly OwnViewer[] = [
     rank: 50,
   },
   {
-    // Read whole, and drawn by the graphics card.
+    // Read as a whole, and rendered by the GPU.
     name: 'model',
     title: { en: '3D model', de: '3D-Modell' },
     mediaTypes: ['model/*'],
@@ -126,7 +126,7 @@ export const viewers: readonly OwnViewer[] = [
     rank: 60,
   },
   {
-    // Larger ones would take seconds, and memory without end.
+    // Larger pictures would take seconds and too much memory.
     name: 'picture',
     title: { en: 'Picture', de: 'Bild' },
     mediaTypes: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp'],
@@ -151,7 +151,7 @@ export const viewers: readonly OwnViewer[] = [
     rank: 10,
   },
   {
-    // Decoded whole; the player has the longer ones.
+    // Decoded as a whole; longer recordings open in the player.
     name: 'sound',
     title: { en: 'Waveform', de: 'Wellenform' },
     mediaTypes: ['audio/*'],
@@ -160,7 +160,7 @@ export const viewers: readonly OwnViewer[] = [
     rank: 55,
   },
   {
-    // Charts by name and type, and JSON that names the schema; it declines the rest.
+    // Accepts charts by name and type, and JSON that declares a Vega schema; declines other files.
     name: 'vega',
     title: { en: 'Chart', de: 'Diagramm' },
     mediaTypes: ['application/vnd.vega.v5+json', 'application/vnd.vegalite.v5+json', 'application/vega', 'application/json'],
@@ -171,7 +171,7 @@ export const viewers: readonly OwnViewer[] = [
   },
 ]
 
-/** Viewers that come with the web interface, contributed as those of other plugins are. */
+/** The built-in viewers, contributed like those of other plugins. */
 export const ownViewers = viewers.map(({ name, title, ...range }) =>
   webContribution({
     id: `web.${name}`,

@@ -5,7 +5,7 @@ import { t } from '../lib/i18n.ts'
 import { useFile } from './file/file-data.ts'
 import { FileViewer } from './file/file-viewer.tsx'
 
-/** Two files side by side, each by the viewer that is chosen for it. */
+/** Two files side by side, each in its selected viewer. */
 export const ComparePage = () => {
   const { left = '', right = '' } = useSearch({ strict: false }) as Readonly<Record<string, string>>
   return (

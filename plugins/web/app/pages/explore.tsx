@@ -26,11 +26,11 @@ interface ListSearch {
 const columns: ReadonlySet<string> = new Set(['name', 'created', 'modified'])
 const owners: ReadonlySet<string> = new Set(['mine', 'shared', 'public'])
 
-/** The order that the address names; otherwise the newest come first. */
+/** The sort order in the URL; undefined, the default, is newest first. */
 const sortIn = ({ sort = '', order }: ListSearch): GridSort | undefined =>
   columns.has(sort) ? { column: sort, order: order === 'desc' ? 'descending' : 'ascending' } : undefined
 
-/** A total of the server: exact, or "10000+". */
+/** A total as the server formats it: exact, or a lower bound such as "10000+". */
 const totalText = (total: string): string =>
   total.endsWith('+')
     ? t('list.moreThan', { number: number(Number.parseInt(total, 10)) })
@@ -48,7 +48,7 @@ const Explore = ({ kind }: { readonly kind: ListedKind }) => {
     ...(owners.has(whose) ? { whose: whose as 'mine' } : {}),
     ...sortQuery(sort),
   })
-  // Tiles only where there are pictures.
+  // Tiles are shown only if there are thumbnails.
   const canTile = kind !== 'space' && (view === 'tiles' || list.rows.some(row => row.thumbnail !== null))
   const isTiles = canTile && likesTiles(view)
   const change = useCallback(

@@ -269,10 +269,10 @@ const Invitations = ({ count = 0 }: { readonly count: number | undefined }) => {
   )
 }
 
-/** The server lists the newest hundred; more may be waiting. */
+/** The server lists only the newest hundred; there may be more. */
 const maxListed = 100
 
-/** What extractors work on and what failed: server admins see all of it. */
+/** Running and failed extractions. Server admins see those of all users. */
 const Extractions = () => {
   const pending = useQuery({ queryKey: ['extraction', 'list', 'pending'], queryFn: () => api('GET /api/extractions/pending') })
   const failed = useQuery({ queryKey: ['extraction', 'list', 'failed'], queryFn: () => api('GET /api/extractions/failed') })
@@ -308,7 +308,7 @@ const Extractions = () => {
   )
 }
 
-/** What an extractor was run on, by name; by its identifier once it is deleted. */
+/** The name of the file or dataset that an extractor was run on; its identifier once deleted. */
 const RunSubject = ({ kind, id }: { readonly kind: 'dataset' | 'file'; readonly id: string }) => {
   const { data } = useQuery({
     queryKey: [kind, id, 'name'],

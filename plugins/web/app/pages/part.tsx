@@ -6,7 +6,7 @@ import { useAddressState } from '../lib/asked-parts.ts'
 import { useContributions } from '../lib/contributions.ts'
 import type { ViewedThing } from '../viewers/host.ts'
 
-/** A page of a plugin. */
+/** A page contributed by a plugin. */
 export const PartPage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
   const all = useContributions()

@@ -13,13 +13,13 @@ type Plugin = Answer<'GET /api/admin/plugins'>[number]
 
 const listKey = ['admin-plugins']
 
-/** Those that can be switched come first, each part by name. */
+/** Plugins that can be switched first, each group sorted by name. */
 const sorted = (plugins: readonly Plugin[]): readonly Plugin[] =>
   plugins.toSorted(
     (one, other) => Number(one.refusal !== undefined) - Number(other.refusal !== undefined) || one.id.localeCompare(other.id),
   )
 
-/** What the server consists of, with a switch for each plugin that can do without. For server admins. */
+/** The plugins of the server, with a switch for each optional one. For server admins. */
 export const PluginsPage = () => {
   const { data, error, refetch } = useQuery({ queryKey: listKey, queryFn: ({ signal }) => api('GET /api/admin/plugins', { signal }) })
   if (error && !data) return <FailurePage error={error} retry={() => void refetch()} />
@@ -66,7 +66,7 @@ const PluginSwitch = ({ plugin: { id, enabled } }: { readonly plugin: Plugin }) 
   const { isBusy, error, run } = useAct()
   const change = async (): Promise<void> => {
     await api('PUT /api/admin/plugins/{id}', { path: { id }, body: { enabled: !enabled } })
-    // What a plugin adds to pages comes and goes with it.
+    // Contributions to pages appear and disappear with their plugin.
     await Promise.all([
       queries.invalidateQueries({ queryKey: listKey }),
       queries.invalidateQueries({ queryKey: ['web-contributions'] }),

@@ -3,7 +3,7 @@ import { ReadAccess } from '../components/read-access.tsx'
 import { t } from '../lib/i18n.ts'
 import { useSession } from '../lib/session.ts'
 
-/** Public or private: for server admins to change, for others to know. */
+/** Whether the server is public or private: read-only except for server admins. */
 export const ReadAccessPage = () => {
   const session = useSession()
   return session ? (

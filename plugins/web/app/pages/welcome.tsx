@@ -14,7 +14,7 @@ import { makeSampleDataset } from '../lib/sample.ts'
 import { changeSession, useSession } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
 
-/** The first run: from the printed link to the first dataset. */
+/** Initial setup: from the setup link to the first dataset. */
 export const WelcomePage = () => {
   const { token } = useSearch({ strict: false }) as { readonly token?: string }
   const session = useSession()
@@ -102,11 +102,11 @@ const UsedLink = ({ isPending }: { readonly isPending: boolean }) => (
   </div>
 )
 
-/** The first dataset, and who can read; that first where it has not been chosen. */
+/** Creates the first dataset and sets the read access, which comes first if not chosen yet. */
 const FirstData = () => {
   const session = useSession()
   const navigate = useNavigate()
-  // The token is worth nothing any more, and does not belong into the history.
+  // The token has been used up, and must not stay in the history.
   useEffect(() => void navigate({ to: '/welcome', search: {} as never, replace: true }), [navigate])
   if (!session?.user) return null
   const isPending = session.capabilities.accessOrigin === 'pending'

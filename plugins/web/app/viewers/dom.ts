@@ -19,7 +19,7 @@ export const make = <Tag extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** A button; `short` is shown in place of the label, which is read out then and shown as a tooltip. */
+/** A button. If given, `short` is shown instead of the label, which becomes the accessible name and the tooltip. */
 export const makeButton = (label: string, press: () => void, short?: string): HTMLButtonElement =>
   make(
     'button',
@@ -32,7 +32,7 @@ export const makeButton = (label: string, press: () => void, short?: string): HT
     short ?? label,
   )
 
-/** A choice of several values, with its label. */
+/** A labelled select element. */
 export const makeChoice = <Value extends string>(
   label: string,
   options: readonly (readonly [value: Value, text: string])[],
@@ -47,10 +47,10 @@ export const makeChoice = <Value extends string>(
   return make('label', { className: 'view-choice' }, make('span', {}, label), select)
 }
 
-/** A line that is read out when its text changes. */
+/** A status line, announced by screen readers when its text changes. */
 export const makeStatus = (): HTMLParagraphElement => make('p', { className: 'help view-status', attributes: { role: 'status' } })
 
-/** A table of texts; the first cell of each row is its heading where `hasRowHeads`. */
+/** A table of strings. With `hasRowHeads`, the first cell of each row is its heading. */
 export const makeTable = (
   caption: string,
   heads: readonly string[],
@@ -73,11 +73,11 @@ export const makeTable = (
     ),
   )
 
-/** A box that scrolls, reached by the keyboard. */
+/** A focusable scrollable region. */
 export const makeScroller = (label: string, ...children: readonly Child[]): HTMLElement =>
   make('section', { className: 'view-scroller', tabIndex: 0, attributes: { 'aria-label': label } }, ...children)
 
-/** The colour of a token, as libraries that draw on a canvas take it. */
+/** The colour of a design token, in a form accepted by canvas libraries. */
 export const colorOf = (token: string, beside: HTMLElement): string => {
   const probe = make('span', { hidden: true })
   probe.style.color = `var(--${token})`
@@ -87,7 +87,7 @@ export const colorOf = (token: string, beside: HTMLElement): string => {
   return color
 }
 
-/** Calls back when the page turns light or dark, until the signal is aborted. */
+/** Calls back when the page switches between light and dark, until the signal is aborted. */
 export const onSchemeChange = (signal: AbortSignal, changed: () => void): void => {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed, { signal })
   const observer = new MutationObserver(changed)

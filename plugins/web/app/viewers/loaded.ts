@@ -3,7 +3,7 @@ import type { ViewerHost } from './host.ts'
 /** After this time a part is considered mounted; later failures are reported in its place. */
 const waitMs = 5000
 
-/** Resolves when an image, audio or video is loaded, or takes long; rejects with a text where the browser cannot show it. Call it before `src` is set. */
+/** Resolves when an image, audio or video is loaded, or takes long; rejects with a message if the browser cannot show it. Call it before setting `src`. */
 export const shownOrBroken = (media: HTMLElement, loaded: string, host: ViewerHost, brokenText: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, waitMs)

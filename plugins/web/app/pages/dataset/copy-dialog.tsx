@@ -17,7 +17,7 @@ interface Named {
 
 const root = 'root'
 
-/** Copies entries to a folder of this dataset or of another one that one may add to. */
+/** Copies entries to a folder of this dataset, or of another dataset that the user may add to. */
 export const CopyDialog = ({
   dataset,
   target,
@@ -27,7 +27,7 @@ export const CopyDialog = ({
 }: {
   readonly dataset: Named
   readonly target: Target
-  /** Folders that are open in the tree of this dataset. */
+  /** Ids of the folders expanded in the tree of this dataset. */
   readonly open: readonly string[]
   readonly onCopy: (to: CopyPlace) => void
   readonly onClose: () => void

@@ -18,7 +18,7 @@ import { restore, trash } from '../../lib/trash.ts'
 import type { ViewedThing } from '../../viewers/host.ts'
 import type { Dataset } from './dataset-data.ts'
 
-/** Follow and delete. What the trash takes comes back by one press; what is deleted for good is named before. */
+/** Follow and delete. Moving to the trash offers an undo; permanent deletion requires confirmation. */
 export const DatasetActions = ({
   dataset: { id, name, following, spaces, trashedAt },
   rights,

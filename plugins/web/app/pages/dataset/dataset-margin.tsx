@@ -10,7 +10,7 @@ import { queries } from '../../lib/queries.ts'
 import type { ViewedThing } from '../../viewers/host.ts'
 import { type Dataset, useIsProcessing } from './dataset-data.ts'
 
-/** What is said of the dataset, beside its files. */
+/** The sidebar with the details of a dataset. */
 export const DatasetMargin = ({
   dataset: { id, description, tags, creators, author, license },
   rights,

@@ -8,12 +8,12 @@ import { chosenEntries, isFile } from './chosen-entries.ts'
 import type { Entry, EntryList } from './entries.ts'
 import { digestsOf, downloadUrl, maxInArchive, type Progress, startDownload } from './entry-acts.ts'
 
-/** What is asked about entries before it is done. */
+/** Actions on entries that open a dialog first. */
 export type Question = 'move' | 'copy' | 'delete' | 'tag' | 'untag' | 'archive'
 
 const mayDelete = (rights: ReadonlySet<string>): boolean => rights.has('DeleteFile') || rights.has('RemoveResourceFromDataset')
 
-/** What the menu of a row offers. */
+/** Items of a row's menu. */
 export const rowActions = ({
   row,
   dataset,
@@ -70,7 +70,7 @@ export const rowActions = ({
   return all.filter(action => action !== false)
 }
 
-/** What the bar offers for the chosen rows. */
+/** Actions in the toolbar for the selected rows. */
 export const barActions = ({
   dataset,
   selection,

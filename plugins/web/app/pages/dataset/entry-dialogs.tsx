@@ -18,7 +18,7 @@ interface Shared {
   readonly onClose: () => void
 }
 
-/** Makes a folder in a folder, or in the root. */
+/** Creates a folder in the root or in another folder. */
 export const NewFolderDialog = ({
   dataset,
   folder,
@@ -41,7 +41,7 @@ export const NewFolderDialog = ({
 
 const root = 'root'
 
-/** Moves entries to a folder that is chosen in the tree. */
+/** Moves entries to a folder selected in the tree. */
 export const MoveDialog = ({
   dataset: { id: dataset, name: datasetName },
   target,
@@ -51,7 +51,7 @@ export const MoveDialog = ({
 }: Shared & {
   readonly dataset: { readonly id: string; readonly name: string }
   readonly target: Target
-  /** Folders that are open in the tree. */
+  /** Ids of the folders expanded in the tree. */
   readonly open: readonly string[]
   readonly onMove: (to: FolderPlace) => void
 }) => {
@@ -91,10 +91,10 @@ export const MoveDialog = ({
   )
 }
 
-/** More folders are not counted through. */
+/** The entries of more folders than this are not counted. */
 const maxCounted = 20
 
-/** How many entries are in folders, at any depth; null where that would take long. */
+/** Number of entries in the folders, at any depth; null where the server does not compute it. */
 const countIn = async (dataset: string, folders: readonly Entry[], signal: AbortSignal): Promise<number | null> => {
   const lists = folders.map(({ id: folder }) =>
     api('GET /api/datasets/{id}/entries', { path: { id: dataset }, query: { folder, recursive: true, limit: 1 }, signal }),
@@ -103,7 +103,7 @@ const countIn = async (dataset: string, folders: readonly Entry[], signal: Abort
   return totals.reduce((sum, total) => (sum === null || total === null ? null : sum + total), 0)
 }
 
-/** Says what is deleted, by name or number, before it is. */
+/** Confirms a deletion, showing the name or number of the entries. */
 export const DeleteDialog = ({
   dataset,
   target,
@@ -140,7 +140,7 @@ export const DeleteDialog = ({
   )
 }
 
-/** Tells how large a ZIP of chosen entries will be before it is downloaded. */
+/** Shows the size of a ZIP of selected entries before it is downloaded. */
 export const ArchiveDialog = ({
   dataset,
   target,
@@ -187,7 +187,7 @@ export const ArchiveDialog = ({
   )
 }
 
-/** Adds tags to chosen files, or takes them off. */
+/** Adds tags to selected files, or removes them. */
 export const TagDialog = ({
   count,
   isAdding,

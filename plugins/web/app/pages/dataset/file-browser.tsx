@@ -34,15 +34,15 @@ import { FolderPath, TreeSide } from './folder-nav.tsx'
 import { useKeptSelection } from './kept-selection.ts'
 import type { OpenDialog } from './open-dialog.tsx'
 
-/** What the browser needs to know of its dataset. */
+/** The dataset, and the caller's rights on it. */
 export interface BrowserProps {
   readonly dataset: { readonly id: string; readonly name: string }
   readonly rights: ReadonlySet<string>
-  /** Opens the dialog that tells the size of a download of everything. */
+  /** Opens the dialog that shows the size of a download of the whole dataset. */
   readonly onDownload: () => void
 }
 
-/** An act on chosen entries that is under way. */
+/** A running action on selected entries. */
 interface Work {
   readonly label: string
   readonly done: number
@@ -54,12 +54,12 @@ const Dialogs = lazy(async () => ({ default: (await import('./open-dialog.tsx'))
 
 let dragged: readonly Entry[] = []
 const dragType = 'application/x-pounce-entries'
-/** An act on so few is over before its progress could be read. */
+/** No progress is shown for up to this many entries: the action ends too soon to read it. */
 const maxUnseen = 8
-/** Rows among which the folder that was left is looked for. */
+/** Maximum number of rows searched for the folder that was left. */
 const maxLooked = 1000
 
-/** Files and folders of a dataset: the list, the tree beside it, and what can be done with them. */
+/** Files and folders of a dataset: the list, the tree beside it, and their actions. */
 export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const query = useEntryQuery(dataset.id)
   const list = useEntries(query)
@@ -79,15 +79,15 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
 
   const can = (right: string): boolean => rights.has(right)
   const canAdd = can('AddResourceToDataset')
-  // A copy belongs to who makes it.
+  // A copy is owned by its creator, so it requires an account.
   const canCopy = session?.user != null && can('DownloadFiles')
   const canDelete = can('DeleteFile') || can('RemoveResourceFromDataset')
   const target: UploadTarget = { dataset: dataset.id, datasetName: dataset.name, folder: query.folder }
 
-  /** The chosen rows, if the row is one of them; else the row alone. */
+  /** The selected rows if the row is one of them, otherwise only the row. */
   const meant = (row: Entry): Promise<Target> =>
     isChosen(selection, row.id) ? chosenTarget(selection, list) : Promise.resolve({ entries: [row] })
-  /** What a key is about: the chosen rows, as the buttons are; without any the row that has the focus. */
+  /** The target of a keyboard shortcut: the selected rows, as for the buttons, or the focused row if none is selected. */
   const keyed = (row: Entry): Promise<Target> => (count > 0 ? chosenTarget(selection, list) : meant(row))
   const ask = (kind: Question, about: Promise<Target>): void =>
     void about.then(found => setDialog({ kind, target: kind === 'tag' || kind === 'untag' ? filesOf(found) : found }))
@@ -244,7 +244,7 @@ const endDrag = (): void => {
   dragged = []
 }
 
-/** Opens a folder out of the list, whose rows go with the focus: the focus goes to the folder that was left, where that is listed, or to the first row. */
+/** Opens a folder from the list. The focused row is removed with the old list, so the focus moves to the folder that was left, if listed, or to the first row. */
 const useWalk = (
   { folder }: EntryQuery,
   list: EntryList,
@@ -268,7 +268,7 @@ const useWalk = (
   }
 }
 
-/** The place in the history: going back finds the list where it was. */
+/** A key per history entry, so that going back restores the list's position. */
 const useRestoreKey = (dataset: string): string => {
   const key = useLocation({ select: ({ state }) => (state as { readonly __TSR_key?: string }).__TSR_key })
   return `${key ?? ''} ${dataset}`

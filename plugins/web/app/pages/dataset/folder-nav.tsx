@@ -6,7 +6,7 @@ import { type Entry, loadedEntry } from './entries.ts'
 import { folderUrl, onPlainClick } from './entry-address.ts'
 import { FolderTree, useFolders } from './folder-tree.tsx'
 
-/** What dropping rows on a folder does; undefined where they cannot be dropped. */
+/** Returns the action for dropping rows on a folder; undefined where they cannot be dropped. */
 export type DropOn = (folder: Entry | undefined) => (() => void) | undefined
 
 const dropHandlers = (drop: () => (() => void) | undefined) => ({
@@ -27,7 +27,7 @@ const dropHandlers = (drop: () => (() => void) | undefined) => ({
   },
 })
 
-/** The folders above what is listed. */
+/** The breadcrumb of folders down to the listed one. */
 export const FolderPath = ({
   dataset: { id, name },
   path,
@@ -78,11 +78,11 @@ const keepTreeSetting = (isOpen: boolean): void => {
   try {
     localStorage.setItem(treeSetting, isOpen ? 'open' : 'closed')
   } catch {
-    // The storage of the browser is full or forbidden: the choice lasts as long as the page.
+    // Local storage is full or disabled: the setting is lost with the page.
   }
 }
 
-/** The tree beside the list: only where there are folders, and room. */
+/** The folder tree beside the list; hidden in narrow windows and in datasets without folders. */
 export const TreeSide = ({
   dataset,
   open,

@@ -6,11 +6,11 @@ import { t } from '../../lib/i18n.ts'
 import { queries } from '../../lib/queries.ts'
 import { type Entry, isLastPage, listingOf, pageQuery } from './entries.ts'
 
-/** The folders right in a folder, or in the root. They come before the files, so reading ends with the first of these. */
+/** The direct subfolders of a folder, or of the root. Folders are listed before files, so reading stops at the first file. */
 export const useFolders = (dataset: string, folder: string | undefined, isEnabled = true) => {
   const query = useInfiniteQuery({
     queryKey: ['dataset', dataset, 'folders', folder ?? 'root'],
-    // Mostly the list beside it has asked for the same.
+    // Usually cached: the list beside the tree loads the same page.
     queryFn: ({ pageParam }) => queries.fetchQuery(pageQuery(listingOf(dataset, folder), pageParam)),
     initialPageParam: 0,
     getNextPageParam: (page, _, at) => (page.entries.at(-1)?.kind === 'folder' && !isLastPage(page, at) ? at + 1 : undefined),
@@ -22,13 +22,13 @@ export const useFolders = (dataset: string, folder: string | undefined, isEnable
 
 interface TreeProps {
   readonly dataset: string
-  /** Folders that are open from the start, such as those above the current one. */
+  /** Ids of the folders expanded initially, such as the ancestors of the current one. */
   readonly open: readonly string[]
-  /** What stands for a folder; undefined: the root. */
+  /** Renders a folder; undefined is the root. */
   readonly render: (folder: Entry | undefined) => ReactNode
 }
 
-/** The folders of a dataset, each level loaded when it is opened. */
+/** The folders of a dataset. Each level is loaded when it is expanded. */
 export const FolderTree = (props: TreeProps) => (
   <ul className="folder-tree">
     <li>

@@ -4,7 +4,7 @@ import { onSessionChange } from '../../lib/session.ts'
 import type { Entry, EntryQuery } from './entries.ts'
 
 interface Kept {
-  /** The list that the rows were chosen in. */
+  /** The list that the selection belongs to. */
   readonly list: string
   readonly selection: Selection<Entry>
 }
@@ -12,7 +12,7 @@ interface Kept {
 const kept = new Map<string, Kept>()
 onSessionChange(() => kept.clear())
 
-/** What is chosen in a list. Going back to a place in the history finds what was chosen there. */
+/** The selection of a list. Going back in the history restores the selection of that entry. */
 export const useKeptSelection = (
   place: string,
   { folder, filter, isRecursive }: EntryQuery,

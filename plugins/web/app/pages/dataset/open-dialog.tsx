@@ -4,10 +4,10 @@ import type { Question } from './entry-actions.ts'
 import { type CopyPlace, countOf, type FolderPlace, type Target } from './entry-acts.ts'
 import { ArchiveDialog, DeleteDialog, MoveDialog, NewFolderDialog, TagDialog } from './entry-dialogs.tsx'
 
-/** What is asked before something is done to entries. */
+/** A dialog, and the entries that it is about. */
 export type OpenDialog = { readonly kind: 'folder' } | { readonly kind: Question; readonly target: Target }
 
-/** The dialog that is open over the list of files; loaded with the first of them. */
+/** The open dialog of the file list. The code of the dialogs is loaded when one is first opened. */
 export const Dialogs = ({
   dialog,
   dataset,

@@ -5,7 +5,7 @@ import { t } from '../../lib/i18n.ts'
 import { queries } from '../../lib/queries.ts'
 import { type Entry, isLastPage, listingOf, pageQuery } from './entries.ts'
 
-/** What is shown of a longer one. */
+/** A longer README is truncated to this size. */
 const maxBytes = 1_000_000
 
 /** The README of a dataset or folder: `README.md` before `README.txt` and `README`. */
@@ -24,7 +24,7 @@ const useReadme = (dataset: string, folder: string | undefined): Entry | undefin
       )[0],
   }).data
 
-/** Shows it below the files, where there is one. */
+/** The README below the files, if one exists. */
 export const Readme = ({ dataset, folder }: { readonly dataset: string; readonly folder: string | undefined }) => {
   const file = useReadme(dataset, folder)
   return file ? <ReadmeText key={file.id} file={file} /> : null

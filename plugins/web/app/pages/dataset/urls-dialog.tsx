@@ -12,7 +12,7 @@ const wordsOf = (line: string): readonly string[] => line.split(/\s+/).filter(wo
 
 const isAddress = (word: string): boolean => URL.canParse(word) && /^https?:/i.test(word)
 
-/** What was typed, each address once. Throws where a word is none. */
+/** The distinct URLs in the input. Throws if a word is not an HTTP URL. */
 const addressesIn = (text: string): readonly string[] => {
   for (const [at, line] of text.split('\n').entries()) {
     const wrong = wordsOf(line).find(word => !isAddress(word))
@@ -22,7 +22,7 @@ const addressesIn = (text: string): readonly string[] => {
   return [...new Set(wordsOf(text))]
 }
 
-/** Has the server fetch files from other servers. What could not be fetched stays in the field, with the reason. */
+/** Makes the server fetch files from other servers. URLs that fail stay in the field, with the reason. */
 export const UrlsDialog = ({ target, onClose }: { readonly target: UploadTarget; readonly onClose: () => void }) => {
   const [text, setText] = useState('')
   const add = async (): Promise<void> => {

@@ -24,7 +24,7 @@ const usePageOf = (dataset: string, page: number) =>
     placeholderData: keepPreviousData,
   })
 
-/** All files of a dataset as tiles, those of folders included, by type and a page at a time; two of them are compared side by side. */
+/** All files of a dataset as tiles, including those in folders, grouped by type and paginated; two files can be compared side by side. */
 export const Views = ({ dataset }: { readonly dataset: string }) => {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const page = Math.max(0, Math.floor(Number(search['page'] ?? 1)) - 1) || 0

@@ -8,7 +8,7 @@ import { type Run, useMetadata, useRuns } from './file-data.ts'
 
 type Metadata = Models['Metadata']
 
-/** What each extractor found, and what people said: it appears while extractors work. */
+/** Metadata from extractors and users, updated while extractors run. */
 export const ExtractionResults = ({ file }: { readonly file: string }) => {
   const { data: metadata = [] } = useMetadata(file)
   const runs = useRuns(file)
@@ -37,7 +37,7 @@ export const ExtractionResults = ({ file }: { readonly file: string }) => {
   )
 }
 
-/** What the extractor said, without the words of its protocol. */
+/** The status message of an extractor, without protocol prefixes. */
 const saidBy = (message: string): string => (/^[A-Z_]+$/.test(message) ? '' : message.replace(/^StatusMessage\.\w+: ?/, ''))
 
 const RunState = ({ run: { extractor, state, message, start } }: { readonly run: Run }) => (
@@ -62,7 +62,7 @@ const timeOf = ({ created_at }: Metadata) =>
 const maxDepth = 6
 const maxMembers = 200
 
-/** JSON as names and values; what is deep or long is cut, never the page. */
+/** JSON as names and values. Deep or long values are truncated. */
 const Value = ({ value, depth }: { readonly value: unknown; readonly depth: number }) => {
   if (value === null || value === undefined) return <span className="faded">–</span>
   if (typeof value === 'number') return <span>{Number.isInteger(value) ? number(value) : String(value)}</span>
@@ -103,7 +103,7 @@ const Value = ({ value, depth }: { readonly value: unknown; readonly depth: numb
 
 const maxColumns = 12
 
-/** An object without others in it, as the row of a table. */
+/** Whether a value is an object without nested objects, which can be a table row. */
 const isFlat = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' &&
   value !== null &&
@@ -141,7 +141,7 @@ const Rows = ({ rows }: { readonly rows: readonly Readonly<Record<string, unknow
 
 const foldedLength = 300
 
-/** Text, of which the beginning is shown first when it is long. */
+/** Text; if long, only its beginning is shown at first. */
 const Text = ({ text }: { readonly text: string }) => {
   const [isWhole, setIsWhole] = useState(false)
   if (text.length <= 2 * foldedLength) return <span dir="auto">{text}</span>

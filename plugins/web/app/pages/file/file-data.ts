@@ -13,7 +13,7 @@ export const useFile = (id: string) =>
       (await api('GET /api/files/{id}/metadata', { path: { id }, query: { view: 'full' }, signal })) as FullFile,
   })
 
-/** Where the file lies: its dataset and folders. */
+/** The location of the file: its dataset and folders. */
 export const placePath = ({ places }: FullFile): readonly PathStep[] => {
   const [place] = places
   if (!place) return []
@@ -24,14 +24,14 @@ export const placePath = ({ places }: FullFile): readonly PathStep[] => {
   ]
 }
 
-/** The dataset to restore where the file is only in datasets in the trash. */
+/** The dataset to restore if the file is only in datasets in the trash. */
 export const useTrashedDataset = ({ places }: FullFile): Dataset | undefined => {
   const ids = [...new Set(places.map(({ dataset }) => dataset.id))]
   const datasets = useQueries({ queries: ids.map(datasetQuery) }).map(({ data }) => data)
   return datasets.every(dataset => dataset?.trashedAt) ? datasets[0] : undefined
 }
 
-/** What an extractor did with the file. */
+/** A run of an extractor on the file. */
 export interface Run {
   readonly id: string
   readonly extractor: string
@@ -40,7 +40,7 @@ export interface Run {
   readonly start: string
 }
 
-/** The newest run of each extractor. Live events of the file load them again. */
+/** The latest run of each extractor. Reloaded on live events of the file. */
 export const useRuns = (id: string): readonly Run[] => {
   const { data = [] } = useQuery({
     queryKey: ['file', id, 'extractions'],
@@ -74,7 +74,7 @@ export const useMetadata = (id: string) =>
     queryFn: ({ signal }) => api('GET /api/files/{id}/metadata.jsonld', { path: { id }, query: { limit: 100 }, signal }),
   })
 
-/** So many previews of a file are offered. */
+/** Maximum number of previews listed per file. */
 const maxPreviews = 50
 
 /** The previews of a file, with their sizes. */
@@ -95,7 +95,7 @@ const sizeOf = async (preview: string, signal: AbortSignal): Promise<number> => 
 const pageSize = 1000
 const maxPages = 10
 
-/** The files beside this one in the list of the dataset from which it was opened, as its address tells; looked for among the first 10,000. */
+/** The previous and next files in the dataset's list that the file was opened from, as given in the URL. Only the first 10,000 entries are searched. */
 export const useNeighbours = (
   id: string,
   { dataset, folder, sort, order, find, below }: Readonly<Record<string, string>>,

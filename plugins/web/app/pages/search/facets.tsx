@@ -11,10 +11,10 @@ interface Value {
   readonly name?: string
 }
 
-/** A phrase of the query language, whatever is in it. */
+/** Quotes and escapes a text as a phrase of the query language. */
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
-/** What the hits have in common, counted; each value narrows the search. What is chosen is in the query, or in the address. */
+/** Facet values of the hits, with counts; selecting one narrows the search. The selection is stored in the query or in the URL. */
 export const Facets = ({
   facets,
   address,

@@ -22,12 +22,12 @@ const ownFields = ['name', 'description', 'tag', 'creator', 'created', 'resource
 
 const typingMs = 300
 
-/** The query as text and as rows of conditions: what is changed in one is changed in the other. */
+/** The query as text and as rows of conditions, kept in sync. */
 export const QueryBuilder = ({ query, onSearch }: { readonly query: string; readonly onSearch: (query: string) => void }) => {
   const [text, setText] = useState(query)
   const [rows, setRows] = useState<readonly QueryRow[]>()
   const [join, setJoin] = useState<QueryConditions['join']>('and')
-  /** The text that the rows stand for. */
+  /** The query text that corresponds to `rows`. */
   const [known, setKnown] = useState<string>()
   const [error, setError] = useState<unknown>()
   useEffect(() => setText(query), [query])

@@ -3,7 +3,7 @@ import { ApiError } from '../../lib/api.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
 
-/** What is wrong with the query, and where. */
+/** The error in the query, and its position. */
 export const QueryError = ({ error, query }: { readonly error: unknown; readonly query: string }) => {
   if (!(error instanceof ApiError && error.status === 400)) return <Failure error={error} hasTitle={false} />
   const position = typeof error.details['position'] === 'number' ? error.details['position'] - 1 : undefined

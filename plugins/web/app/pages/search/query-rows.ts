@@ -3,14 +3,14 @@ import type { Models } from '../../api.ts'
 export type QueryConditions = Models['QueryConditions']
 type Condition = NonNullable<QueryConditions['conditions']>[number]
 
-/** What a row of the builder compares by; words, phrases and expressions are all written with a colon. */
+/** Operators of a row in the builder. Words, phrases and expressions are all written with a colon. */
 export const operators = ['words', 'phrase', 'expression', '==', '!=', '<', '<=', '>', '>=', 'exists', 'missing'] as const
 export type RowOperator = (typeof operators)[number]
 
-/** Those that make sense without a field. */
+/** Operators that can be used without a field. */
 export const fieldlessOperators: readonly RowOperator[] = ['words', 'phrase', 'expression']
 
-/** A condition of a query, as the builder shows it. */
+/** A condition of a query, as shown in the builder. */
 export interface QueryRow {
   readonly id: number
   readonly not: boolean
@@ -36,7 +36,7 @@ const rowOf = ({ not, field, operator, values }: Condition): QueryRow | undefine
   return { ...base, operator: operator === ':' ? first.is : operator, value: values.map(({ text }) => text).join('|') }
 }
 
-/** Rows of a query; undefined of one that has more structure than a list. */
+/** The rows of a query; undefined if the query is more than a flat list of conditions. */
 export const rowsOf = ({ conditions }: QueryConditions): readonly QueryRow[] | undefined => {
   const rows = conditions?.map(rowOf)
   return rows?.every(row => row !== undefined) ? rows : undefined
@@ -44,7 +44,7 @@ export const rowsOf = ({ conditions }: QueryConditions): readonly QueryRow[] | u
 
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
-/** A word as the language reads it, else in quotation marks. */
+/** A word of the query language, quoted if necessary. */
 const word = (text: string, isPlain: RegExp): string =>
   isPlain.test(text) && !/^(?:AND|OR|NOT|CONTAINS)$/.test(text) ? text : quoted(text)
 
@@ -55,7 +55,7 @@ const writtenValue = ({ operator, value }: QueryRow): string => {
   const text = value.trim()
   if (operator === 'phrase') return quoted(text)
   if (operator === 'expression') return `/${text}/`
-  // Two underscores stand for a blank: words beside each other.
+  // Two underscores stand for a space between adjacent words.
   if (operator === 'words') return text.replaceAll(/\s*\|\s*/g, '|').replaceAll(/\s+/g, '__')
   return word(text, plainValue)
 }
@@ -73,7 +73,7 @@ const textOfRow = (row: QueryRow): string => {
 const isWhole = ({ field, operator, value }: QueryRow): boolean =>
   operator === 'exists' || operator === 'missing' ? field.trim() !== '' : value.trim() !== ''
 
-/** The query that rows are; unfinished ones are left out. */
+/** The query text of rows; incomplete rows are omitted. */
 export const textOf = (rows: readonly QueryRow[], join: QueryConditions['join']): string =>
   rows
     .filter(isWhole)

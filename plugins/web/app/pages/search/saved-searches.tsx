@@ -39,7 +39,7 @@ export const SaveSearch = ({ query }: { readonly query: string }) => {
   )
 }
 
-/** The searches that this person has saved, to open or delete. */
+/** The user's saved searches, to open or delete. */
 export const SavedSearches = () => {
   const { data = [] } = useQuery({ queryKey: key, queryFn: ({ signal }) => api('GET /api/me/searches', { signal }) })
   if (data.length === 0) return null

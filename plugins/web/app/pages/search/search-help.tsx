@@ -14,7 +14,7 @@ const queries: Readonly<Record<(typeof examples)[number], string>> = {
   exists: 'exists:depth',
 }
 
-/** The query language on half a page. */
+/** A short reference of the query language. */
 export const SearchHelp = () => (
   <table className="table sheet search-help">
     <thead>

@@ -3,7 +3,7 @@ import type { ViewerHost } from '../host.ts'
 import { callsThrough } from '../lib/worker-calls.ts'
 import type { ArchiveTotals, Member } from './archive-data.ts'
 
-/** An archive that a worker reads: a list of 100,000 files would block the page. */
+/** An archive read in a worker, since listing 100,000 files would block the page. */
 export class ArchiveClient {
   readonly #worker: Worker
   readonly #call: ReturnType<typeof callsThrough>

@@ -2,7 +2,7 @@ import { unzipRaw, type ZipEntry } from 'unzipit'
 import type { GridSort } from '../../components/grid-props.ts'
 import { maxMemberBytes } from './member-types.ts'
 
-/** What is in a folder of an archive. */
+/** A file or folder in an archive. */
 export interface Member {
   readonly name: string
   readonly path: string
@@ -12,22 +12,22 @@ export interface Member {
   readonly changed: Date | undefined
 }
 
-/** What of an archive is known before one looks into it. */
+/** The totals of an archive, from its central directory. */
 export interface ArchiveTotals {
   readonly files: number
   readonly sizeBytes: number
 }
 
-/** Why something of an archive cannot be shown; the name goes over to the page. */
+/** Why an archive or a member cannot be shown. Sent to the page as the name of the error. */
 export type ArchiveProblem = 'TooManyFiles' | 'Encrypted' | 'TooLarge' | 'Bomb' | 'Damaged'
 
 const problem = (name: ArchiveProblem): Error => Object.assign(new Error(name), { name })
 
 const maxDepth = 100
-/** The list of an archive with a million files takes less. */
+/** Enough for the central directory of an archive with a million files. */
 const maxReadBytes = maxMemberBytes
 
-/** A ZIP archive. Its list is read from its end; nothing is unpacked but what is looked at. */
+/** A ZIP archive. The central directory is read from its end; members are unpacked only when opened. */
 export class Archive {
   readonly totals: ArchiveTotals
   readonly #folders = new Map<string, Map<string, Member>>([['', new Map()]])
@@ -84,7 +84,7 @@ export class Archive {
     return made
   }
 
-  /** What is in a folder by its path, which ends in a slash; '' is the archive itself. Folders come first. */
+  /** The members of a folder, folders first. Paths end in a slash; '' is the root. */
   list(path: string, { column, order }: GridSort, language: string): readonly Member[] {
     const sign = order === 'ascending' ? 1 : -1
     const names = new Intl.Collator(language, { numeric: true })
@@ -98,7 +98,7 @@ export class Archive {
     )
   }
 
-  /** The bytes of a file: no more than the archive says, whatever they unpack to. */
+  /** The unpacked bytes of a file, limited to the size declared in the archive. */
   async unpack(path: string): Promise<Uint8Array> {
     const entry = this.#entries.get(path)
     if (!entry) throw problem('Damaged')

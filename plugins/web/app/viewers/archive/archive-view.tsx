@@ -18,7 +18,7 @@ interface ArchiveViewProps {
   readonly totals: ArchiveTotals
 }
 
-/** The folders of an archive; one member is looked at or saved by itself. */
+/** The folders of an archive. Members are viewed or saved one at a time. */
 export const ArchiveView = ({ host, client, totals }: ArchiveViewProps) => {
   const state = useMemo(() => new URLSearchParams(host.state.get() ?? ''), [host])
   const [folder, setFolder] = useState(state.get('in') ?? '')
@@ -165,7 +165,7 @@ const Place = ({
     <nav aria-label={t('viewer.archive.place')}>
       <ol className="path">
         {[name, ...steps].map((step, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps are identified by position
           <li key={at}>
             {at === last + 1 && file === undefined ? (
               <span aria-current="page" dir="auto">
@@ -230,7 +230,7 @@ const MemberView = ({ host, client, member, onSave }: MemberViewProps) => {
       .finally(() => setReady(true))
     return () => {
       abort.abort()
-      // React removes one tree after the other, not within the other.
+      // React cannot unmount a root while it is rendering another one.
       setTimeout(() => {
         remove?.()
         element.remove()
@@ -265,7 +265,7 @@ const messageFor = ({ name }: Member, error: unknown): string => {
     case 'Bomb':
       return t('viewer.archive.bomb')
     case 'Error':
-      // What viewers are rejected with is a sentence.
+      // Viewers reject with a message for the user.
       return (error as Error).message
     default:
       return t('viewer.archive.damagedMember', { name })

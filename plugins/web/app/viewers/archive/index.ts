@@ -4,7 +4,7 @@ import { drawn } from '../lib/react-part.tsx'
 import { ArchiveClient } from './archive-client.ts'
 import { ArchiveView } from './archive-view.tsx'
 
-/** ZIP archives: only their list is read, and of each file what is looked at. */
+/** ZIP archives: only the central directory and the opened files are read. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   const client = new ArchiveClient(host)
   try {

@@ -1,4 +1,4 @@
-/** What is unpacked into memory at once. */
+/** Maximum size of a member, which is unpacked into memory. */
 export const maxMemberBytes = 200_000_000
 
 const types: Readonly<Record<string, string>> = {
@@ -18,8 +18,8 @@ const types: Readonly<Record<string, string>> = {
   parquet: 'application/vnd.apache.parquet',
 }
 
-/** The ending of a name, in lower case. */
+/** The extension of a name in lower case, without the dot; empty if none. */
 export const endingOf = (name: string): string => (name.includes('.') ? (name.toLowerCase().split('.').at(-1) ?? '') : '')
 
-/** The media type of a member by its name. */
+/** The media type of a member, by its extension. */
 export const typeOfMember = (name: string): string => types[endingOf(name)] ?? 'application/octet-stream'

@@ -2,7 +2,7 @@ import type { MountedPart, ViewerHost } from '../host.ts'
 import { isBinary } from '../lib/encoding.ts'
 import { endingOf, typeOfMember } from './member-types.ts'
 
-/** Viewers that show a member; each is loaded when one is looked at. */
+/** Viewers of members, loaded on demand. */
 const viewers: Readonly<Record<string, () => Promise<MountedPart>>> = {
   table: () => import('../table/index.ts'),
   parquet: () => import('../parquet/index.ts'),
@@ -22,10 +22,10 @@ const byEnding: Readonly<Record<string, keyof typeof viewers>> = {
   ...Object.fromEntries(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif', 'bmp'].map(ending => [ending, 'picture'])),
 }
 
-/** Nothing shows such a member. */
+/** There is no viewer for the member. */
 export class NoViewer extends Error {}
 
-/** Shows the bytes of a member by the viewer of its type; whatever is text by that of text. */
+/** Shows the bytes of a member in the viewer for its extension; other text in the text viewer. */
 export const mountMember = async (
   element: HTMLElement,
   host: ViewerHost,

@@ -107,9 +107,9 @@ const opened = (viewer: OpenSeadragon.Viewer, source: Source, host: ViewerHost):
     viewer.open(source)
   })
 
-/** OpenSeadragon without its own buttons: pictures of another server, and not of this look. */
+/** OpenSeadragon without its own buttons, which are images from another server in another style. */
 const makeViewer = (stage: HTMLElement, host: ViewerHost, signal: AbortSignal): OpenSeadragon.Viewer => {
-  // It inserts a style that hides the focus, unless there is one with this mark.
+  // OpenSeadragon inserts a style that hides the focus, unless an element has this attribute.
   const mark = make('style', { nonce: host.nonce, attributes: { 'data-openseadragon-mobile-css': '' } })
   document.head.append(mark)
   const viewer = OpenSeadragon({
@@ -119,7 +119,6 @@ const makeViewer = (stage: HTMLElement, host: ViewerHost, signal: AbortSignal): 
     showNavigator: false,
     animationTime: 0.2,
     maxZoomPixelRatio: 8,
-    // A page with many pictures in it shall scroll over this one.
     gestureSettingsMouse: { clickToZoom: false, scrollToZoom: true },
     imageSmoothingEnabled: false,
     silenceMultiImageWarnings: true,

@@ -1,4 +1,4 @@
-/** Bytes in which a picture says how large it is; the metadata of photos comes first. */
+/** Bytes read to find the dimensions of a picture, which follow the metadata in photos. */
 export const headerBytes = 262_144
 
 export interface Size {
@@ -6,7 +6,7 @@ export interface Size {
   readonly height: number
 }
 
-/** Width and height of a picture by its first bytes, before anything decodes it; undefined where they do not say. */
+/** Width and height of a picture from its first bytes, without decoding it; undefined if not found. */
 export const pictureSize = (bytes: Uint8Array): Size | undefined => {
   if (bytes.length < 30) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -28,7 +28,7 @@ const webpSize = (view: DataView, kind: string): Size | undefined => {
   return { width: 1 + (bits & 0x3fff), height: 1 + ((bits >> 14) & 0x3fff) }
 }
 
-/** The size is in the frame header, behind segments of any number. */
+/** The size is in the frame header, after any number of other segments. */
 const jpegSize = (view: DataView): Size | undefined => {
   let at = 2
   while (at + 9 < view.byteLength) {

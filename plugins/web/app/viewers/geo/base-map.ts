@@ -8,10 +8,10 @@ import coarseUrl from 'world-atlas/countries-110m.json?url'
 import { colorOf } from '../dom.ts'
 import { flatCountries } from './world-countries.ts'
 
-/** Pixels of the map that a metre has where the finer map begins to be worth its size. */
+/** Resolution, in metres per pixel, below which the finer map is loaded. */
 const fineBelow = 20_000
 
-/** Countries of Natural Earth from this server: a coarse map at once, a finer one where it is looked at closely. */
+/** Countries from Natural Earth, served by this server: a coarse map at first, a finer one when zoomed in. */
 export const baseMap = (element: HTMLElement): VectorLayer => {
   const source = new VectorSource({ attributions: 'Natural Earth' })
   const layer = new VectorLayer({ source, style: () => styleOf(element), zIndex: 0 })

@@ -1,8 +1,8 @@
 import type { ViewerHost } from '../host.ts'
 
-/** Unpacked bytes of the shapes and of their table. */
+/** Maximum unpacked size of the shapes and their attribute table. */
 const maxUnpackedBytes = 200_000_000
-/** Features that are drawn and listed. */
+/** Maximum number of features drawn and listed. */
 export const maxFeatures = 20_000
 
 export interface FeaturesFound {
@@ -44,7 +44,7 @@ export const featuresOfJson = async (host: ViewerHost): Promise<FeaturesFound & 
   return { features: all.slice(0, maxFeatures), total: all.length, crs: typeof name === 'string' ? name : undefined }
 }
 
-/** Names in a ZIP that a shapefile is made of. */
+/** Names of shapefiles in a ZIP. */
 const shapes = /(?:^|\/)(?!\.)[^/]+\.shp$/i
 
 export const hasShapes = async (host: ViewerHost): Promise<boolean> => {

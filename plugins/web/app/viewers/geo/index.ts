@@ -20,7 +20,7 @@ import './geo.css'
 
 const maxRasterSide = 2048
 const maxAttributes = 200
-/** JSON and archives are read whole; pictures by ranges. */
+/** Maximum size of JSON and archives, which are read as a whole; pictures are read by range. */
 const maxReadBytes = 50_000_000
 
 const isZip = async (host: ViewerHost): Promise<boolean> => {
@@ -28,7 +28,7 @@ const isZip = async (host: ViewerHost): Promise<boolean> => {
   return one === 0x50 && other === 0x4b
 }
 
-/** GeoTIFF among pictures, and ZIP with shapes among archives. */
+/** Accepts GeoTIFF, ZIP archives with shapefiles, and JSON. */
 export const canShow = async (_thing: ViewedThing, host: ViewerHost): Promise<boolean> => {
   if (await isTiff(host)) {
     const tiff = await openTiff(host).catch(() => undefined)
@@ -64,7 +64,7 @@ interface Drawn {
   readonly showAll: () => void
 }
 
-/** A map with its controls; the arrow keys move it and + and − zoom while it has the focus. */
+/** A map with its controls. While focused, the arrow keys pan, and + and − zoom. */
 const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, extent: () => readonly number[]): Drawn => {
   const { t } = host
   const stage = make('div', {
@@ -236,7 +236,7 @@ const showRaster = async (element: HTMLElement, host: ViewerHost, signal: AbortS
   const url = URL.createObjectURL(blob ?? new Blob())
   signal.addEventListener('abort', () => URL.revokeObjectURL(url))
   const box = [...place.box]
-  // Web Mercator ends at 85 degrees.
+  // Web Mercator is limited to 85 degrees of latitude.
   const inside = place.isGeographic ? [box[0] ?? -180, Math.max(-85, box[1] ?? -85), box[2] ?? 180, Math.min(85, box[3] ?? 85)] : box
   const { map, status, showAll } = drawMap(element, host, signal, () => transformExtent(inside, projection, 'EPSG:3857'))
   map.addLayer(

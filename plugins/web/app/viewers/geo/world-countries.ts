@@ -3,10 +3,10 @@ import type { Feature, FeatureCollection, MultiPolygon, Polygon, Position } from
 const longitude = ([degrees = 0]: Position = []): number => degrees
 const latitude = ([, degrees = 0]: Position = []): number => degrees
 
-/** True between two points of a ring that has crossed the meridian of 180° there. */
+/** Whether a ring crosses the antimeridian between two of its points. */
 const isJump = (from: Position | undefined, to: Position): boolean => from !== undefined && Math.abs(longitude(to) - longitude(from)) > 180
 
-/** The same ring with longitudes that go on beyond 180°, so that no line leads back across the world. */
+/** The same ring with longitudes continued beyond 180°, so that no line is drawn across the whole map. */
 const continuous = (ring: readonly Position[]): Position[] => {
   let turned = 0
   return ring.map((point, at) => {
@@ -16,7 +16,7 @@ const continuous = (ring: readonly Position[]): Position[] => {
   })
 }
 
-/** A ring around a pole, from one edge of the map to the other, closed along the pole. */
+/** A ring around a pole, drawn from one edge of the map to the other and closed along the pole. */
 const closedAtPole = (ring: readonly Position[]): Position[] => {
   const start = ring.findIndex((point, at) => isJump(ring[at - 1], point))
   const line = [...ring.slice(start), ...ring.slice(1, start)]
@@ -31,7 +31,7 @@ const flat = (ring: readonly Position[]): Position[] => {
   return longitude(line[0]) === longitude(line.at(-1)) ? line : closedAtPole(ring)
 }
 
-/** What reaches beyond an edge of the map is there at the other edge too. */
+/** Repeats polygons that extend beyond an edge of the map at the opposite edge. */
 const withCopies = (polygon: readonly Position[][]): Position[][][] => {
   const longitudes = polygon.flat().map(longitude)
   const shift = Math.max(...longitudes) > 180 ? -360 : Math.min(...longitudes) < -180 ? 360 : 0
@@ -44,7 +44,7 @@ const onFlatMap = <P>({ geometry, ...rest }: Feature<Polygon | MultiPolygon, P>)
   return { ...rest, geometry: { type: 'MultiPolygon', coordinates: polygons.flatMap(polygon => withCopies(polygon.map(flat))) } }
 }
 
-/** Countries as they are drawn on a flat map: `world-atlas` has them on a sphere, where Russia, Fiji and Antarctica are not cut at 180°. */
+/** Countries prepared for a flat map. In `world-atlas` they are on a sphere, where Russia, Fiji and Antarctica are not cut at 180°. */
 export const flatCountries = (world: FeatureCollection): FeatureCollection<MultiPolygon> => ({
   ...world,
   features: world.features.map(country => onFlatMap(country as Feature<Polygon | MultiPolygon>)),

@@ -5,7 +5,7 @@ import type { Description, Slice } from './scientific-file.ts'
 
 const tableRows = 50
 const tableColumns = 20
-/** Values that a plot or a map reads. */
+/** Maximum number of values read for a plot. */
 const maxPlotted = 1_000_000
 const maxSide = 1000
 
@@ -20,13 +20,13 @@ interface ArrayHooks {
   readonly signal: AbortSignal
 }
 
-/** The parts of an array: one or two of its dimensions, the others at an index each. */
+/** Slices of an array along one or two dimensions, with a fixed index in each of the others. */
 export class ArrayView {
   readonly element: HTMLElement
   #hooks: ArrayHooks
   #about: Description
   #look: Look
-  /** The dimension that goes down, the one that goes right (none with one dimension), and the index in each of the others. */
+  /** The row dimension, the column dimension (-1 in one-dimensional arrays), and the index or offset in each dimension. */
   #down: number
   #right: number
   #at: number[]
@@ -108,7 +108,7 @@ export class ArrayView {
     this.#controls.replaceChildren(...choices)
   }
 
-  /** Where the part that is read begins, in a dimension that does not fit. */
+  /** The control for the offset in a dimension too large to be read as a whole. */
   #window(dimension: number, size: number): readonly Node[] {
     const span = this.#span(dimension)
     if (span >= size) return []
@@ -141,7 +141,7 @@ export class ArrayView {
     )
   }
 
-  /** How many values of a dimension are read. */
+  /** Number of values read in a dimension. */
   #span(dimension: number): number {
     const size = this.#about.shape[dimension] ?? 1
     if (this.#look === 'plot') return dimension === this.#down ? Math.min(size, maxPlotted) : 1
@@ -184,7 +184,7 @@ export class ArrayView {
     const [left, right] = ranges[this.#right] ?? [0, 1]
     const rows = bottom - top
     const columns = this.#right === -1 ? 1 : right - left
-    // Stored in the order of the dimensions: turned where the rows come after the columns.
+    // Values are in the order of the dimensions, so they are transposed if the column dimension comes first.
     const placeOf = (row: number, column: number): number =>
       this.#right !== -1 && this.#right < this.#down ? column * rows + row : row * columns + column
     if (this.#look === 'plot') this.#plot(values as Float64Array, top)

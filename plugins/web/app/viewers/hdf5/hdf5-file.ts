@@ -35,7 +35,7 @@ interface FileSystem {
 }
 const inputOutputError = 29
 
-/** HDF5, and what is written in it: NetCDF-4, NeXus. */
+/** HDF5 and formats based on it, such as NetCDF-4 and NeXus. */
 export class Hdf5File implements ScientificFile {
   readonly format = 'HDF5'
   #file: OpenedFile
@@ -153,7 +153,7 @@ export class Hdf5File implements ScientificFile {
   }
 }
 
-/** What a name in a group leads to: something in this file, or the target of a link. */
+/** A member of a group: an object in this file, or a link to another one. */
 interface FoundNode {
   readonly type: string
   readonly shape?: number[] | null
@@ -164,7 +164,7 @@ interface FoundNode {
 
 const isDataset = (entity: Entity): entity is Dataset => 'type' in entity && entity.type === 'Dataset'
 
-/** Classes of types as the format numbers them. */
+/** Datatype classes, as numbered by the format. */
 const classes = {
   integer: 0,
   float: 1,

@@ -16,7 +16,7 @@ const call = callsThrough(self as unknown as Parameters<typeof callsThrough>[0],
     file = isClassic
       ? (await import('./netcdf3-file.ts')).Netcdf3File.open(bytes)
       : await (await import('./hdf5-file.ts')).Hdf5File.open(bytes)
-    // What is damaged shows at the root.
+    // Reading the root detects damaged files.
     file.children('/')
     return file.format
   },

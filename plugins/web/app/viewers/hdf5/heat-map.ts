@@ -1,6 +1,6 @@
 import { make } from '../dom.ts'
 
-/** Viridis at nine places, from Matplotlib (CC0). */
+/** Nine colours of the Viridis map, from Matplotlib (CC0). */
 const colors: readonly (readonly [number, number, number])[] = [
   [68, 1, 84],
   [71, 44, 122],
@@ -35,11 +35,11 @@ const rangeOf = (values: Float64Array): readonly [number, number] => {
 interface HeatMapTexts {
   readonly label: string
   readonly language: string
-  /** What is at the pointer or the cursor. */
+  /** Reports the value at the pointer or cursor. */
   readonly say: (row: number, column: number, value: number) => void
 }
 
-/** A matrix in colours, the first row at the top; values by the pointer, or by arrow keys. */
+/** A matrix as a heat map, the first row at the top. The pointer or the arrow keys select a value. */
 export const drawHeatMap = (values: Float64Array, rows: number, columns: number, { label, language, say }: HeatMapTexts): HTMLElement => {
   const [low, high] = rangeOf(values)
   const canvas = make('canvas', {

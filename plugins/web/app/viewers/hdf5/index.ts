@@ -10,13 +10,13 @@ import './hdf5.css'
 
 type Call = ReturnType<typeof callsThrough>
 
-/** "map:/entry/image": how an array is looked at, and where it is. */
+/** Parses "map:/entry/image": how an array is shown, and its path. */
 const stateOf = (text: string | undefined): { readonly look: Look; readonly path: string } => {
   const [, look = 'table', path = '/'] = /^(table|plot|map):(\/.*)$/s.exec(text ?? '') ?? []
   return { look: look as Look, path }
 }
 
-/** The groups above a path and the path itself, from the top. */
+/** The ancestors of a path, from the top, and the path itself. */
 const stepsTo = (path: string): readonly string[] => {
   const names = path.split('/').filter(each => each !== '')
   return names.map((_, at) => `/${names.slice(0, at + 1).join('/')}`)

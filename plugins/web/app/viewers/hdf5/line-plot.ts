@@ -2,10 +2,10 @@ import uPlot from 'uplot'
 import { colorOf } from '../dom.ts'
 import 'uplot/dist/uPlot.min.css'
 
-/** Points of a line; of more, the smallest and the largest of each stretch are drawn. */
+/** Maximum number of points; of more values, the minimum and maximum of each interval are drawn. */
 const maxPoints = 4000
 
-/** Places of the values that are drawn, so that no peak is lost. */
+/** Indexes of the values to draw, so that no peak is lost. */
 const drawnPlaces = (values: Float64Array): readonly number[] => {
   if (values.length <= maxPoints) return Array.from(values, (_, at) => at)
   const stretch = Math.ceil(values.length / (maxPoints / 2))
@@ -30,7 +30,7 @@ interface PlotTexts {
   readonly language: string
 }
 
-/** Values over their places; gaps where there are none. */
+/** A line plot of values by index, with gaps for missing values. */
 export const drawLine = (
   element: HTMLElement,
   values: Float64Array,

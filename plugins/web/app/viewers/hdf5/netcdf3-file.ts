@@ -22,7 +22,7 @@ interface NumberType {
   readonly text: string
 }
 
-/** As the format stores them, the most significant byte first. */
+/** Types of values, stored in big-endian order. */
 const types: Readonly<Record<string, NumberType>> = {
   byte: { size: 1, text: 'int8', read: (view, at) => view.getInt8(at) },
   char: { size: 1, text: 'char', read: (view, at) => view.getUint8(at) },
@@ -32,14 +32,14 @@ const types: Readonly<Record<string, NumberType>> = {
   double: { size: 8, text: 'float64', read: (view, at) => view.getFloat64(at) },
 }
 
-/** NetCDF-3: the header by netcdfjs, and of the values only those that are looked at. */
+/** NetCDF-3. The header is parsed by netcdfjs; only the values shown are read. */
 export class Netcdf3File implements ScientificFile {
   readonly format = 'NetCDF'
   #bytes: RemoteBytes
   #reader: NetCDFReader
   #recordStep: number
 
-  /** The header has no length: more is read until it is complete. */
+  /** The header does not declare its length, so more is read until it is complete. */
   static open(bytes: RemoteBytes): Netcdf3File {
     for (let length = 65_536; ; length *= 4) {
       const start = bytes.read(0, length)

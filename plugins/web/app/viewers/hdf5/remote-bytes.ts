@@ -31,7 +31,7 @@ export class RemoteBytes {
     return bytes
   }
 
-  /** Those that are missing, neighbours in one request. */
+  /** Loads the missing blocks, adjacent ones in one request. */
   #load(first: number, last: number): void {
     let block = first
     while (block <= last) {

@@ -1,22 +1,22 @@
-/** A file as a tree of groups and arrays: what the viewer shows of HDF5 and NetCDF alike. */
+/** A file as a tree of groups and arrays, for both HDF5 and NetCDF. */
 export interface ScientificFile {
   readonly format: string
   children(path: string): NodeList
   describe(path: string): Description
-  /** The values of a part, `[start, stop)` for each dimension, in the order in which they are stored. */
+  /** The values of a slice, `[start, stop)` for each dimension, in storage order. */
   slice(path: string, ranges: readonly (readonly [number, number])[]): Slice
 }
 
 export interface NodeList {
   readonly nodes: readonly TreeNode[]
-  /** How many there are; only the first are listed. */
+  /** Total number of nodes; only the first ones are listed. */
   readonly total: number
 }
 
 export interface TreeNode {
   readonly name: string
   readonly path: string
-  /** `link`: leads to another file or nowhere, and is not followed. */
+  /** `link`: to another file or dangling; not followed. */
   readonly kind: 'group' | 'array' | 'link' | 'type'
   readonly shape?: readonly number[]
   readonly target?: string
@@ -31,11 +31,11 @@ export interface Description {
   readonly isNumeric: boolean
   readonly units: string
   readonly dimensions: readonly string[]
-  /** Whether values are multiplied and shifted as their attributes say. */
+  /** Whether values are unpacked with the scale and offset in the attributes. */
   readonly isScaled: boolean
 }
 
-/** Numbers, missing ones as NaN; or texts. */
+/** Numbers, with NaN for missing ones; or strings. */
 export type Slice = Float64Array | readonly string[]
 
 export const maxNodes = 2000
@@ -43,7 +43,7 @@ const maxText = 2000
 
 export const cut = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)} …` : text)
 
-/** A value of any shape as text. */
+/** Formats a value of any shape. */
 export const textOf = (value: unknown): string => {
   if (typeof value === 'string') return cut(value)
   if (value === null || value === undefined) return ''
@@ -56,7 +56,7 @@ export const textOf = (value: unknown): string => {
   return String(value)
 }
 
-/** What the conventions of NetCDF say about packed values. */
+/** Packing of values, by the NetCDF conventions. */
 export interface Packing {
   readonly scale: number
   readonly offset: number

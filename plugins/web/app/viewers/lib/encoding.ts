@@ -16,7 +16,7 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
   }
 }
 
-/** The encoding of a text by its mark or, without one, by what its first bytes can be. */
+/** The encoding of a text: by its byte order mark, otherwise detected from its first bytes. */
 export const encodingOf = (sample: Uint8Array): Encoding => {
   const [first, second] = sample
   if (first === 0xff && second === 0xfe) return 'utf-16le'
@@ -26,7 +26,7 @@ export const encodingOf = (sample: Uint8Array): Encoding => {
   return isUtf8(sample) ? 'utf-8' : 'windows-1252'
 }
 
-/** Whether bytes are something else than text: texts have hardly any control characters. */
+/** Whether bytes are not text: text contains hardly any control characters. */
 export const isBinary = (sample: Uint8Array): boolean => {
   if (encodingOf(sample).startsWith('utf-16')) return false
   const controls = sample.filter(byte => byte < 9 || (byte > 13 && byte < 27)).length

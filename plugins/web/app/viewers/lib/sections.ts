@@ -1,23 +1,23 @@
 import type { ViewerHost } from '../host.ts'
 
-/** Each is a request. */
+/** Maximum number of sections, each of which takes a request. */
 const maxSections = 50
 
 interface Section {
   readonly description: string
   readonly tags: readonly string[]
-  /** Seconds as text. */
+  /** Seconds, as a string. */
   readonly startTime: string
   readonly endTime: number | null
   readonly area?: { readonly x: number; readonly y: number; readonly w: number; readonly h: number } | null
 }
 
-/** A part of a file that somebody described. */
+/** An annotated part of a file. */
 export interface ShownSection extends Pick<Section, 'area' | 'startTime' | 'endTime'> {
   readonly text: string
 }
 
-/** Sections of the file; a preview has none. */
+/** The sections of a file; empty for previews. */
 export const sectionsOf = async (host: ViewerHost): Promise<readonly ShownSection[]> => {
   if (host.thing.kind !== 'file') return []
   try {
@@ -28,7 +28,7 @@ export const sectionsOf = async (host: ViewerHost): Promise<readonly ShownSectio
       text: [description, tags.join(', ')].filter(each => each !== '').join(' · '),
     }))
   } catch {
-    // The file can be seen and heard without.
+    // The file can be shown without its sections.
     return []
   }
 }

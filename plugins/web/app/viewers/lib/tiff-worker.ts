@@ -1,13 +1,13 @@
 import { fromUrl, type GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { callsThrough } from './worker-calls.ts'
 
-/** A picture of a TIFF, with the coarser copies of it that the file has. */
+/** An image in a TIFF, with its overviews in the file. */
 export interface TiffPage {
   readonly width: number
   readonly height: number
   readonly bands: number
   readonly type: string
-  /** Where there are coarser copies, of any size; else all of it has to be decoded to be seen. */
+  /** Whether there are overviews of any size; without one, the whole image must be decoded. */
   readonly hasOverviews: boolean
   readonly place?: { readonly box: readonly number[]; readonly epsg: number; readonly isGeographic: boolean }
 }
@@ -23,7 +23,7 @@ export interface TiffPart {
   readonly height: number
 }
 
-/** Pixels that one answer may have to decode. */
+/** Maximum number of pixels decoded for one response. */
 const maxDecodedPixels = 64_000_000
 const maxPages = 16
 const maxImages = 2000
@@ -47,7 +47,7 @@ const typeOf = (image: GeoTIFFImage): string => {
   return `${format}${image.getBitsPerSample()}`
 }
 
-/** While it works, it says so. */
+/** Reports progress to the page while the work is running. */
 const sayingSo = async <T>(work: Promise<T>): Promise<T> => {
   const beat = setInterval(() => void tell('reading'), 2000)
   try {
@@ -63,7 +63,7 @@ const open = async (url: string): Promise<TiffPages> => {
   const made: { images: GeoTIFFImage[] }[] = []
   for (let at = 0; at < count; at++) {
     const image = await file.getImage(at)
-    // Reduced copies follow the picture that they are of; masks are no pictures.
+    // Overviews follow their image; masks are skipped.
     const kind = Number(image.fileDirectory.getValue?.('NewSubfileType') ?? 0)
     if (kind & 4) continue
     if (kind & 1 && made.length > 0) made.at(-1)?.images.push(image)
@@ -85,7 +85,7 @@ const open = async (url: string): Promise<TiffPages> => {
   return { pages, total: made.length }
 }
 
-/** The coarsest copy that is still as fine as what is wanted. */
+/** The smallest copy with at least the requested resolution. */
 const imageFor = (images: readonly GeoTIFFImage[], share: number): GeoTIFFImage => {
   const [first] = images as [GeoTIFFImage]
   return (
@@ -93,7 +93,7 @@ const imageFor = (images: readonly GeoTIFFImage[], share: number): GeoTIFFImage 
   )
 }
 
-/** The window in pixels of a copy. */
+/** The window in pixels of an overview. */
 const scaled = (images: readonly GeoTIFFImage[], image: GeoTIFFImage, { window }: TiffPart): [number, number, number, number] => {
   const [first] = images as [GeoTIFFImage]
   const across = image.getWidth() / first.getWidth()
@@ -109,7 +109,7 @@ const scaled = (images: readonly GeoTIFFImage[], image: GeoTIFFImage, { window }
 
 type Samples = ArrayLike<number>
 
-/** Smallest and largest value without the outermost two of a hundred, from a coarse look at all of the picture. */
+/** The 2nd and 98th percentiles of the values, from a coarse copy of the whole image. */
 const rangeOf = async (group: (typeof groups)[number]): Promise<readonly [number, number]> => {
   if (group.range) return group.range
   const [first] = group.images as [GeoTIFFImage]
@@ -133,7 +133,7 @@ const rangeOf = async (group: (typeof groups)[number]): Promise<readonly [number
   return group.range
 }
 
-/** A part of a page as red, green, blue and opacity; numbers are stretched to greys. */
+/** A part of a page as RGBA; numbers are scaled to grey levels. */
 const read = async (page: number, part: TiffPart): Promise<Uint8Array> => {
   const group = groups[page]
   if (!group) throw new Error('No such page')
@@ -145,7 +145,7 @@ const read = async (page: number, part: TiffPart): Promise<Uint8Array> => {
   const pixels = new Uint8Array(4 * width * height)
   const photometric = Number(first.fileDirectory.getValue?.('PhotometricInterpretation') ?? 1)
   const options = { window, width, height }
-  // Colours by a table, CMYK, YCbCr and CIELab.
+  // Palette, CMYK, YCbCr and CIELab.
   if ([3, 5, 6, 8].includes(photometric)) {
     const rgb = (await image.readRGB({ ...options, interleave: true })) as unknown as Samples
     for (let at = 0; at < width * height; at++) {

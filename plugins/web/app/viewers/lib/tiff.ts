@@ -3,7 +3,7 @@ import { atWork } from './at-work.ts'
 import type { TiffPages, TiffPart } from './tiff-worker.ts'
 import { callsThrough } from './worker-calls.ts'
 
-/** Pixels of a picture without coarser copies, all of which has to be decoded to show it. */
+/** Maximum number of pixels of an image without overviews, which must be decoded as a whole. */
 export const maxPixels = 64_000_000
 
 export interface OpenedTiff extends TiffPages {
@@ -11,7 +11,7 @@ export interface OpenedTiff extends TiffPages {
   readonly close: () => void
 }
 
-/** Opens a TIFF in a worker, which reads it by ranges. Rejects where it is none. */
+/** Opens a TIFF in a worker, which reads it by range. Rejects if it is not a TIFF. */
 export const openTiff = async (host: ViewerHost): Promise<OpenedTiff> => {
   const worker = new Worker(new URL('./tiff-worker.ts', import.meta.url), { type: 'module', name: 'tiff' })
   const close = (): void => worker.terminate()
@@ -32,7 +32,7 @@ export const openTiff = async (host: ViewerHost): Promise<OpenedTiff> => {
   }
 }
 
-/** Whether the first bytes are those of a TIFF, or of a BigTIFF. */
+/** Whether the first bytes are those of a TIFF or BigTIFF. */
 export const isTiff = async (host: ViewerHost): Promise<boolean> => {
   const [one, other, ...rest] = await host.read(0, 4)
   const isLittle = one === 0x49 && other === 0x49

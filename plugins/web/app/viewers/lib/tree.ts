@@ -9,7 +9,7 @@ export interface Branch {
 
 interface TreeHooks {
   readonly label: string
-  /** The items below one, and a sentence where they are not all. */
+  /** Loads the children of an item, with a message if some are omitted. */
   readonly load: (id: string) => Promise<{ readonly items: readonly Branch[]; readonly rest?: string | undefined }>
   readonly choose: (item: Branch) => void
 }
@@ -22,7 +22,7 @@ interface Row {
   isLoading?: boolean
 }
 
-/** A tree by the keys of the ARIA practices: arrows, Home, End, Enter; what is below an item is loaded when that opens. */
+/** A tree with the keys of the ARIA practices: arrows, Home, End, Enter. Children are loaded when an item is expanded. */
 export class Tree {
   readonly element: HTMLUListElement
   #hooks: TreeHooks
@@ -37,7 +37,7 @@ export class Tree {
     })
   }
 
-  /** Draws the root, opens what leads to an item and chooses that; the root where there is no such item. */
+  /** Renders the root, expands the path to an item and selects it. If the item does not exist, its closest ancestor is selected. */
   async start(root: Branch, chosen: readonly string[]): Promise<void> {
     let row = this.#add(this.element, root, 1)
     await this.#open(row)

@@ -11,11 +11,11 @@ type Message =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string; readonly name: string }
 
-/** Bytes go over without a copy. */
+/** Byte arrays are transferred, not copied. */
 const transfers = (value: unknown): Transferable[] =>
   value instanceof Uint8Array && value.byteLength === value.buffer.byteLength ? [value.buffer as ArrayBuffer] : []
 
-/** Calls the functions of the other side of a worker, and answers its calls. Errors come over with their name and message. */
+/** Calls functions on the other side of a worker, and answers its calls. Errors are passed on with their name and message. */
 export const callsThrough = (port: Port, handlers: Handlers): (<T>(name: string, ...args: readonly unknown[]) => Promise<T>) => {
   const waiting = new Map<number, { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }>()
   let lastId = 0

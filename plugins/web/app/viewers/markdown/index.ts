@@ -6,7 +6,7 @@ import { textOf } from '../text-of.ts'
 
 const maxBytes = 1_000_000
 
-/** Markdown as a formatted text, sanitised. */
+/** Markdown as sanitised HTML. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   const { sizeBytes } = host.thing
   const text = document.createElement('div')

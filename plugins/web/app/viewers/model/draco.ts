@@ -4,7 +4,7 @@ import DracoDecoderModule from 'three/examples/jsm/libs/draco/gltf/draco_wasm_wr
 
 type Numbers = Float32Array | Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array
 
-/** The classes of numbers that attributes are made of, and the name that Draco has for each. */
+/** Typed arrays of attributes, and the Draco name of each. */
 const kinds = {
   Float32Array: [Float32Array, 'DT_FLOAT32'],
   Int8Array: [Int8Array, 'DT_INT8'],
@@ -53,8 +53,8 @@ const load = async (): Promise<Draco> => {
 }
 
 /**
- * Decodes meshes of glTF in the page. The loader of Three starts a worker from a blob, which the policy of pages refuses.
- * It has the members of that loader which `GLTFLoader` calls.
+ * Decodes glTF meshes in the page. The loader in Three starts a worker from a blob, which the CSP of pages forbids.
+ * It has the members of that loader that `GLTFLoader` calls.
  */
 export class DracoMeshes {
   preload(): this {
@@ -111,7 +111,7 @@ const decoded = (
   }
 }
 
-/** Numbers that the decoder writes into its memory, taken out of it. */
+/** Copies numbers that the decoder writes into its memory. */
 const copied = (
   draco: Draco,
   Kind: (typeof kinds)[keyof typeof kinds][0],

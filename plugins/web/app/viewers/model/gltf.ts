@@ -15,12 +15,12 @@ interface Gltf {
   readonly accessors?: readonly { readonly count?: number }[]
 }
 
-/** Values of all accessors; more are not for a browser. */
+/** Maximum number of elements in all accessors that a browser can handle. */
 const maxValues = 50_000_000
-/** Extensions without which a model is nothing, and which cannot be shown: textures in formats of graphics cards, points as clouds. */
+/** Unsupported extensions, refused if required: GPU texture formats and point clouds. */
 const unshown = ['KHR_texture_basisu', 'KHR_gaussian_splatting']
 
-/** The JSON of a glTF, or of the first part of a GLB. */
+/** The JSON of a glTF, or of the first chunk of a GLB. */
 const jsonOf = (bytes: Uint8Array): Gltf => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const isBinary = bytes.length >= 20 && view.getUint32(0, true) === 0x46546c67
@@ -30,7 +30,7 @@ const jsonOf = (bytes: Uint8Array): Gltf => {
 
 const isInside = ({ uri }: Linked): boolean => uri === undefined || (typeof uri === 'string' && uri.startsWith('data:'))
 
-/** Refuses what leads outside before anything is loaded. */
+/** Refuses external links, unsupported extensions and models that are too large before anything is loaded. */
 const check = (json: Gltf, { t }: ViewerHost): void => {
   const outside = [...(json.buffers ?? []), ...(json.images ?? [])].find(each => !isInside(each))
   if (outside) throw new Refusal(t('viewer.model.outside', { link: String(outside.uri).slice(0, 200) }))
@@ -47,7 +47,7 @@ const bytesOf = (uri: string): ArrayBuffer => {
   return Uint8Array.from(text, each => each.charCodeAt(0)).buffer
 }
 
-/** What a model carries in itself is taken from there, as the policy of pages lets nothing be fetched from `data:` and `blob:` addresses. */
+/** Decodes embedded data directly, since the CSP of pages forbids fetching `data:` and `blob:` URLs. */
 const withoutFetching = (parser: GLTFParser) => {
   const own = parser as GLTFParser & { textureLoader: TextureLoader; loadBuffer(index: number): Promise<ArrayBuffer> }
   own.textureLoader = new TextureLoader(parser.options.manager)

@@ -57,7 +57,7 @@ const load = async (bytes: Uint8Array, host: ViewerHost): Promise<Object3D> => {
     return group
   }
   const { STLLoader } = await import('three/examples/jsm/loaders/STLLoader.js')
-  // An STL of numbers has a length that its header says.
+  // The header of a binary STL determines its length.
   const isText = start.startsWith('soli')
   if (!isText && bytes.length !== 84 + 50 * new DataView(buffer).getUint32(80, true)) throw new RangeError('Not an STL')
   return geometryAsObject(new STLLoader().parse(buffer))
@@ -104,7 +104,7 @@ const makeRenderer = (t: ViewerHost['t']): WebGLRenderer => {
   return new WebGLRenderer({ antialias: true, alpha: true })
 }
 
-/** "0.5,1.2,1": the angles of the camera, and how near it is. */
+/** Parses "0.5,1.2,1": the angles and the distance of the camera. */
 const placeOf = (text: string | undefined): readonly number[] | undefined => {
   const numbers = (text ?? '').split(',').map(Number)
   return numbers.length === 3 && numbers.every(Number.isFinite) ? numbers : undefined
@@ -174,7 +174,7 @@ const draw = (element: HTMLElement, host: ViewerHost, object: Object3D, box: Box
     renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1))
     renderer.setSize(clientWidth, clientHeight, false)
     camera.aspect = clientWidth / clientHeight
-    // In a narrow window the width has to hold it.
+    // In a narrow window, the model must fit the width.
     camera.fov = camera.aspect < 1 ? 2 * MathUtils.radToDeg(Math.atan(Math.tan(MathUtils.degToRad(20)) / camera.aspect)) : 40
     camera.updateProjectionMatrix()
     render()

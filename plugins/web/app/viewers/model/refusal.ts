@@ -1,2 +1,2 @@
-/** Why a model is not loaded, in a sentence for the person. */
+/** A refusal to load a model, with a message for the user. */
 export class Refusal extends Error {}

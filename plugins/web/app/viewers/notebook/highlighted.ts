@@ -2,13 +2,13 @@ import { LanguageDescription } from '@codemirror/language'
 import { languages } from '@codemirror/language-data'
 import { classHighlighter, highlightTree } from '@lezer/highlight'
 
-/** A piece of code and the classes that give it its colour. */
+/** A piece of code and its CSS classes for highlighting. */
 export interface CodePiece {
   readonly text: string
   readonly classes: string
 }
 
-/** Reads code of a language into pieces; undefined where the language is not known. */
+/** Returns a highlighter for a language; undefined for unknown languages. */
 export const codeReader = async (name: string): Promise<((code: string) => readonly CodePiece[]) | undefined> => {
   const description = LanguageDescription.matchLanguageName(languages, name, true)
   if (!description) return undefined

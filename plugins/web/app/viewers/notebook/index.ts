@@ -5,7 +5,7 @@ import { textOf } from '../text-of.ts'
 import { notebookOf } from './notebook-data.ts'
 import { NotebookView } from './notebook-view.tsx'
 
-/** Notebooks of Jupyter. Their outputs are sanitised. */
+/** Jupyter notebooks, with sanitised outputs. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   const notebook = notebookOf(textOf(await host.read(0, host.thing.sizeBytes)))
   if (!notebook) throw new Error(host.t('viewer.notebook.damaged'))

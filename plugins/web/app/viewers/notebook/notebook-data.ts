@@ -1,6 +1,6 @@
 type Json = Readonly<Record<string, unknown>>
 
-/** What a cell put out, in the richest form that is shown. */
+/** An output of a cell, in the richest supported format. */
 export type Output =
   | { readonly kind: 'text' | 'error'; readonly text: string }
   | { readonly kind: 'html' | 'markdown'; readonly text: string }
@@ -30,7 +30,7 @@ const terminalCodes = /\x1b\[[0-9;?]*[A-Za-z]/g
 const plainText = (value: unknown): string => text(value).replace(terminalCodes, '')
 
 const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
-/** About 20 MB as a file. */
+/** Length in Base64, of about 20 MB decoded. */
 const maxPictureLength = 27_000_000
 
 const pictureOf = (data: Json, type: string): Output | undefined => {
@@ -66,7 +66,7 @@ const outputOf = (output: unknown): readonly Output[] => {
   return isObject(data) ? [richest(data)] : []
 }
 
-/** Pictures that were put into a Markdown cell, by name. */
+/** Replaces links to attachments of a Markdown cell by the pictures. */
 const withAttachments = (source: string, attachments: unknown): string => {
   if (!isObject(attachments)) return source
   return source.replace(/attachment:([^)\s"']+)/g, (whole, name: string) => {
@@ -101,7 +101,7 @@ const cellOf = (cell: unknown): Cell[] => {
   ]
 }
 
-/** A notebook of Jupyter, format 3 or 4; undefined where the text is none. */
+/** Parses a Jupyter notebook, format 3 or 4; undefined if it is not one. */
 export const notebookOf = (source: string): Notebook | undefined => {
   let json: unknown
   try {

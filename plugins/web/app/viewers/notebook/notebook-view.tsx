@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: boxes that scroll are regions of their own, whatever element they are
+// biome-ignore-all lint/a11y/useSemanticElements: scrollable boxes are regions, whatever their element
 import '../../styles/notebook.css'
 import { memo, useEffect, useRef, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
@@ -10,12 +10,12 @@ import { type CodePiece, codeReader } from './highlighted.ts'
 import type { Cell, Notebook, Output } from './notebook-data.ts'
 
 const firstCells = 200
-/** Reading longer code for its colours would block the page. */
+/** Maximum length of highlighted code. Highlighting longer code would block the page. */
 const maxColoured = 50_000
 
 type ReadCode = (code: string) => readonly CodePiece[]
 
-/** The cells of a notebook with what they put out. Nothing of it runs. */
+/** The cells of a notebook with their outputs. No code is run. */
 export const NotebookView = ({ host, notebook: { cells, language } }: { readonly host: ViewerHost; readonly notebook: Notebook }) => {
   const [count, setCount] = useState(firstCells)
   const [read, setRead] = useState<ReadCode>()
@@ -23,7 +23,7 @@ export const NotebookView = ({ host, notebook: { cells, language } }: { readonly
     let isCurrent = true
     codeReader(language).then(
       reader => isCurrent && setRead(() => reader),
-      // Without colours it is the same text.
+      // The text is complete without highlighting.
       () => undefined,
     )
     return () => {
@@ -39,7 +39,7 @@ export const NotebookView = ({ host, notebook: { cells, language } }: { readonly
       {cells.length === 0 && <p className="empty">{t('viewer.notebook.empty')}</p>}
       <ol>
         {cells.slice(0, count).map((cell, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: cells are identified by position
           <li key={at}>
             <CellView cell={cell} place={at + 1} read={read} />
           </li>
@@ -59,12 +59,12 @@ const CellView = memo(({ cell, place, read }: { readonly cell: Cell; readonly pl
       {source !== '' && (
         <>
           <span className="notebook-count">{count === undefined ? '' : `[${count}]`}</span>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable */}
           <pre className="sheet" tabIndex={0} role="region" aria-label={t('viewer.notebook.code', { number: place })}>
             <code>
               {pieces
                 ? pieces.map(({ text, classes }, at) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
+                    // biome-ignore lint/suspicious/noArrayIndexKey: pieces are identified by position
                     <span key={at} className={classes}>
                       {text}
                     </span>
@@ -75,7 +75,7 @@ const CellView = memo(({ cell, place, read }: { readonly cell: Cell; readonly pl
         </>
       )}
       {outputs.map((output, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an output is its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: outputs are identified by position
         <OutputView key={at} output={output} place={place} />
       ))}
     </div>
@@ -96,7 +96,7 @@ const OutputView = ({ output, place }: { readonly output: Output; readonly place
       return output.text === '' ? null : (
         <pre
           className={output.kind === 'error' ? 'notebook-output failed' : 'notebook-output'}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable
           tabIndex={0}
           role="region"
           aria-label={t('viewer.notebook.output', { number: place })}
@@ -112,13 +112,13 @@ const Html = ({ html, label }: { readonly html: string; readonly label?: string 
   useEffect(() => {
     if (!box.current) return
     box.current.innerHTML = html
-    // The corner of a data frame is no heading.
+    // The empty corner cell of a data frame is not a heading.
     for (const corner of box.current.querySelectorAll('th:empty')) corner.replaceWith(document.createElement('td'))
   }, [html])
   return label === undefined ? (
     <div ref={box} className="prose" dir="auto" />
   ) : (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable
     <div ref={box} className="prose notebook-output" dir="auto" tabIndex={0} role="region" aria-label={label} />
   )
 }

@@ -8,7 +8,7 @@ import { TableView } from '../table/table-view.tsx'
 import { ParquetFormat } from './parquet-format.tsx'
 import type { ParquetDetails } from './parquet-source.ts'
 
-/** Parquet by row group, in the grid of all tables. */
+/** Parquet, read by row group and shown in the grid of all tables. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   const worker = new Worker(new URL('./parquet-worker.ts', import.meta.url), { type: 'module' })
   const client = new TableClient<unknown, ParquetDetails & { readonly isWide: boolean }>(worker, host)

@@ -2,7 +2,7 @@ import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { ParquetDetails } from './parquet-source.ts'
 
-/** What the file says of itself. */
+/** Details from the metadata of the file. */
 export const ParquetFormat = ({ rowGroups, codecs, createdBy }: ParquetDetails) => (
   <>
     <h2>{t('viewer.table.format')}</h2>

@@ -6,7 +6,7 @@ import { TypeCount } from '../table/engine/values.ts'
 
 const maxColumns = 10_000
 const maxTextLength = 200_000
-/** Decoded columns of groups that are kept, in values. */
+/** Maximum number of decoded values cached. */
 const maxKeptValues = 4_000_000
 
 interface Group {
@@ -14,7 +14,7 @@ interface Group {
   readonly end: number
 }
 
-/** What the file says of itself. */
+/** Details from the metadata of the file. */
 export interface ParquetDetails {
   readonly rowGroups: number
   readonly codecs: readonly string[]
@@ -45,7 +45,7 @@ export const cellOf = (value: unknown): Cell => {
   return (value instanceof Uint8Array ? hexOf(value) : JSON.stringify(value, plain)).slice(0, maxTextLength)
 }
 
-/** Parquet, read by row group: of those in view only, and of each only the columns in view. */
+/** Parquet, read by row group. Only row groups and columns in view are read. */
 export class ParquetSource implements TableSource {
   readonly columns: readonly TableColumn[]
   readonly decimal = '.'
@@ -107,7 +107,7 @@ export class ParquetSource implements TableSource {
     this.#coveredRows = covered
   }
 
-  /** Types by the first values: what is stored says little about nested values and logical types. */
+  /** Detects types from the first values, since the schema says little about nested values and logical types. */
   async #withTypes(): Promise<ParquetSource> {
     const [group] = this.#groups
     if (!group || group.end === 0) return this
@@ -145,7 +145,7 @@ export class ParquetSource implements TableSource {
   }
 
   async readOn(): Promise<void> {
-    // The end of the file says where everything is.
+    // Nothing to read ahead: the footer contains all positions.
   }
 
   /** Values of columns from row `first` to before `end`. */
@@ -171,12 +171,12 @@ export class ParquetSource implements TableSource {
     return columns
   }
 
-  /** A column of a group, decoded once while it is used. */
+  /** A column of a row group, cached once decoded. */
   #column(group: Group, column: number): Promise<readonly Cell[]> {
     const key = `${group.first}:${column}`
     const known = this.#kept.get(key)
     if (known) {
-      // The least recently used one is the first to go.
+      // Moves it to the end: the least recently used one is evicted first.
       this.#kept.delete(key)
       this.#kept.set(key, known)
       return known

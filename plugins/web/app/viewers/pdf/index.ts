@@ -7,12 +7,12 @@ import type { PdfSearch } from './pdf-search.ts'
 import '../viewers.css'
 import './pdf.css'
 
-/** Pages that get a box; a longer document is cut there, and said to be. */
+/** Maximum number of pages. Longer documents are truncated, with a note. */
 const maxPages = 5000
-/** Pictures inside documents beyond this are left out by pdf.js. */
+/** pdf.js omits larger images in documents. */
 const maxImagePixels = 50_000_000
 
-/** Reads what pdf.js requests, and nothing else. */
+/** Reads only the ranges requested by pdf.js. */
 class HostRanges extends PDFDataRangeTransport {
   #host: ViewerHost
   #failed: (error: unknown) => void
@@ -62,7 +62,7 @@ const openDocument = async (host: ViewerHost, worker: PDFWorker): Promise<PDFDoc
 
 const zooms = ['width', '0.5', '0.75', '1', '1.25', '1.5', '2', '3'] as const
 
-/** "3" or "3@1.5": the page, and the zoom unless it is the width of the window. */
+/** Parses "3" or "3@1.5": the page, and the zoom unless it fits the width. */
 const stateOf = (text: string | undefined): { readonly page: number; readonly zoom: string } => {
   const [, page = '1', zoom = 'width'] = /^(\d{1,6})(?:@(\d(?:\.\d{1,3})?))?$/.exec(text ?? '') ?? []
   return { page: Number(page), zoom }
@@ -74,7 +74,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   const stop = new AbortController()
   const close = (): void => {
     stop.abort()
-    // It keeps a canvas in the page to measure text with.
+    // Removes the canvas in the page that pdf.js uses to measure text.
     TextLayer.cleanup()
     worker.destroy()
     port.terminate()

@@ -1,4 +1,4 @@
-/** Hands to pdf.js what it requests by name. The list of addresses is loaded with the first. */
+/** Loads the files that pdf.js requests by name. The list of URLs is loaded on the first request. */
 export class PdfAssets {
   async fetch({ filename }: { readonly kind: string; readonly filename: string }): Promise<Uint8Array> {
     const { urls } = await import('./asset-urls.ts')

@@ -1,13 +1,13 @@
 import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist'
 import { make } from '../dom.ts'
 
-/** Links of one page that can be followed. */
+/** Maximum number of links per page. */
 const maxLinks = 1000
 
 interface Annotation {
   readonly subtype: string
   readonly rect: readonly [number, number, number, number]
-  /** As pdf.js accepts it. */
+  /** Validated by pdf.js. */
   readonly url?: string
   readonly dest?: string | readonly unknown[] | null
 }
@@ -17,7 +17,7 @@ interface LinkTarget {
   readonly goTo: (page: number) => void
 }
 
-/** The page that a destination of the document is on; undefined where it names none. */
+/** The page of a destination in the document; undefined if it names none. */
 const pageOf = async (opened: PDFDocumentProxy, dest: NonNullable<Annotation['dest']>): Promise<number | undefined> => {
   const found = typeof dest === 'string' ? await opened.getDestination(dest) : dest
   const [target] = (found ?? []) as readonly unknown[]
@@ -25,7 +25,7 @@ const pageOf = async (opened: PDFDocumentProxy, dest: NonNullable<Annotation['de
   return target !== null && typeof target === 'object' ? (await opened.getPageIndex(target as never)) + 1 : undefined
 }
 
-/** Elements over the links of a page, in parts of its size. Only addresses of the web and of mail are followed; nothing else that a link may do is done. */
+/** Elements over the links of a page, positioned in percent. Only internal, http(s) and mailto links are followed; other link actions are ignored. */
 export const linksOf = async (
   opened: PDFDocumentProxy,
   page: PDFPageProxy,

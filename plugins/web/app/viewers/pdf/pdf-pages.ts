@@ -2,9 +2,9 @@ import { type PDFDocumentProxy, type PDFPageProxy, type RenderTask, TextLayer } 
 import { make } from '../dom.ts'
 import { linksOf } from './pdf-links.ts'
 
-/** A page is drawn coarser, not larger. */
+/** Larger pages are drawn at a lower resolution. */
 const maxCanvasPixels = 16_000_000
-/** Pages that stay drawn; those that were out of sight longest lose their canvas. */
+/** Maximum number of pages kept rendered. The page out of view for longest loses its canvas. */
 const maxDrawn = 8
 const pixelsPerPoint = 96 / 72
 
@@ -16,7 +16,7 @@ interface PageBox {
   page?: PDFPageProxy
   task?: RenderTask
   layer?: TextLayer
-  /** The scale that it is drawn at; undefined while it is not. */
+  /** The scale at which it is rendered; undefined if it is not. */
   drawnAt?: number
 }
 
@@ -27,10 +27,10 @@ interface PagesTexts {
   readonly onPage: (page: number) => void
 }
 
-/** The pages below each other, each drawn when it comes near the window. */
+/** A vertical list of pages, each rendered when it comes near the viewport. */
 export class PdfPages {
   readonly element: HTMLElement
-  /** The page at the top of the window. */
+  /** The page at the top of the viewport. */
   current = 1
   scale = 1
   #document: PDFDocumentProxy
@@ -98,7 +98,7 @@ export class PdfPages {
     this.#fit()
   }
 
-  /** The elements of a page's text, in order; undefined while they are not there. */
+  /** The text elements of a page, in order; undefined while it is not rendered. */
   textOf(page: number): readonly HTMLElement[] | undefined {
     const { layer, drawnAt } = this.#boxOf(page)
     return drawnAt === undefined ? undefined : layer?.textDivs
@@ -126,7 +126,7 @@ export class PdfPages {
     const drawn = this.#drawn
     this.#drawn = []
     for (const box of drawn) this.#forget(box)
-    // What is seen is drawn again at its new size; the rest when it is reached.
+    // Pages in view are rendered again at the new size; the others when they come into view.
     for (const box of drawn) if (this.#isNear(box)) void this.#draw(box)
   }
 

@@ -1,12 +1,12 @@
 import type { PDFDocumentProxy } from 'pdfjs-dist'
 import type { PdfPages } from './pdf-pages.ts'
 
-/** Occurrences that are kept; more are not counted. */
+/** Maximum number of matches; more are not counted. */
 const maxFound = 10_000
 
 interface PageText {
   readonly text: string
-  /** Where the text of each item begins. */
+  /** The offset of each text item. */
   readonly starts: readonly number[]
 }
 
@@ -18,17 +18,17 @@ interface Found {
 
 interface SearchHooks {
   readonly signal: AbortSignal
-  /** How many there are so far, and which of them is shown, from 1. */
+  /** Reports the number of matches so far, and the current one, from 1. */
   readonly say: (found: number, at: number, isDone: boolean) => void
 }
 
-/** Lower case of the same length, so that positions stay. */
+/** Lower case if of the same length, so that positions stay valid. */
 const folded = (text: string): string => {
   const lower = text.toLowerCase()
   return lower.length === text.length ? lower : text
 }
 
-/** Finds text in all pages, one after the other, and marks it in those that are drawn. */
+/** Searches all pages in order, and highlights matches in rendered ones. */
 export class PdfSearch {
   #document: PDFDocumentProxy
   #pages: PdfPages
@@ -66,7 +66,7 @@ export class PdfSearch {
 
   async #findFrom(wanted: string, run: number): Promise<void> {
     const first = this.#pages.current
-    // From the page that is seen to the end, then from the beginning.
+    // From the current page to the end, then from the beginning.
     for (let turn = 0; turn < this.#count; turn++) {
       const page = ((first - 1 + turn) % this.#count) + 1
       const { text } = await this.#textOf(page).catch(() => ({ text: '' }))
@@ -113,7 +113,7 @@ export class PdfSearch {
   }
 
   #mark(): void {
-    // Browsers without this interface still go to the page.
+    // Browsers without the CSS Custom Highlight API still go to the page.
     if (!('highlights' in CSS)) return
     this.#unmark()
     const ranges = this.#found.map(each => this.#rangeOf(each))
@@ -126,7 +126,7 @@ export class PdfSearch {
     if (target) this.#pages.reveal(target)
   }
 
-  /** The place in the page's text layer; undefined while that is not drawn. */
+  /** The range in the page's text layer; undefined while it is not rendered. */
   #rangeOf({ page, start, end }: Found): Range | undefined {
     const elements = this.#pages.textOf(page)
     const starts = this.#texts.get(page)?.starts

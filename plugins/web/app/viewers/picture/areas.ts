@@ -2,11 +2,11 @@ import { make, makeButton } from '../dom.ts'
 import type { ViewerHost } from '../host.ts'
 import { sectionsOf } from '../lib/sections.ts'
 
-/** Draws the areas of sections over a picture, and lists them below; which one is chosen is in the address. */
+/** Draws the areas of sections over a picture, and lists them below. The selected one is in the URL. */
 export const drawAreas = async (figure: HTMLElement, frame: HTMLElement, picture: HTMLImageElement, host: ViewerHost): Promise<void> => {
   const { naturalWidth: width, naturalHeight: height } = picture
   const sections = (await sectionsOf(host)).flatMap(({ area, text }) => {
-    // What lies outside of the picture, such as sections of another size of it, is cut there.
+    // Sections outside of the picture, such as those made for another size of it, are skipped.
     if (!area || area.w <= 0 || area.h <= 0 || area.x >= width || area.y >= height) return []
     return [{ text: text === '' ? host.t('viewer.picture.unnamed') : text, ...area }]
   })

@@ -4,12 +4,12 @@ import type { ViewerHost } from '../host.ts'
 import { shownOrBroken } from '../loaded.ts'
 import { drawAreas } from './areas.ts'
 
-/** Larger pictures are not decoded a second time. */
+/** Larger pictures are not decoded again to detect truncation. */
 const maxDecodedBytes = 20_000_000
 
 const lastBytes: Readonly<Record<string, string>> = { 'image/png': 'IEND\u00aeB`\u0082', 'image/jpeg': '\u00ff\u00d9' }
 
-/** Browsers show what there is of a picture, which may be nothing, and say nothing. Some files go on after their picture: those are decoded. */
+/** Whether a picture is truncated, which browsers do not report. A file without the expected last bytes is decoded, since data may follow the picture. */
 const isCutOff = async ({ thing: { contentType, sizeBytes }, read, signal }: ViewerHost): Promise<boolean> => {
   const end = lastBytes[contentType]
   if (end === undefined || sizeBytes > maxDecodedBytes) return false
@@ -25,7 +25,7 @@ const isCutOff = async ({ thing: { contentType, sizeBytes }, read, signal }: Vie
   )
 }
 
-/** Pictures that browsers show by themselves, with the sections of theirs that have an area. */
+/** Pictures supported by browsers, with the areas of their sections. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   const figure = document.createElement('figure')
   figure.className = 'sheet viewer-picture'
@@ -40,14 +40,14 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   figure.append(frame)
   element.append(figure)
   await shown
-  // The picture is seen first.
+  // The check runs after the picture is shown.
   const sayCut = (isCut: boolean): void => {
     if (isCut) figure.append(make('p', { className: 'viewer-warning', attributes: { role: 'alert' } }, host.t('viewer.picture.cutOff')))
   }
   void isCutOff(host).then(sayCut, () => undefined)
   if (host.thing.kind === 'file') void drawAreas(figure, frame, picture, host)
   return () => {
-    // What is on its way is not needed any more.
+    // Cancels a running download.
     picture.removeAttribute('src')
     figure.remove()
   }

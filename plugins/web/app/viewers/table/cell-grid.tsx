@@ -1,5 +1,5 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table cannot position its rows and columns
-// biome-ignore-all lint/a11y/useFocusableInteractive: cells and the buttons of headings have the focus
+// biome-ignore-all lint/a11y/useFocusableInteractive: cells and heading buttons are focusable
 import {
   type KeyboardEvent,
   type MouseEvent,
@@ -15,13 +15,13 @@ import { scaleOf } from '../../components/grid-layout.ts'
 import { GridTooltip } from '../../components/grid-tooltip.tsx'
 import { cellRowPx, type GridPlace, type GridWindow, headPx, numbersPx, useGridWindow } from './grid-window.ts'
 
-/** A cell, or a heading in row -1. */
+/** A cell; row -1 is the heading. */
 export interface CellPlace {
   readonly row: number
   readonly column: number
 }
 
-/** Cells from one to another, which Shift extends. */
+/** A range of cells, extended with Shift. */
 export interface CellRange {
   readonly from: CellPlace
   readonly to: CellPlace
@@ -33,7 +33,7 @@ export interface CellColumn {
   readonly widthPx: number
 }
 
-/** A row in view: its number in the file, and its cells by column; undefined are those that are not loaded. */
+/** A row in view: its number in the file, and its cells by column, undefined if not loaded. */
 export interface CellRow {
   readonly number: number
   readonly cell: (column: number) => string | null | undefined
@@ -57,12 +57,12 @@ interface CellGridProps {
   readonly onRange: (range: CellRange) => void
   readonly onCopy: (range: CellRange) => void
   readonly onOpen: (place: CellPlace) => void
-  /** The buttons of a heading. */
+  /** Renders the buttons of a heading. */
   readonly heading: (column: number, tabIndex: 0 | -1) => ReactNode
   readonly handle: Ref<CellGridHandle>
 }
 
-/** A grid of cells that scrolls both ways: only what is in view exists. One cell has the focus; arrows move it, and Shift extends what is copied. */
+/** A grid of cells, virtualized in both directions. One cell has the focus; arrows move it, and Shift extends the range to copy. */
 export const CellGrid = (props: CellGridProps) => {
   const { label, rows, columns, row, onWindow, sort, range, onRange, heading } = props
   const box = useRef<HTMLDivElement>(null)
@@ -272,7 +272,7 @@ interface RowProps {
   readonly offsets: Float64Array
   readonly shown: readonly number[]
   readonly active: number | undefined
-  /** First and last chosen column. */
+  /** First and last selected column, "3:5"; empty if none. */
   readonly chosen: string
 }
 

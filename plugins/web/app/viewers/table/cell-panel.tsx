@@ -7,7 +7,7 @@ import { t } from '../../lib/i18n.ts'
 import type { TableClient } from './table-client.ts'
 import { usePanel } from './use-panel.ts'
 
-/** The whole value of a cell, which the grid cuts. */
+/** The whole value of a cell, which the grid truncates. */
 export const CellPanel = <W, D>({
   client,
   row,
@@ -43,7 +43,7 @@ export const CellPanel = <W, D>({
         <Loading />
       ) : (
         <>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable */}
           <pre className="cell-value" dir="auto" tabIndex={0}>
             {text}
           </pre>

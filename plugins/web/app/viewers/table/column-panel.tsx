@@ -22,7 +22,7 @@ interface ColumnPanelProps {
   readonly onClose: () => void
 }
 
-/** What a column holds, and the filters and the order that it gives. */
+/** Statistics of a column, and its filters and sort order. */
 export const ColumnPanel = ({ name, column, type, statistics, isPartial, order, onOrder, onClose }: ColumnPanelProps) => {
   const panel = usePanel(onClose)
   const addFilters = (filters: readonly RowFilter[]): void =>
@@ -153,7 +153,7 @@ const Statistics = ({
           const plain = (value: number): string => (type === 'date' ? new Date(value).toISOString() : String(value))
           return (
             <Count
-              // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+              // biome-ignore lint/suspicious/noArrayIndexKey: steps are identified by position
               key={at}
               text={text}
               count={count}

@@ -8,11 +8,11 @@ import type { ColumnType, TableColumn } from './engine/table-source.ts'
 export const columnName = (columns: readonly TableColumn[], column: number): string =>
   columns[column]?.name || t('viewer.table.column', { number: number(column + 1) })
 
-/** A filter as a short text. */
+/** A short description of a filter. */
 export const filterText = (columns: readonly TableColumn[], { column, kind, value }: RowFilter): string =>
   t(`viewer.table.filterTexts.${kind}`, { name: columnName(columns, column), value })
 
-/** A number of a column as people read it. */
+/** Formats a number or date of a column. */
 export const measureText = (value: number, type: ColumnType): string => {
   if (type === 'date') {
     const text = Number.isFinite(value) && Math.abs(value) < 8.64e15 ? new Date(value).toISOString() : ''
@@ -28,10 +28,10 @@ const percents = (part: number, whole: number): string => {
   return new Intl.NumberFormat(currentLanguage(), { style: 'percent', maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share)
 }
 
-/** How many there are, and what share that is. */
+/** A count with its percentage. */
 export const countText = (count: number, rows: number): string => `${number(count)} (${percents(count, rows)})`
 
-/** What the heading of a column says about it. */
+/** The summary in the heading of a column. */
 export const summaryOf = ({ type, measures, missing, rows, distinct, isDistinctCut }: ColumnStatistics): string => {
   const parts = measures
     ? [[...new Set([measures.min, measures.max])].map(value => measureText(value, type)).join(' – ')]

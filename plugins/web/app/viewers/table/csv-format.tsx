@@ -6,7 +6,7 @@ import { type DialectWish, delimiters } from './engine/dialect.ts'
 const names = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar', ' ': 'space' } as const
 const encodings: readonly Encoding[] = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']
 
-/** How the text is read: what was found, and what was chosen instead. */
+/** The format of the text, as detected or as selected instead. */
 export const CsvFormat = ({
   details: { delimiter, encoding, hasHeader },
   onWish,

@@ -12,13 +12,13 @@ import { TableView } from './table-view.tsx'
 
 export type CsvClient = TableClient<DialectWish, CsvDetails>
 
-/** A table as it was opened, with what the address says of it. */
+/** An opened table, with its state in the URL. */
 export interface Shown {
   readonly state: TableState
   readonly opened: OpenedTable<CsvDetails>
 }
 
-/** A table of text, which is opened again when somebody chooses another delimiter, encoding or header. */
+/** A text table, reopened when another delimiter, encoding or header is selected. */
 export const CsvTable = ({ host, client, first }: { readonly host: ViewerHost; readonly client: CsvClient; readonly first: Shown }) => {
   const [{ state, opened }, setShown] = useState(first)
   const [times, setTimes] = useState(0)

@@ -8,7 +8,7 @@ serveTable<CsvSource, DialectWish, CsvDetails>(globalThis as never, CsvSource.op
   cut,
 }))
 
-/** How the table is written, and whether columns were left out. */
+/** The format of the table, and whether columns were omitted. */
 export interface CsvDetails extends Required<DialectWish> {
   readonly isWide: boolean
   readonly cut: UnpackedCut | undefined

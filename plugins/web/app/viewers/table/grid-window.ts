@@ -4,7 +4,7 @@ import { maxHeightPx, scaleOf } from '../../components/grid-layout.ts'
 export const cellRowPx = 32
 export const headPx = 76
 
-/** Rows and columns that are drawn. */
+/** The rows and columns that are rendered. */
 export interface GridWindow {
   readonly firstRow: number
   readonly endRow: number
@@ -12,14 +12,14 @@ export interface GridWindow {
   readonly endColumn: number
 }
 
-/** Where columns are, and what is in view. */
+/** The layout of columns, and what is in view. */
 export interface GridPlace {
   readonly window: GridWindow
-  /** Where each column begins, and the last one ends. */
+  /** The left edge of each column, and the right edge of the last one. */
   readonly offsets: Float64Array
   readonly totalPx: number
   readonly bodyPx: number
-  /** Whether the list is higher than browsers allow. */
+  /** Whether the list exceeds the maximum height in browsers. */
   readonly scaled: boolean
 }
 
@@ -29,7 +29,7 @@ export const numbersPx = (rows: number): number => 24 + String(Math.max(1, rows)
 const spare = 4
 const none: GridWindow = { firstRow: 0, endRow: 0, firstColumn: 0, endColumn: 0 }
 
-/** Follows scrolling and the size of the box. */
+/** Tracks scrolling and the size of the box. */
 export const useGridWindow = (
   box: RefObject<HTMLElement | null>,
   rows: number,

@@ -1,4 +1,4 @@
-/** A small histogram; what it shows is said beside it. */
+/** A small histogram, described by the text beside it. */
 export const Bars = ({ counts }: { readonly counts: readonly number[] }) => {
   const most = Math.max(1, ...counts)
   const width = 100 / counts.length
@@ -7,7 +7,7 @@ export const Bars = ({ counts }: { readonly counts: readonly number[] }) => {
       {counts.map((count, at) => {
         const height = count === 0 ? 0 : Math.max(1, (22 * count) / most)
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: bars are identified by position
           <rect key={at} x={at * width} y={22 - height} width={Math.max(0.5, width - 0.8)} height={height} />
         )
       })}

@@ -6,7 +6,7 @@ import { type CsvClient, CsvTable } from './csv-table.tsx'
 import { TableClient } from './table-client.ts'
 import { stateOf } from './table-state.ts'
 
-/** Tables of text: CSV and TSV, read range by range in a worker. */
+/** Text tables: CSV and TSV, read by range in a worker. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   if (host.thing.sizeBytes === 0) throw new Error(host.t('viewer.emptyFile'))
   const sample = await host.read(0, 4096)

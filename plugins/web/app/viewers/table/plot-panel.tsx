@@ -12,13 +12,13 @@ import { isSuperseded, type TableClient } from './table-client.ts'
 import { usePanel } from './use-panel.ts'
 
 const maxSeries = 3
-/** A list to choose from is no help with more. */
+/** Maximum number of columns in a select element. */
 const maxChoices = 500
 const rowNumbers = -1
 const nothing = -2
 const strokes = ['--lapis', '--sandarac', '--moss']
 
-/** Columns drawn over another one, with the same as a table below. */
+/** A plot of columns over another one, with the same data in a table below. */
 export const PlotPanel = <W, D>({
   client,
   columns,
@@ -28,7 +28,7 @@ export const PlotPanel = <W, D>({
 }: {
   readonly client: TableClient<W, D>
   readonly columns: readonly TableColumn[]
-  /** Changes with the rows that are drawn. */
+  /** Changes when the rows drawn change. */
   readonly version: number
   readonly chosen: number | undefined
   readonly onClose: () => void
@@ -44,7 +44,7 @@ export const PlotPanel = <W, D>({
   const [data, setData] = useState<PlotData>()
   const [error, setError] = useState<string>()
   const key = ys.join()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows are other points
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reloads the points when rows change
   useEffect(() => {
     if (key === '') return
     client.plot(x === rowNumbers ? undefined : x, key.split(',').map(Number)).then(
@@ -77,7 +77,7 @@ export const PlotPanel = <W, D>({
           </select>
         </label>
         {[...ys, ...(ys.length < maxSeries ? [nothing] : [])].map((y, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a field is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: fields are identified by position
           <label key={at}>
             {t('viewer.table.plotY', { number: at + 1 })}
             <select
@@ -122,7 +122,7 @@ export const PlotPanel = <W, D>({
   )
 }
 
-/** A colour of the page as canvases want it. */
+/** A colour of the page in a form that canvases accept. */
 const colourIn = (element: HTMLElement, token: string): string => {
   const probe = document.createElement('span')
   probe.style.color = `var(${token})`
@@ -238,7 +238,7 @@ const StepTable = ({
   readonly names: readonly string[]
   readonly types: readonly ColumnType[]
 }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable
   <section className="plot-table" tabIndex={0} aria-label={t('viewer.table.plotTable')}>
     <table className="table">
       <thead>
@@ -254,7 +254,7 @@ const StepTable = ({
       </thead>
       <tbody>
         {steps.map(({ from, to, ys }, step) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps are identified by position
           <tr key={step}>
             <th scope="row">{from === to ? measureText(from, xType) : `${measureText(from, xType)} – ${measureText(to, xType)}`}</th>
             {ys.map(({ count, min, mean, max }, at) => (

@@ -6,12 +6,12 @@ import type { ColumnStatistics } from './engine/statistics.ts'
 import type { ShownRows, TableOrder } from './engine/table-engine.ts'
 import type { TableProgress } from './engine/table-source.ts'
 
-/** A table that a worker reads. */
+/** A table read in a worker. */
 export class TableClient<W, D> {
   #worker: Worker
   #sizeBytes: number
   #call: ReturnType<typeof callsThrough>
-  /** Rejected when the worker cannot be loaded or ends by itself. */
+  /** Rejected when the worker cannot be loaded or fails. */
   #failed: Promise<never>
 
   constructor(worker: Worker, { read, thing, signal }: ViewerHost) {
@@ -45,7 +45,7 @@ export class TableClient<W, D> {
   stopReading(): Promise<void> {
     return this.#ask('stopReading')
   }
-  /** How many rows are in view, or undefined for all. Rejects with `Superseded` when a later call came. */
+  /** The number of matching rows, or undefined for all. Rejects with `Superseded` if called again. */
   arrange(order: TableOrder): Promise<number | undefined> {
     return this.#ask('arrange', order)
   }

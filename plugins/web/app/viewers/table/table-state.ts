@@ -2,10 +2,10 @@ import type { DialectWish } from './engine/dialect.ts'
 import { type FilterKind, filterKinds, type RowFilter } from './engine/row-filter.ts'
 import type { TableOrder } from './engine/table-engine.ts'
 
-/** What of a table is in the address. */
+/** The state of a table in the URL. */
 export interface TableState {
   readonly order: TableOrder
-  /** The active cell, by its place in view. */
+  /** The active cell, by its position in the current order. */
   readonly row: number
   readonly column: number
   readonly wish: DialectWish
@@ -25,7 +25,7 @@ const filterOf = (text: string): readonly RowFilter[] => {
 
 const encodings: readonly string[] = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']
 
-/** State out of the address: whatever is in it that makes no sense is left out. */
+/** Parses the state in the URL, ignoring invalid parts. */
 export const stateOf = (text: string | undefined): TableState => {
   const params = new URLSearchParams(text ?? '')
   const sort = params.get('sort')
@@ -46,7 +46,7 @@ export const stateOf = (text: string | undefined): TableState => {
   }
 }
 
-/** The text of a state, shortest for the usual one; undefined where nothing was changed. */
+/** Formats a state, omitting defaults; undefined for the initial state. */
 export const textOfState = ({ order: { sort, filters, search }, row, column, wish }: TableState): string | undefined => {
   const params = new URLSearchParams()
   if (sort) params.set('sort', `${sort.isDescending ? '-' : ''}${sort.column}`)

@@ -33,19 +33,19 @@ interface TableViewProps<W, D> {
   readonly client: TableClient<W, D>
   readonly opened: OpenedTable<D>
   readonly state: TableState
-  /** How the file is written: shown behind a button. */
+  /** The format of the file, shown behind a button. */
   readonly format: ReactNode
-  /** Sentences about what is left out. */
+  /** Messages about omitted data. */
   readonly notes: readonly string[]
 }
 
 const maxCopied = 100_000
-/** Between two letters; a search that is under way gives way to the next one. */
+/** Delay after a keystroke before searching. A running search is superseded by the next one. */
 const typingMs = 50
-/** Reading on begins this many rows before the last known one. */
+/** Reading continues when the view is within this many rows of the last known one. */
 const ahead = 200
 
-/** A table with everything around it: find, filters, statistics, plot, and the value of a cell. */
+/** A table with search, filters, statistics, plots, and the value of a cell. */
 export const TableView = <W, D>({ host, client, opened, state, format, notes }: TableViewProps<W, D>) => {
   const [order, arrange] = useState<TableOrder>(state.order)
   const [find, setFind] = useState(state.order.search)
@@ -63,13 +63,13 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
   const columns = useMemo(() => [...opened.columns, ...Array<TableColumn>(more).fill(unnamedColumn)], [opened.columns, more])
   const { version, count: arranged, isBusy } = useOrder(client, order, onFailure)
   const isArranged = arranged !== undefined
-  // What somebody sorts or filters is looked at from its beginning; a link leads to where it leads.
+  // Sorting and filtering scroll to the top, unlike opening a link to a cell.
   const isChanged = useRef(false)
   const setOrder = useCallback((change: (before: TableOrder) => TableOrder) => {
     isChanged.current = true
     arrange(change)
   }, [])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when the rows have their new order
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the new order is applied
   useEffect(() => {
     if (!isChanged.current) return
     isChanged.current = false
@@ -88,15 +88,15 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
     const timer = setTimeout(() => text === host.state.get() || host.state.set(text), 300)
     return () => clearTimeout(timer)
   }, [host, order, range.to, state.wish])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was read for another order is known then
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another order may have read more rows
   useEffect(() => void look().catch(() => undefined), [version, look])
-  // Small files are read to their end at once, others when somebody comes near to what is read.
+  // Small files are read completely at once, others as the view nears the end of what is read.
   const isSmall = progress.sizeBytes <= smallBytes
   useEffect(() => {
     const wants = isSmall ? !progress.isCovered : !isArranged && (window?.endRow ?? 0) > progress.rows - ahead
     if (wants && !isReading && !progress.isComplete && failure === undefined) void readOn(isSmall ? 'covered' : 'more')
   }, [isSmall, isArranged, window, progress, isReading, readOn, failure])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, where a link leads to
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, for the cell in the URL
   useEffect(() => {
     if (state.row > 0 || state.column > 0) grid.current?.focusCell({ row: state.row, column: state.column })
   }, [])
@@ -190,7 +190,7 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
       {(order.filters.length > 0 || order.sort) && (
         <ul className="tags" aria-label={t('viewer.table.filters')}>
           {order.filters.map((filter, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: filters have no identity
+            // biome-ignore lint/suspicious/noArrayIndexKey: filters have no identifier
             <li key={at} className="tag">
               <span dir="auto">{filterText(columns, filter)}</span>
               <button

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react'
 
-/** A panel that opens beside the table: it gets the focus, and Escape closes it. */
+/** A panel beside the table. It receives the focus when opened, and Escape closes it. */
 export const usePanel = (onClose: () => void) => {
   const ref = useRef<HTMLElement>(null)
   useEffect(() => ref.current?.focus({ preventScroll: true }), [])

@@ -12,7 +12,7 @@ const maxRows = 3000
 
 type Part = readonly (string | null)[]
 
-/** Rows that are loaded, by their place in view. */
+/** Loaded rows, by their position in the current order. */
 class LoadedRows {
   #rows = new Map<number, CellRow & { readonly parts: ReadonlyMap<number, Part> }>()
 
@@ -44,7 +44,7 @@ class LoadedRows {
   }
 }
 
-/** Loads what comes into view; of requests that pile up while scrolling, only the last one is sent. */
+/** Loads rows that come into view. While a request is running, only the latest position is kept. */
 export const useRows = <W, D>(
   client: TableClient<W, D>,
   count: number,
@@ -52,7 +52,7 @@ export const useRows = <W, D>(
   version: unknown,
   onFailure: (error: unknown) => void,
 ) => {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another order of rows is another list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new order needs a new cache
   const loaded = useMemo(() => new LoadedRows(), [version, client])
   const [drawing, redraw] = useState(0)
   const pending = useRef<GridWindow | undefined>(undefined)
@@ -95,12 +95,12 @@ export const useRows = <W, D>(
   useEffect(() => {
     if (window.current) void load(window.current)
   }, [load])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the grid draws its rows when this changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the grid renders its rows when this changes
   const row = useCallback((index: number) => loaded.get(index), [loaded, drawing])
   return { row, onWindow }
 }
 
-/** Puts the rows into an order, and says how many there are then. */
+/** Applies an order, and returns the number of matching rows. */
 export const useOrder = <W, D>(client: TableClient<W, D>, order: TableOrder, onFailure: (error: unknown) => void) => {
   const [arranged, setArranged] = useState<{ readonly version: number; readonly count: number | undefined }>({
     version: 0,
@@ -133,7 +133,7 @@ export const useOrder = <W, D>(client: TableClient<W, D>, order: TableOrder, onF
   return { ...arranged, isBusy }
 }
 
-/** Statistics of the columns that are looked at, over all rows that may be read; requested only when those are read. */
+/** Statistics of the columns in view over all covered rows; requested once these are read. */
 export const useStatistics = <W, D>(client: TableClient<W, D>, wanted: readonly number[], isReady: boolean) => {
   const [known, setKnown] = useState<ReadonlyMap<number, ColumnStatistics>>(new Map())
   const missing = wanted.filter(column => !known.has(column)).slice(0, 24)
@@ -152,7 +152,7 @@ export const useStatistics = <W, D>(client: TableClient<W, D>, wanted: readonly 
   return known
 }
 
-/** Follows how far the file is read, and reads on. */
+/** Tracks how much of the file is read, and continues reading. */
 export const useProgress = <W, D>(client: TableClient<W, D>, first: TableProgress, onFailure: (error: unknown) => void) => {
   const [progress, setProgress] = useState(first)
   const [isReading, setReading] = useState(false)

@@ -6,7 +6,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from '@lezer/highlight'
 import type { ViewerHost } from '../host.ts'
 
-/** Colours of code are those of kinds of data. */
+/** Code uses the same colours as kinds of data. */
 const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.tagName, tags.typeName], color: 'var(--lapis)' },
   { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.attributeValue], color: 'var(--moss)' },
@@ -16,7 +16,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.heading, tags.strong], fontWeight: '650' },
   { tag: tags.emphasis, fontStyle: 'italic' },
 ])
-/** Code in the colours of the page, for other viewers too. */
+/** Syntax highlighting in the colours of the page, also used by other viewers. */
 export const codeColours = syntaxHighlighting(colours)
 
 const look = EditorView.theme({
@@ -47,11 +47,11 @@ const look = EditorView.theme({
 
 const phrases = ['Find', 'next', 'previous', 'all', 'match case', 'regexp', 'by word', 'close', 'current match', 'on line'] as const
 
-/** The words of the search panel in the language of the page. */
+/** The texts of the search panel in the language of the page. */
 const words = (host: ViewerHost): Extension =>
   EditorState.phrases.of(Object.fromEntries(phrases.map(phrase => [phrase, host.t(`viewer.text.search.${phrase.replaceAll(' ', '')}`)])))
 
-/** Media types of languages whose files may have another ending. */
+/** Languages by media type, for files with another extension. */
 const byType: Readonly<Record<string, string>> = {
   'application/json': 'JSON',
   'application/ld+json': 'JSON',
@@ -71,7 +71,7 @@ const byType: Readonly<Record<string, string>> = {
   'text/markdown': 'Markdown',
 }
 
-/** The language of a file by its name, or by its media type. */
+/** The language of a file, by its name or media type. */
 export const languageOf = (name: string, contentType: string): LanguageDescription | undefined => {
   const ending = name.toLowerCase().split('.').at(-1) ?? ''
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
@@ -83,7 +83,7 @@ export const languageOf = (name: string, contentType: string): LanguageDescripti
   )
 }
 
-/** A text that is looked at and searched, not changed. */
+/** A read-only text with search. */
 export class TextEditor {
   #view: EditorView
   #wrap = new Compartment()
@@ -131,7 +131,7 @@ export class TextEditor {
       const language = await languageOf(name, contentType)?.load()
       if (language && !signal.aborted) this.#view.dispatch({ effects: this.#language.reconfigure(language) })
     } catch {
-      // Without colours it is the same text.
+      // The text is complete without highlighting.
     }
   }
 
@@ -143,7 +143,7 @@ export class TextEditor {
     this.#view.dispatch({ effects: this.#wrap.reconfigure(isWrapped ? EditorView.lineWrapping : []) })
   }
 
-  /** Without, where the number of the first line is not known. */
+  /** Shows or hides line numbers, which are unknown at the end of a partly read file. */
   setNumbers(hasNumbers: boolean): void {
     this.#view.dispatch({ effects: this.#numbers.reconfigure(hasNumbers ? lineNumbers() : []) })
   }

@@ -7,7 +7,7 @@ import { TextView } from './text-view.tsx'
 
 export type StructureKind = 'json' | 'jsonLines' | 'xml'
 
-/** What a text is made of, by the media type or the ending of the name. */
+/** The structure of a text, by its media type or extension. */
 const structureOf = ({ name, contentType }: ViewedThing): StructureKind | undefined => {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   const ending = name.toLowerCase().split('.').at(-1) ?? ''
@@ -21,13 +21,13 @@ const structureOf = ({ name, contentType }: ViewedThing): StructureKind | undefi
     : undefined
 }
 
-/** Text and code: the first part at once, more on request. */
+/** Text and code. The first part is loaded at once, more on request. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   if (host.thing.sizeBytes === 0) throw new Error(host.t('viewer.emptyFile'))
   if (isBinary(await host.read(0, 4096))) throw new Error(host.t('viewer.text.binary'))
   const source = new TextSource(host)
   const kind = structureOf(host.thing)
-  // What reads structures is loaded for files that have one only.
+  // The parsers are loaded only for structured files.
   const [first, structures] = await Promise.all([source.more(), kind && import('./structure.ts')])
   const structured = kind && structures && ((text: string) => structures.structured(kind, text))
   return drawn(element, host.language, createElement(TextView, { host, source, first, structured }))

@@ -2,11 +2,11 @@ import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { TreeNode } from '../lib/tree-view.tsx'
 
-/** Longer lists are shown in groups of so many. */
+/** Longer lists are shown in groups of this size. */
 const groupSize = 1000
 const maxValue = 500
 
-/** Numbers that JavaScript cannot hold are kept as they are written. */
+/** A number that JavaScript cannot represent exactly, kept as its source text. */
 class LongNumber {
   readonly source: string
 
@@ -21,13 +21,13 @@ const keepLongNumbers = (_: string, value: unknown, context?: { readonly source?
     ? new LongNumber(context.source)
     : value
 
-/** The value of a JSON text. Throws a SyntaxError. */
+/** Parses JSON. Throws a SyntaxError. */
 export const parsedJson = (text: string): unknown =>
   text.length <= maxRevivedLength && /\d{16}/.test(text) ? JSON.parse(text, keepLongNumbers as never) : JSON.parse(text)
 
-/** A line of JSON Lines that is not JSON. */
+/** A line in JSON Lines that is not valid JSON. */
 export class JsonLineError extends Error {
-  /** From 1. */
+  /** 1-based. */
   readonly line: number
 
   constructor(line: number, cause: unknown) {
@@ -36,7 +36,7 @@ export class JsonLineError extends Error {
   }
 }
 
-/** The values of lines of JSON. Throws a JsonLineError. */
+/** Parses JSON Lines. Throws a JsonLineError. */
 export const parsedLines = (text: string): readonly unknown[] =>
   text.split('\n').flatMap((line, at) => {
     if (line.trim() === '') return []
@@ -49,7 +49,7 @@ export const parsedLines = (text: string): readonly unknown[] =>
 
 const cut = (text: string): string => (text.length > maxValue ? `${text.slice(0, maxValue)}…` : text)
 
-/** A value and what is in it as a tree. `path` is how programs get to it: `plots[1].name`. */
+/** A value and its contents as a tree. `path` is the path to it in code, such as `plots[1].name`. */
 export const nodeOf = (label: string, value: unknown, path: string): TreeNode => {
   if (Array.isArray(value)) {
     const note = t('viewer.text.items', { count: value.length, shown: number(value.length) })

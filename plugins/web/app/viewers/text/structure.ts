@@ -4,7 +4,7 @@ import type { StructureKind } from './index.ts'
 import { JsonLineError, nodeOf, parsedJson, parsedLines } from './json-tree.ts'
 import { elementNode, parsedXml, XmlError } from './xml-tree.ts'
 
-/** A text as a tree, or a sentence about what is wrong with it. */
+/** A text as a tree, or a message about the error in it. */
 export type Structure = { readonly root: TreeNode } | { readonly problem: string }
 
 const lineAt = (text: string, position: number): number => text.slice(0, position).split('\n').length
@@ -23,7 +23,7 @@ const jsonProblem = (text: string, error: unknown): string => {
   return at === undefined ? t('viewer.text.notJson') : t('viewer.text.notJsonAt', { line: at })
 }
 
-/** Reads a text as what it is said to be. */
+/** Parses a text as the given kind. */
 export const structured = (kind: StructureKind, text: string): Structure => {
   try {
     if (kind === 'xml') {

@@ -3,20 +3,20 @@ import { type Encoding, encodingOf } from '../lib/encoding.ts'
 
 export const firstBytes = 5_000_000
 const moreBytes = 5_000_000
-/** Browsers get slow with more. */
+/** Maximum number of bytes shown. Browsers become slow with more. */
 export const maxBytes = 50_000_000
-/** Longer lines are cut, so that none of them stops the browser. */
+/** Longer lines are truncated, since they would block the browser. */
 const maxLine = 20_000
 
-/** A part of a text file, as far as it is read. */
+/** The part of a text file that has been read. */
 export interface LoadedText {
   readonly text: string
-  /** The same with lines cut that are too long to draw. */
+  /** The same text with long lines truncated. */
   readonly shown: string
   readonly cutLines: number
   readonly readBytes: number
   readonly isWhole: boolean
-  /** Whether it is the end of the file, and not its beginning. */
+  /** Whether it is the end of the file rather than its beginning. */
   readonly isEnd: boolean
 }
 
@@ -34,7 +34,7 @@ const withShortLines = (text: string): { readonly shown: string; readonly cutLin
   return { shown: cutLines === 0 ? text : shown, cutLines }
 }
 
-/** Reads a text from its beginning, more and more, or its end. */
+/** Reads a text incrementally from its beginning, or its end. */
 export class TextSource {
   #host: ViewerHost
   #pieces: Uint8Array[] = []
@@ -49,7 +49,7 @@ export class TextSource {
     return this.#host.thing.sizeBytes
   }
 
-  /** Reads on from the beginning. */
+  /** Reads the next part, and returns all from the beginning. */
   async more(): Promise<LoadedText> {
     const end = Math.min(this.sizeBytes, this.#readBytes === 0 ? firstBytes : this.#readBytes + moreBytes)
     if (end > this.#readBytes) {
@@ -67,7 +67,7 @@ export class TextSource {
   /** Reads the last part of the file. */
   async end(): Promise<LoadedText> {
     const length = Math.min(this.sizeBytes, firstBytes)
-    // Characters of two bytes begin at even places.
+    // UTF-16 characters start at even offsets.
     const start = (this.sizeBytes - length) & ~1
     const text = new TextDecoder(this.#encoding).decode(await this.#host.read(this.sizeBytes <= length ? 0 : start, this.sizeBytes))
     const first = text.indexOf('\n')

@@ -10,10 +10,10 @@ import { TextEditor } from './editor.ts'
 import type { Structure } from './structure.ts'
 import { type LoadedText, maxBytes, type TextSource } from './text-source.ts'
 
-/** Reading larger ones would block the page. */
+/** Maximum length of a text shown as a tree. Parsing longer ones would block the page. */
 const maxTreeLength = 10_000_000
 
-/** A text with line numbers, colours and search; JSON and XML as a tree as well: `structured` reads those. */
+/** A text with line numbers, highlighting and search. JSON and XML are also shown as a tree, parsed by `structured`. */
 export const TextView = ({
   host,
   source,
@@ -160,7 +160,7 @@ const Tree = ({ name, root }: { readonly name: string; readonly root: TreeNode }
   )
 }
 
-/** A small tree is open to its second level. */
+/** A small tree is initially expanded to its second level. */
 const openAtFirst = (root: TreeNode): readonly string[] => {
   const children = root.childCount <= 10 ? (root.children?.() ?? []) : []
   return [root.id, ...children.filter(({ childCount }) => childCount <= 20).map(({ id }) => id)]

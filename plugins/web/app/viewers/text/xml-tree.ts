@@ -3,7 +3,7 @@ import type { TreeNode } from '../lib/tree-view.tsx'
 const maxValue = 500
 const cut = (text: string): string => (text.length > maxValue ? `${text.slice(0, maxValue)}…` : text)
 
-/** An error in XML, and where it is, if the browser says so. */
+/** An XML error, with its line if the browser reports it. */
 export class XmlError extends Error {
   readonly line: number | undefined
 
@@ -13,7 +13,7 @@ export class XmlError extends Error {
   }
 }
 
-/** The root of an XML text. Nothing in it runs, and nothing is loaded for it. */
+/** Parses XML and returns its root. No scripts are run, and no external resources are loaded. */
 export const parsedXml = (text: string): Element => {
   const { documentElement } = new DOMParser().parseFromString(text, 'application/xml')
   const error = documentElement.matches('parsererror') ? documentElement : documentElement.querySelector('parsererror')
@@ -22,7 +22,7 @@ export const parsedXml = (text: string): Element => {
   throw new XmlError(line ? Number(line[1] ?? line[2]) : undefined)
 }
 
-/** An element, its attributes and what is in it as a tree. `path` is an XPath. */
+/** An element, its attributes and its contents as a tree. `path` is an XPath. */
 export const elementNode = (element: Element, path: string): TreeNode => {
   const { attributes, children, tagName } = element
   const text = children.length === 0 ? (element.textContent ?? '').trim() : ''

@@ -8,7 +8,7 @@ import './vega.css'
 
 const tableRows = 100
 const tableColumns = 20
-/** Beyond, other JSON is not looked through for a chart. */
+/** Larger JSON files are not checked for a chart. */
 const maxAskedBytes = 1_000_000
 
 const read = async (host: ViewerHost): Promise<unknown> => JSON.parse(new TextDecoder().decode(await host.read(0, host.thing.sizeBytes)))
@@ -16,7 +16,7 @@ const read = async (host: ViewerHost): Promise<unknown> => JSON.parse(new TextDe
 const isNamedSo = ({ contentType, name }: ViewedThing): boolean =>
   /vega/.test(contentType) || /\.(?:vg|vl|vega|vegalite)(?:\.json)?$/i.test(name)
 
-/** Charts by their type or name, and other JSON that says that it is one. */
+/** Accepts charts by media type or name, and JSON that declares a Vega schema. */
 export const canShow = async (thing: ViewedThing, host: ViewerHost): Promise<boolean> => {
   if (isNamedSo(thing)) return true
   if (thing.sizeBytes > maxAskedBytes) return false
@@ -24,7 +24,7 @@ export const canShow = async (thing: ViewedThing, host: ViewerHost): Promise<boo
   return /"\$schema"\s*:\s*"https:\/\/vega\.github\.io\/schema\/vega/.test(start)
 }
 
-/** Nothing is loaded but what the chart carries in itself. */
+/** A loader that refuses everything but embedded images. */
 const closedLoader = (host: ViewerHost): Loader => {
   const refuse = async (uri: string): Promise<never> => {
     throw new Error(host.t('viewer.vega.outside', { link: uri }))
@@ -37,7 +37,7 @@ const closedLoader = (host: ViewerHost): Loader => {
   } as Loader
 }
 
-/** Axes, labels and marks in the colours of the page, where the chart names none. */
+/** Default colours of axes, labels and marks, from the page. */
 const colorsOf = (element: HTMLElement) => {
   const [ink, faded, rule, verdigris] = ['ink', 'faded', 'rule', 'verdigris'].map(token => colorOf(token, element))
   const text = { labelColor: faded, titleColor: ink }
@@ -106,7 +106,7 @@ const draw = async (box: HTMLElement, specification: unknown, grammar: 'vega' | 
     grammar === 'vega'
       ? (specification as Spec)
       : ((await import('vega-lite')).compile(specification as never, { config: config as never, logger: quiet as never }).spec as Spec)
-  // The interpreter, as the policy of pages lets no text become code.
+  // The interpreter is used because the CSP of pages forbids evaluating code.
   const runtime = parse(compiled, grammar === 'vega' ? (config as never) : undefined, { ast: true })
   const view = new View(runtime, { expr: expressionInterpreter, loader: closedLoader(host), logger: quiet, renderer: 'canvas' } as never)
   box.replaceChildren()
@@ -126,7 +126,7 @@ const textOf = (value: unknown): string =>
       ? JSON.stringify(value).slice(0, 200)
       : String(value ?? '')
 
-/** What the chart is drawn from, as the values that are nearest to what is seen. */
+/** The data of the chart as a table: the last data set that is not empty, the closest to what is drawn. */
 const tableOf = (view: View, names: readonly string[], { t, language }: ViewerHost): readonly HTMLElement[] => {
   const tuples = names.map(name => view.data(name) as readonly Readonly<Record<string, unknown>>[]).findLast(each => each.length > 0)
   if (!tuples) return []

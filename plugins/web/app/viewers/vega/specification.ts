@@ -1,11 +1,11 @@
-/** Values that a sequence in a chart may make. */
+/** Maximum length of a sequence generated in a chart. */
 const maxSequence = 1_000_000
 
 type Json = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Each object in a specification; those inside of data are values of people, and not looked at. */
+/** Each object in a specification, except inside `values`, which are user data. */
 const objectsIn = function* (value: unknown): Generator<Json> {
   if (Array.isArray(value)) for (const each of value) yield* objectsIn(each)
   if (!isObject(value)) return
@@ -13,7 +13,7 @@ const objectsIn = function* (value: unknown): Generator<Json> {
   for (const [name, each] of Object.entries(value)) if (name !== 'values') yield* objectsIn(each)
 }
 
-/** The grammar of a chart: by the schema that it names, else by what only one of both has. */
+/** The grammar of a chart, by its declared schema or by properties that only one grammar has. */
 export const grammarOf = (specification: unknown): 'vega' | 'vega-lite' | undefined => {
   if (!isObject(specification)) return undefined
   const schema = String(specification['$schema'] ?? '')
@@ -24,7 +24,7 @@ export const grammarOf = (specification: unknown): 'vega' | 'vega-lite' | undefi
   return views.some(name => name in specification) ? 'vega-lite' : undefined
 }
 
-/** The first address that data or pictures would be loaded from. */
+/** The first external URL of data or pictures. */
 export const outsideLink = (specification: unknown): string | undefined => {
   for (const one of objectsIn(specification)) {
     const data = one['data']
@@ -44,7 +44,7 @@ const isLong = (sequence: unknown): boolean => {
   return !(length <= maxSequence)
 }
 
-/** Whether a chart makes more values by itself than a browser should. */
+/** Whether a chart generates too many values for a browser. */
 export const makesTooMuch = (specification: unknown): boolean => {
   for (const one of objectsIn(specification)) if ((one['type'] === 'sequence' && isLong(one)) || isLong(one['sequence'])) return true
   return false

@@ -17,12 +17,12 @@ const pieceBytes = 4_000_000
 /** Longer rows are truncated. */
 const maxRowBytes = 1_000_000
 const maxColumns = 10_000
-/** Rows between two known places of the part of the file that is not kept. */
+/** Rows per recorded position in the part of the file that is not kept in memory. */
 const rowsPerMark = 256
 const maxMarkBytes = 2_000_000
 const blockBytes = 1_000_000
 
-/** Numbers of bytes at which rows begin. */
+/** Byte offsets of rows. */
 class Offsets {
   #values = new Uint32Array(4096)
   length = 0
@@ -49,7 +49,7 @@ const packedPieceBytes = 1_000_000
 /** Why a compressed file is shown only in part: it exceeds the memory limit, or is damaged from there on. */
 export type UnpackedCut = 'size' | 'damage'
 
-/** What a file compressed by gzip holds, up to a size. Rejects where nothing can be read. */
+/** Unpacks a gzip file up to a size. Rejects if nothing can be read. */
 const unpackedOf = async (
   read: ReadBytes,
   sizeBytes: number,
@@ -122,13 +122,13 @@ export class CsvSource implements TextSource {
   #recoded: ((bytes: Uint8Array, isLast: boolean) => Uint8Array) | undefined
   #textOf: (bytes: Uint8Array) => string
   #reading: Promise<void> = Promise.resolve()
-  /** Bytes before the table: a byte order mark, lines of comment. */
+  /** Bytes before the table: a byte order mark and comment lines. */
   #headerBytes: number
   #skipped = 0
-  /** Whether the file goes on after what is kept. */
+  /** Whether the file is longer than what is kept in memory. */
   #isKeptFull = false
 
-  /** `keptBytes` of it are kept in memory. */
+  /** Up to `keptBytes` of the file are kept in memory. */
   static async open(read: ReadBytes, sizeBytes: number, wish: DialectWish, keptBytes = maxCoveredBytes): Promise<CsvSource> {
     const sample = await read(0, Math.min(sizeBytes, sampleBytes))
     if (!isGzip(sample)) return new CsvSource(read, sizeBytes, sample, wish, keptBytes)
@@ -156,7 +156,7 @@ export class CsvSource implements TextSource {
       const name = dialect.hasHeader ? (head[at] ?? '').trim() : ''
       return { name: isHeaderCommented && at === 0 ? name.replace(/^#\s*/, '') : name, type, longest: longest[at] ?? 0 }
     })
-    // Texts of two bytes a character are kept as UTF-8, so that rows are found in one way.
+    // UTF-16 is converted to UTF-8, so that rows are found in the same way.
     const isWideText = encoding.startsWith('utf-16')
     if (isWideText) {
       const wide = new TextDecoder(encoding)
@@ -174,7 +174,7 @@ export class CsvSource implements TextSource {
     this.#scanner = new RowScanner(0, dialect.delimiter, dialect.newline)
   }
 
-  /** Those of the first rows, and without names those of rows that have more. */
+  /** Columns of the first rows, then unnamed ones of rows with more cells. */
   get columns(): readonly TableColumn[] {
     return this.#columns
   }
@@ -250,7 +250,7 @@ export class CsvSource implements TextSource {
     }
     if (room === bytes.length) return
     this.#isKeptFull = true
-    // What is not kept of a text of two bytes a character cannot be found again.
+    // In UTF-16, positions after the kept part are unknown, so reading stops.
     if (this.#recoded) this.#isEnded = true
     else this.#scanner.take(bytes.subarray(room), (...row) => this.#foundRow(...row))
   }
@@ -299,7 +299,7 @@ export class CsvSource implements TextSource {
     return row + 1 < this.#keptRows ? this.#starts.at(row + 1) : this.#keptEnd
   }
 
-  /** Rows of what is kept, from `first` to before `end`. */
+  /** Kept rows, from `first` to before `end`. */
   #keptText(first: number, end: number): readonly (readonly string[])[] {
     const start = this.#starts.at(first)
     const stop = this.#endOf(end - 1)
@@ -307,7 +307,7 @@ export class CsvSource implements TextSource {
       const isShort = stop - start <= maxRowBytes * 4
       const rows = isShort ? this.#parsed(this.#kept.subarray(start, stop)) : []
       if (rows.length === end - first) return rows
-      // For a malformed row: each row separately.
+      // If a row is malformed, each is parsed separately.
       if (end - first > 1) return Array.from({ length: end - first }, (_, at) => this.#keptText(first + at, first + at + 1)[0] ?? [])
       return [rows[0] ?? []]
     }
@@ -340,10 +340,10 @@ export class CsvSource implements TextSource {
   }
 
   findText(lowerCase: string, visit: (row: number) => void, isWanted: () => boolean): Promise<void> | undefined {
-    // Within a cell these are written in another way, or are no part of it.
+    // These may be quoted within a cell, or are not part of it.
     const { delimiter } = this.dialect
     const isWithinCells = !/["\r\n]/.test(lowerCase) && !lowerCase.includes(delimiter) && lowerCase.trim() === lowerCase
-    // Nor is what is not shown found.
+    // Columns that are not shown must not be searched.
     return isWithinCells && !this.#isWide ? this.#findText(lowerCase, visit, isWanted) : undefined
   }
 
@@ -366,14 +366,14 @@ export class CsvSource implements TextSource {
     const text = this.#textOf(bytes).toLocaleLowerCase()
     if (!text.includes(lowerCase)) return
     if (text.length !== bytes.length) {
-      // Places in the text are none in the bytes.
+      // Positions in the text differ from those in the bytes.
       for (let row = first; row < end; row++) if (this.#rowText(row).toLocaleLowerCase().includes(lowerCase)) visit(row)
       return
     }
     let row = first
     for (let at = text.indexOf(lowerCase); at >= 0; ) {
       while (this.#endOf(row) - start <= at) row++
-      // Of a row that is too long, only what is shown.
+      // Only the part shown of a row that is too long is searched.
       if (at - (this.#starts.at(row) - start) + lowerCase.length <= maxRowBytes) visit(row)
       at = text.indexOf(lowerCase, this.#endOf(row) - start)
     }

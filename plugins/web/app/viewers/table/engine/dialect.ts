@@ -22,7 +22,7 @@ const newlineOf = (text: string): Dialect['newline'] => {
   return text[at - 1] === '\r' ? '\r\n' : '\n'
 }
 
-/** Rows of a text that is in memory. */
+/** Parses the rows of a text in memory. */
 export const parsed = (text: string, delimiter: string, newline: Dialect['newline']): string[][] =>
   Papa.parse<string[]>(text, { delimiter, newline, quoteChar: '"', skipEmptyLines: true }).data
 
@@ -31,7 +31,7 @@ const looksLikeHeader = (rows: readonly (readonly string[])[], isCut: boolean): 
   if (rest.length === 0 && isCut) return false
   const names = head.map(cell => cell.trim())
   const isNamed = names.filter(name => name !== '' && Number.isNaN(numberOf(name, '.'))).length
-  // An unnamed first column holds the numbers of rows.
+  // An unnamed first column contains row numbers.
   return isNamed >= names.length - 1 && isNamed > 0 && new Set(names).size === names.length
 }
 
@@ -58,21 +58,21 @@ const guessedOf = (text: string, newline: Dialect['newline'], among: readonly st
 const delimiterOf = (text: string, newline: Dialect['newline']): string => {
   const { delimiter } = guessedOf(text, newline, delimiters.slice(0, 4)).meta
   if (delimiter !== ',') return delimiter
-  // Where commas are within numbers, something else is between them.
+  // If commas are decimal signs, the delimiter is another character.
   const other = guessedOf(text, newline, delimiters.slice(1, 4))
   const [first] = other.data
   const isEven = first !== undefined && first.length > 1 && other.data.every(({ length }) => length === first.length)
   return isEven && other.data.some(row => row.some(cell => /^[+-]?\d+,\d+$/.test(cell))) ? other.meta.delimiter : ','
 }
 
-/** What the beginning of a text says about the table in it. */
+/** Detects the format of a table from the beginning of its text. */
 export const dialectOf = (text: string, encoding: Encoding, wish: DialectWish) => {
   const newline = newlineOf(text)
   const commented = text.slice(0, 1) === '#'
   const body = commented ? text.slice(preambleOf(text, newline, '\u0000').length) : text
   const delimiter = wish.delimiter ?? delimiterOf(body.slice(0, 200_000), newline)
   const preamble = commented ? preambleOf(text, newline, delimiter) : { length: 0, hasHeader: false }
-  // The last line of the sample is not whole.
+  // The last line of the sample may be incomplete.
   const sample = parsed(text.slice(preamble.length), delimiter, newline)
   const rows = sample.length > 2 && text.length > 60_000 ? sample.slice(0, -1) : sample
   const hasHeader = wish.hasHeader ?? (preamble.hasHeader || looksLikeHeader(rows.slice(0, 50), text.length > 60_000))
@@ -80,7 +80,7 @@ export const dialectOf = (text: string, encoding: Encoding, wish: DialectWish) =
   return { dialect, rows, preambleLength: preamble.length, isHeaderCommented: preamble.hasHeader, decimal: decimalOf(rows, delimiter) }
 }
 
-/** A comma where several numbers have one and none a point. */
+/** A comma if several numbers contain one and none contains a point. */
 const decimalOf = (rows: readonly (readonly string[])[], delimiter: string): '.' | ',' => {
   if (delimiter === ',') return '.'
   let commas = 0
@@ -92,7 +92,7 @@ const decimalOf = (rows: readonly (readonly string[])[], delimiter: string): '.'
   return commas > 0 ? ',' : '.'
 }
 
-/** Types by the first rows, below the header. */
+/** Types of columns, from the first rows below the header. */
 export const typesOf = (rows: readonly (readonly string[])[], columns: number, decimal: '.' | ',') =>
   Array.from({ length: columns }, (_, column) => {
     const count = new TypeCount()

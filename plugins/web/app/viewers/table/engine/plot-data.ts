@@ -4,9 +4,9 @@ export interface PlotData {
   readonly ys: readonly (readonly (number | null)[])[]
   /** Rows with a value for `x`. */
   readonly rows: number
-  /** Whether only the smallest and largest values of each step are among the points. */
+  /** Whether the points are only the minimum and maximum of each group of rows. */
   readonly isReduced: boolean
-  /** The same in few steps, for a table. */
+  /** The same data in a few steps, for a table. */
   readonly steps: readonly PlotStep[]
 }
 
@@ -19,7 +19,7 @@ export interface PlotStep {
 const maxPoints = 4000
 const maxSteps = 20
 
-/** What of columns is drawn. Without `x` the numbers of rows are taken, from 1. */
+/** The points of columns to draw. Without `x`, row numbers from 1 are used. */
 export const plotOf = (x: Float64Array | undefined, ys: readonly Float64Array[]): PlotData => {
   const length = x?.length ?? ys[0]?.length ?? 0
   const xOf = (row: number): number => (x ? (x[row] ?? Number.NaN) : row + 1)
@@ -36,7 +36,7 @@ export const plotOf = (x: Float64Array | undefined, ys: readonly Float64Array[])
   }
 }
 
-/** The rows with the smallest and the largest values of each column, of equal numbers of rows. */
+/** The rows with the minimum and maximum of each column, in groups of equal size. */
 const extremes = (rows: Uint32Array, ys: readonly Float64Array[]): Uint32Array => {
   const groups = Math.floor(maxPoints / (2 * Math.max(1, ys.length)))
   const kept = new Set<number>()

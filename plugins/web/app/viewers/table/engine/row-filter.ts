@@ -11,7 +11,7 @@ export interface RowFilter {
   readonly value: string
 }
 
-/** Whether a cell is as a filter wants it; numbers and dates are compared as such. */
+/** Returns a predicate for the cells matching a filter. Numbers and dates are compared by value. */
 export const matcherOf = ({ kind, value }: RowFilter, type: ColumnType, decimal: '.' | ','): ((cell: Cell) => boolean) => {
   const wanted = value.toLocaleLowerCase()
   const number = isMeasured(type) ? numberAs(value, type, decimal) : Number.NaN

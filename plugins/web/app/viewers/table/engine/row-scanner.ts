@@ -1,20 +1,20 @@
-/** A row from byte `start` to before `end`, with how many cells it has. */
+/** Called with a row from byte `start` to before `end`, and its number of cells. */
 type FoundRow = (start: number, end: number, cells: number) => void
 
 const quote = 34
 const feed = 10
 const carriage = 13
-/** A quoted text that goes on for longer was not meant to be one. */
+/** A longer quoted text is considered an unclosed quote. */
 const maxQuotedBytes = 4_000_000
-/** A row that goes on for longer is reported when it is that long: its end may be far. */
+/** A longer row is reported at this length, without waiting for its end. */
 const maxRowBytes = 4_000_000
 
 /**
- * Finds where the rows of a table begin, in bytes that come piece by piece. Quoted texts may hold line breaks; a quote in the middle of a text is one of its
- * characters, as in PapaParse. Empty lines are no rows.
+ * Finds the rows of a table in bytes that arrive piece by piece. Quoted texts may contain line breaks; a quote in the middle of an unquoted text is an ordinary
+ * character, as in PapaParse. Empty lines are skipped.
  */
 export class RowScanner {
-  /** Where the row begins that is not ended yet, in bytes from the beginning of the file. */
+  /** The byte offset of the current row. */
   rowStart: number
   #at: number
   #isQuoted = false
@@ -22,13 +22,13 @@ export class RowScanner {
   #mayReopen = false
   #isReported = false
   #last = 0
-  /** Cells of the row that is not ended yet. */
+  /** Number of cells so far in the current row. */
   #cells = 1
   #delimiter: number
   #newline: number
   #hasQuotes: boolean
 
-  /** Without `hasQuotes`, a quote is a character like any other. */
+  /** Without `hasQuotes`, quotes are ordinary characters. */
   constructor(start: number, delimiter: string, newline: '\n' | '\r' | '\r\n', hasQuotes = true) {
     this.rowStart = start
     this.#at = start
@@ -37,12 +37,12 @@ export class RowScanner {
     this.#newline = newline === '\r' ? carriage : feed
   }
 
-  /** Whether a quoted text is not ended yet. */
+  /** Whether a quoted text is still open. */
   get isQuoted(): boolean {
     return this.#isQuoted
   }
 
-  /** Takes the next bytes, and reports each row that ends in them. */
+  /** Scans the next bytes, and reports each row that ends in them. */
   take(bytes: Uint8Array, found: FoundRow): void {
     const first = this.#at
     if (!this.#hasQuotes || (!this.#isQuoted && bytes.indexOf(quote) < 0)) this.#takePlain(bytes, first, found)
@@ -54,7 +54,7 @@ export class RowScanner {
     this.#isReported = true
   }
 
-  /** The last row, which may have no line break. */
+  /** Reports the last row, which may have no line break. */
   end(found: FoundRow): void {
     if (this.#at > this.rowStart && !this.#isReported) found(this.rowStart, this.#at, this.#cells)
     this.rowStart = this.#at

@@ -2,14 +2,14 @@ import { callsThrough } from '../../lib/worker-calls.ts'
 import { TableEngine, type TableOrder } from './table-engine.ts'
 import type { ReadBytes, TableColumn, TableProgress, TableSource } from './table-source.ts'
 
-/** What a worker says of a table when it is opened. */
+/** A worker's description of an opened table. */
 export interface OpenedTable<D> {
   readonly columns: readonly TableColumn[]
   readonly progress: TableProgress
   readonly details: D
 }
 
-/** Answers calls for a table inside a worker. `open` may be called again, with other wishes. */
+/** Answers calls for a table inside a worker. `open` may be called again with other options. */
 export const serveTable = <S extends TableSource, W, D>(
   port: Parameters<typeof callsThrough>[0],
   open: (read: ReadBytes, sizeBytes: number, wish: W) => Promise<S>,

@@ -10,7 +10,7 @@ export interface ColumnStatistics {
   readonly distinct: number
   /** Whether there may be more distinct values than were counted. */
   readonly isDistinctCut: boolean
-  /** Of numbers, and of dates as milliseconds. */
+  /** For numbers, and for dates in milliseconds. */
   readonly measures?: {
     readonly min: number
     readonly max: number
@@ -18,9 +18,9 @@ export interface ColumnStatistics {
     readonly median: number
     readonly deviation: number
   }
-  /** Counts of values in steps of equal width from `min` to `max`. */
+  /** Counts of values in bins of equal width from `min` to `max`. */
   readonly histogram?: readonly number[]
-  /** The most frequent values of texts, most frequent first. */
+  /** The most frequent texts, in descending order. */
   readonly frequent?: readonly { readonly value: string; readonly count: number }[]
 }
 
@@ -78,7 +78,7 @@ export class StatisticsOfColumn {
     const fitting = type === 'integer' || type === 'number' ? numbers : type === 'date' ? dates : type === 'boolean' ? truths : present
     const common = { type, rows: this.#rows, missing, unfit: present - fitting }
     const isMeasure = isMeasured(type)
-    // Where types are mixed, the numbers of one are picked out of the texts.
+    // If types are mixed, only the values of the column's type are used.
     const values = isMeasure && fitting === present ? this.#numbers.all : isMeasure ? this.#picked(type) : undefined
     const finite = values?.filter(Number.isFinite).sort()
     if (!finite || finite.length === 0)
@@ -144,7 +144,7 @@ const histogramOf = (sorted: Float64Array, isInteger: boolean): readonly number[
   const width = max - min
   const count = width === 0 ? 1 : isInteger && width < steps ? width + 1 : steps
   const counts = new Array<number>(count).fill(0)
-  // Few integers have a step each.
+  // A small range of integers gets one bin per value.
   const step = isInteger && width < steps ? 1 : width / count
   for (const value of sorted) {
     const at = step === 0 ? 0 : Math.min(count - 1, Math.floor((value - min) / step))

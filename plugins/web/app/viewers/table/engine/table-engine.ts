@@ -8,11 +8,11 @@ import { isMeasured, isMissing, numberAs } from './values.ts'
 export interface TableOrder {
   readonly sort?: { readonly column: number; readonly isDescending: boolean } | undefined
   readonly filters: readonly RowFilter[]
-  /** Text that any column of a row must have. */
+  /** Text that must occur in some column of a row. */
   readonly search: string
 }
 
-/** Rows in view, as texts. */
+/** Rows in view, as strings. */
 export interface ShownRows {
   /** Numbers of the rows in the file, from 0. */
   readonly numbers: readonly number[]
@@ -28,7 +28,7 @@ const textOf = (cell: Cell | undefined, maxLength: number): string | null => {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-/** Sorts, filters and counts over a source, one request of each kind at a time. */
+/** Sorts, filters and aggregates the rows of a source, one request of each kind at a time. */
 export class TableEngine {
   #source: TableSource
   #order: Uint32Array | undefined
@@ -39,7 +39,7 @@ export class TableEngine {
     this.#source = source
   }
 
-  /** True while no later request of the same kind was made. */
+  /** Starts a request; returns whether it is still the latest of its kind. */
   #latest(kind: string): () => boolean {
     const request = (this.#requests.get(kind) ?? 0) + 1
     this.#requests.set(kind, request)
@@ -106,7 +106,7 @@ export class TableEngine {
     return found.slice(0, count)
   }
 
-  /** Rows with a text, where the source finds it without taking its rows apart. */
+  /** Rows containing a text, if the source can search without parsing rows. */
   async #withText(lowerCase: string, isWanted: () => boolean): Promise<Uint32Array | undefined> {
     const found = new Uint32Array(this.#source.progress.coveredRows)
     let count = 0
@@ -120,7 +120,7 @@ export class TableEngine {
   async #sorted(order: Uint32Array, column: number, isDescending: boolean, isWanted: () => boolean): Promise<Uint32Array> {
     const keys = await this.#sortKeys(column, isWanted)
     const sign = isDescending ? -1 : 1
-    // What is missing comes last either way; equal rows keep their order.
+    // Missing values come last in both directions; equal rows keep their order.
     return order.sort((one, other) => {
       const [key, otherKey] = [keys[one] ?? Number.NaN, keys[other] ?? Number.NaN]
       if (key === otherKey) return one - other
@@ -130,7 +130,7 @@ export class TableEngine {
     })
   }
 
-  /** Numbers that have the order of the values of a column. */
+  /** Sort keys: numbers in the order of the values of a column. */
   async #sortKeys(column: number, isWanted: () => boolean): Promise<Float64Array> {
     const { coveredRows } = this.#source.progress
     const first = this.#source.columns[column]?.type ?? 'text'
@@ -146,7 +146,7 @@ export class TableEngine {
           const text = String(cell)
           const id = ids.get(text) ?? ids.size
           ids.set(text, id)
-          // Texts among numbers come after all of these.
+          // Texts in a column of numbers are sorted after all numbers.
           keys[first + at] = id
           if (type !== 'text') keys[first + at] = Number.MAX_VALUE
         }
@@ -159,7 +159,7 @@ export class TableEngine {
     return keys.map(id => (Number.isNaN(id) ? id : (ranks[id] ?? 0)))
   }
 
-  /** Statistics of columns over all covered rows. Without `isWanted` the latest request takes the place of those before. */
+  /** Statistics of columns over all covered rows. Without `isWanted`, a later request supersedes this one. */
   async statistics(columns: readonly number[], isWanted = this.#latest('statistics')): Promise<readonly ColumnStatistics[]> {
     await this.#covered(isWanted)
     const collected = columns.map(() => new StatisticsOfColumn(this.#source.decimal))
@@ -176,7 +176,7 @@ export class TableEngine {
     return results
   }
 
-  /** Points of columns over another one, or over the numbers of rows, of the rows in their present order. */
+  /** Points of columns over another one, or over row numbers, for the rows in their current order. */
   async plot(x: number | undefined, ys: readonly number[]): Promise<PlotData> {
     const isWanted = this.#latest('plot')
     await this.#covered(isWanted)
@@ -202,7 +202,7 @@ export class TableEngine {
     return x === undefined ? plotOf(undefined, picked) : plotOf(picked[0], picked.slice(1))
   }
 
-  /** Numbers in the file of the rows in view. */
+  /** Row numbers, in the file, of the rows in view. */
   #numbers(first: number, end: number): readonly number[] {
     const count = this.#order?.length ?? this.#source.progress.rows
     const last = Math.min(end, count)
@@ -231,7 +231,7 @@ export class TableEngine {
       .join('\n')
   }
 
-  /** The rows of the order so far that come before a row of the file: where it is in view. */
+  /** The position in the current order of a row of the file; -1 if it is filtered out. */
   placeOf(number: number): number {
     return this.#order ? this.#order.indexOf(number) : number
   }
@@ -239,7 +239,7 @@ export class TableEngine {
 
 const contains = (cell: Cell, wanted: string): boolean => cell !== null && String(cell).toLocaleLowerCase().includes(wanted)
 
-/** Comparing by the rules of a language takes too long for more. */
+/** Maximum number of texts sorted by locale, which is slow for more. */
 const maxCollated = 200_000
 
 const ranksOf = (texts: readonly string[]): Float64Array => {

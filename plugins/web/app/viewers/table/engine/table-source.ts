@@ -1,39 +1,39 @@
-/** A value as it is stored; text where the file has nothing but text. */
+/** A stored value; always a string in text files. */
 export type Cell = string | number | boolean | null
 
 export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'empty'
 
 export interface TableColumn {
   readonly name: string
-  /** By the first rows, or as the file declares it. */
+  /** Detected from the first rows, or declared by the file. */
   readonly type: ColumnType
-  /** Characters of the longest text among the first rows. */
+  /** Length of the longest text in the first rows. */
   readonly longest: number
 }
 
-/** Of rows that are longer than those before. */
+/** The column of further cells in rows that have more than the rows before. */
 export const unnamedColumn: TableColumn = { name: '', type: 'text', longest: 0 }
 
-/** How much of a table is known. */
+/** How much of a table has been read. */
 export interface TableProgress {
   /** Rows that can be shown. */
   readonly rows: number
-  /** Whether `rows` is all there are. */
+  /** Whether `rows` is the total. */
   readonly isComplete: boolean
-  /** Rows that sorting, filters, statistics and plots take in, once all that they may read is read. */
+  /** Rows included in sorting, filters, statistics and plots; final once `isCovered`. */
   readonly coveredRows: number
   readonly isCovered: boolean
-  /** Whether rows are left out by sorting, filters, statistics and plots. */
+  /** Whether sorting, filters, statistics and plots omit rows. */
   readonly isCoverPartial: boolean
-  /** Columns of the rows so far. */
+  /** Number of columns in the rows read so far. */
   readonly columns: number
-  /** Rows of which only the beginning is shown. */
+  /** Number of rows of which only the beginning is shown. */
   readonly longRows: number
   readonly readBytes: number
   readonly sizeBytes: number
 }
 
-/** What sorting, filters and statistics cover of a file. */
+/** Maximum size of the part of a file that sorting, filters and statistics cover. */
 export const maxCoveredBytes = 100_000_000
 
 /** Reads a range of the file. */
@@ -41,16 +41,16 @@ export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>
 
 /** A file with rows and columns, read on demand. */
 export interface TableSource {
-  /** Further ones come when a row has more cells than those before. */
+  /** Columns are added when a row has more cells than the rows before. */
   readonly columns: readonly TableColumn[]
   readonly progress: TableProgress
   /** The decimal sign of numbers in text. */
   readonly decimal: '.' | ','
-  /** Reads on: a part, all that may be sorted, or all. */
+  /** Continues reading: one part, everything that sorting covers, or the whole file. */
   readOn(until: 'more' | 'covered' | 'all', isWanted: () => boolean): Promise<void>
   /** Rows by their numbers, with the columns from `firstColumn` to before `endColumn`. */
   rows(numbers: readonly number[], firstColumn: number, endColumn: number): Promise<readonly (readonly Cell[])[]>
-  /** Hands over the columns of all covered rows, block by block, in their order. */
+  /** Visits the columns of all covered rows in order, block by block. */
   scan(
     columns: readonly number[],
     visit: (firstRow: number, values: readonly (readonly Cell[])[]) => void,
@@ -58,13 +58,13 @@ export interface TableSource {
   ): Promise<void>
 }
 
-/** A source that finds text without taking rows apart. */
+/** A source that can search text without parsing rows. */
 export interface TextSource extends TableSource {
-  /** Hands over the covered rows of which a cell has a text, whatever its case; undefined for a text that may lie across cells. */
+  /** Visits the covered rows with a cell that contains the text, ignoring case; undefined for texts that may span cells. */
   findText(lowerCase: string, visit: (row: number) => void, isWanted: () => boolean): Promise<void> | undefined
 }
 
-/** Another request took the place of this one. */
+/** The request was superseded by a later one. */
 export class Superseded extends Error {
   override name = 'Superseded'
 }

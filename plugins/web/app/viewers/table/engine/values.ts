@@ -2,7 +2,7 @@ import type { Cell, ColumnType } from './table-source.ts'
 
 const missing: ReadonlySet<string> = new Set(['', 'na', 'n/a', '#n/a', 'nan', 'null', 'none'])
 
-/** Whether there is no value: nothing, or one of the words that stand for nothing. */
+/** Whether a value is missing: empty, or one of the usual words such as "n/a". */
 export const isMissing = (cell: Cell): boolean =>
   cell === null ||
   (typeof cell === 'number' ? Number.isNaN(cell) : typeof cell === 'string' && cell.length <= 4 && missing.has(cell.trim().toLowerCase()))
@@ -11,7 +11,7 @@ const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const infinite = /^[+-]?inf(?:inity)?$/i
 const withComma = /^[+-]?\d*,\d+(?:[eE][+-]?\d+)?$/
 
-/** The number that a cell is, or NaN. */
+/** Parses a number, or returns NaN. */
 export const numberOf = (cell: Cell, decimal: '.' | ','): number => {
   if (typeof cell === 'number') return cell
   if (typeof cell !== 'string' || cell.length > 40) return Number.NaN
@@ -23,7 +23,7 @@ export const numberOf = (cell: Cell, decimal: '.' | ','): number => {
 
 const isDate = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
 
-/** The time in milliseconds that an ISO 8601 date is, or NaN. Without a zone it is taken as UTC. */
+/** Parses an ISO 8601 date to milliseconds, or returns NaN. Without a time zone it is UTC. */
 export const timeOf = (cell: Cell): number => {
   if (typeof cell !== 'string' || cell.length > 40 || !isDate.test(cell)) return Number.NaN
   const text = cell.replace(' ', 'T').replace(',', '.')
@@ -37,7 +37,7 @@ const truths: ReadonlyMap<string, number> = new Map([
   ['no', 0],
 ])
 
-/** 1, 0 or NaN. */
+/** Parses a boolean to 1 or 0, or returns NaN. */
 export const truthOf = (cell: Cell): number =>
   typeof cell === 'boolean'
     ? Number(cell)
@@ -45,7 +45,7 @@ export const truthOf = (cell: Cell): number =>
       ? (truths.get(cell.toLowerCase()) ?? Number.NaN)
       : Number.NaN
 
-/** How many cells are of which type. */
+/** Counts cells by type. */
 export class TypeCount {
   missing = 0
   integers = 0
@@ -54,7 +54,7 @@ export class TypeCount {
   truths = 0
   texts = 0
 
-  /** Counts a cell, and returns what it is as a number: NaN for texts. */
+  /** Counts a cell, and returns its numeric value, NaN for texts. */
   add(cell: Cell, decimal: '.' | ','): number {
     if (isMissing(cell)) {
       this.missing++
@@ -81,7 +81,7 @@ export class TypeCount {
     return this.numbers + this.dates + this.truths + this.texts
   }
 
-  /** A column is of the type that at least 95 % of its values have. */
+  /** The type of at least 95 % of the values. */
   get type(): ColumnType {
     const enough = this.present * 0.95
     if (this.present === 0) return 'empty'
@@ -91,7 +91,7 @@ export class TypeCount {
   }
 }
 
-/** What a cell is as a number, in a column of a type. */
+/** The numeric value of a cell in a column of a type, or NaN. */
 export const numberAs = (cell: Cell, type: ColumnType, decimal: '.' | ','): number => {
   if (isMissing(cell)) return Number.NaN
   if (type === 'date') return timeOf(cell)
@@ -99,5 +99,5 @@ export const numberAs = (cell: Cell, type: ColumnType, decimal: '.' | ','): numb
   return numberOf(cell, decimal)
 }
 
-/** Whether values of a type have an order as numbers. */
+/** Whether values of a type are ordered as numbers. */
 export const isMeasured = (type: ColumnType): boolean => type === 'integer' || type === 'number' || type === 'date'
