@@ -11,7 +11,7 @@ const hex = (n: number): string => `a${n.toString(16).padStart(23, '0')}`
 const inLab: Rights = { author: idOf('author'), spaces: [idOf('lab')], isPublic: false, state: 'live' }
 const everything = policyOn({ all: () => [resourceOf('dataset', async ids => new Map(ids.map(id => [id, inLab])))] }, { isPrivate: true })
 
-/** Memberships that count how often one of them was looked at. */
+/** Memberships that count how often they are read. */
 const counting = (memberships: readonly Membership[]) => {
   const looks = { count: 0 }
   const counted = memberships.map(

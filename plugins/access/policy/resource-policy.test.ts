@@ -27,7 +27,7 @@ const world: World = {
   'user:author': { author: idOf('author'), spaces: lab },
 }
 
-/** y: yes, n: may see but not do, u: unseen, f: in the trash and frozen there. A column for each of the cast, in its order. */
+/** y: allowed, n: visible but not allowed, u: invisible, f: frozen in the trash. One column for each caller of `cast`, in that order. */
 type Row = readonly [mode: 'public' | 'private', thing: string, permission: Permission, verdicts: string]
 
 //  anonymous stranger viewer editor | spaceAdmin author readOnly inactive | serverAdmin superAdmin authorsExtractor service

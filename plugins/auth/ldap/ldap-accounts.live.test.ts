@@ -142,7 +142,7 @@ live('a directory that points to another one is not followed there', async t => 
   t.deepEqual(strangers, [])
 })
 
-/** The directory behind TLS, with a certificate for `localhost`; its address by another host name where requested. */
+/** The directory behind TLS, with a certificate for `localhost`; its address may use another host name. */
 const encrypted = async (t: ExecutionContext): Promise<{ readonly port: number; readonly caFile: string }> => {
   const { cert, key } = certificateFor('localhost')
   const { hostname, port } = new URL(url('LDAP'))

@@ -4,7 +4,7 @@ import { bearerProviderContract, liveTests } from 'pounce/sdk/testing'
 import { Browser } from '../../../test/support/browser.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
 
-/** The issuer of `oidc.sh` (its comment says whom it knows). */
+/** The issuer of `oidc.sh`, whose comment lists the accounts. */
 const { test: live, url } = liveTests(test, 'OIDC')
 
 const audience = 'urn:svc:api'

@@ -71,7 +71,7 @@ test('while the provider is unavailable tokens of known keys go on, and forged o
   t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
   issuer.keysAnswer = response => response.writeHead(500).end()
   const before = issuer.asked.length
-  // Signed first: on a slow machine that takes as long as the provider is left alone.
+  // Signed in advance: on a slow machine this takes as long as the pause between requests to the provider.
   const forged: string[] = []
   for (let at = 0; at < 20; at += 1) forged.push(await issuer.token({ sub: 'ada', aud: audience }, 'right', { kid: `unknown ${at}` }))
   for (const token of forged) await t.throwsAsync(accounts.bearer(token), { instanceOf: Unavailable })

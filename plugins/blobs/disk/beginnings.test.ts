@@ -35,7 +35,7 @@ const keysOf = async (store: BlobStore): Promise<readonly string[]> => {
   return keys.sort()
 }
 
-/** Puts bytes and keeps what the store gives meanwhile. */
+/** Puts bytes and collects the beginnings that the store reports meanwhile. */
 const grow = async (store: BlobStore, from = source(), keep?: (beginning: BlobFacts) => Promise<void>) => {
   const kept: BlobFacts[] = []
   const put = store.putGrowing?.(from, {

@@ -22,7 +22,7 @@ const encrypted = (blobs: BlobStore, settings: { readonly key: string; readonly 
 
 blobStoreContract(test, async t => encrypted((await embeddedStores(t)).blobs))
 
-/** A store behind, whose bytes a test can read and change. */
+/** A backing store whose bytes a test can read and change. */
 class OpenStore {
   readonly kept = new Map<string, Buffer>()
 
@@ -102,7 +102,7 @@ test('bytes that were changed, moved, cut off or exchanged are never delivered a
   for (const [what, spoil] of Object.entries(damage)) {
     const facts = await store.put(content)
     open.kept.set(facts.key, spoil(Buffer.from(open.kept.get(facts.key) ?? '')))
-    // A header that was read before must not hide the change.
+    // A cached header must not hide the change.
     for (const reader of [store, encrypted(open)]) await t.throwsAsync(all(reader, facts.key), { instanceOf: CorruptContent }, what)
   }
   const { key: name } = await store.put(content)

@@ -19,7 +19,7 @@ const newFolder = async (t: TestContext): Promise<string> => {
   return folder
 }
 
-/** A store with one listed folder, and another folder beside it that is not. */
+/** A store with one listed folder, and another folder beside it that is not listed. */
 const scene = async (t: TestContext) => {
   const root = await newFolder(t)
   const listed = join(root, 'data')

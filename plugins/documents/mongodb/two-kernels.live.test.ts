@@ -133,7 +133,7 @@ live('events of one document are delivered in commit order, whichever kernel com
   const first = await claim(a)
   t.deepEqual(numbersOf(first), [1])
   for (let look = 0; look < 5; look += 1) for (const store of [a, b]) t.deepEqual(await claim(store), [])
-  // Its own two at least; those of the other kernel count once they have left the document, which takes a second.
+  // At least its own two; those of the other kernel are claimable once they have left the document, which takes a second.
   const waitingAtB = async () => (await b.outbox.waiting())['test/all'] ?? 0
   const atFirst = await waitingAtB()
   t.true(atFirst >= 2 && atFirst <= 4, `${atFirst} wait`)

@@ -145,7 +145,7 @@ test('events that were stored although their commit was reported as failed are d
   }
   await leave('d0')
   t.deepEqual(await hear(), ['d0'])
-  // Written and synced, but the system reports that the sync failed.
+  // Written and synced, but the system reports a failed sync.
   database.connection().transaction(() => record('d1'))
   database.failed(ioError)
   await leave('d2')

@@ -4,7 +4,7 @@ import { openStore } from '../../../test/support/sqlite-store.ts'
 
 const long = 'word '.repeat(4000)
 
-/** A store that has cached a note, as it does for documents read by ID. */
+/** A store that has cached a note, as it caches all documents read by ID. */
 const readStore = async (t: Parameters<typeof openStore>[0]) => {
   const store = await openStore(t)
   await store.declare([notes])

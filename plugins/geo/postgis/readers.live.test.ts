@@ -23,7 +23,7 @@ const fill = async (store: PostgisPoints): Promise<void> => {
   for (let at = 0; at < count; at += 5000) await store.insert(points.slice(at, at + 5000))
 }
 
-/** Queries the server until it is so. */
+/** Polls the server until the condition holds. */
 const until = async (text: string, value: string, isRight: (answer: number) => boolean): Promise<void> => {
   await onServer(url('POSTGIS'), async client => {
     for (;;) {

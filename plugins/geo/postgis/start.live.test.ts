@@ -18,14 +18,14 @@ const refuses = async (t: ExecutionContext, address: string, reason: RegExp, sch
   await store.dispose()
 }
 
-/** The address of the server with parts of it changed. */
+/** The address of the server with some parts replaced. */
 const changed = (change: (address: URL) => void): string => {
   const address = new URL(url('POSTGIS'))
   change(address)
   return address.href
 }
 
-/** A database that is deleted with the test. */
+/** A database that is dropped when the test ends. */
 const testDatabase = async (t: ExecutionContext): Promise<string> => {
   const name = `pounce_${randomUUID().slice(0, 8)}`
   await onServer(url('POSTGIS'), client => client.query(`create database "${name}" template template0`))

@@ -21,7 +21,7 @@ const pointAt = (id: number, stream: number, properties: Readonly<Record<string,
 const sumsIn = async (store: GeoStore, filter: GeoFilter, binning: GeoBinning): Promise<readonly GeoBin[]> =>
   (await Array.fromAsync(store.bins({ filter, binning }))).flat()
 
-/** Queries that differ for the server. */
+/** Queries that the server executes in different ways. */
 const binnings: readonly GeoBinning[] = [
   { time: 'day' },
   { time: 'all' },
@@ -65,7 +65,7 @@ live('a name that has had numbers only may have anything later on, in each way t
     await store.insert(points.slice(-2))
     await compare(t, store, points)
   }
-  // All of them at once, beside points that have none.
+  // All of them at once, among points without any.
   const other = await openStore(t, { url: url('POSTGIS') })
   await other.insert(points)
   await compare(t, other, points)

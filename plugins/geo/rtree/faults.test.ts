@@ -129,7 +129,7 @@ test('a locked file is said to be unavailable, reads go on, and it works again w
     last = now
   }
   await Promise.all(Array.from({ length: 20 }, (_, at) => refused(at)))
-  // Not one after the other: those that wait for the lock together are refused together.
+  // Batches that wait for the lock together are refused together, not one after the other.
   t.true(groups <= 4, `${groups}`)
   await t.throwsAsync(store.remove({ ids: [1] }), { instanceOf: Unavailable })
   t.deepEqual(await idsIn(store), [1])

@@ -137,7 +137,7 @@ test('endless redirects, silence and a broken answer end with an error', async t
   await t.throwsAsync(guarded.get('http://127.0.0.1:1/', limits), { message: /is unreachable/ })
 })
 
-/** A server on 127.0.0.2, which may be reached, and one on the same port of 127.0.0.1, which may not, behind a name whose resolution is configurable. */
+/** A server on 127.0.0.2, which is allowed, and one on the same port of 127.0.0.1, which is not, behind a name whose resolution is configurable. */
 const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
   const asked = { outer: 0, inner: 0 }
   const answers: (readonly string[])[] = []

@@ -104,7 +104,7 @@ test('there are never more connections than maxConnections', async t => {
 test('bytes are read no faster than clamd takes them', async t => {
   let made = 0
   const { createServer } = await import('node:net')
-  // Answers PING, and then reads nothing of a stream.
+  // Answers PING, but does not read streams.
   const server = createServer(socket => {
     socket.once('data', data => {
       if (data.toString().startsWith('zPING')) socket.end('PONG\0')

@@ -12,7 +12,7 @@ import { IndexNames } from './index-names.ts'
 import { ownPrefix, startedIndex } from './test-index.ts'
 
 const { test: live, url } = liveTests(test, 'ELASTICSEARCH')
-/** As they are by default. */
+/** The default settings. */
 const limits = { searchTimeoutMs: 1800, writeTimeoutMs: 3000, refreshMs: 50 }
 
 async function behindProxy(t: ExecutionContext) {
@@ -22,7 +22,7 @@ async function behindProxy(t: ExecutionContext) {
   return { proxy, prefix, index }
 }
 
-/** What a server that is busy with other tests answers when it comes to it. */
+/** The result of calls that may be delayed by other tests on the same server. */
 const answered = <T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> =>
   until('an answer', () =>
     work().then(
@@ -110,7 +110,7 @@ live('an index of an older form is left alone until the new one is complete', as
   t.deepEqual(await found(index, { op: 'all' }), [1])
 })
 
-/** What answers every request with the same status. */
+/** A server that answers every request with the same status. */
 async function answering(
   t: ExecutionContext,
   status: number,

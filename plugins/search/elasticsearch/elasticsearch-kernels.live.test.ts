@@ -67,7 +67,7 @@ live('while kernels write without a pause, rebuilds lose nothing and bring nothi
       t.is(hits.includes(n), document.isListed, `${n} after turn ${turn}`)
     }
   }
-  // Ids that are gone stay so, hence other numbers in each turn of the writers.
+  // Removed IDs stay removed, hence new numbers in each round of the writers.
   const writing = writers.map((index, at) => write(index, 1000 * (at + 1)))
   async function* documents(): AsyncGenerator<SearchDocument> {
     for (const document of [...store.values()]) yield document
@@ -120,7 +120,7 @@ live('the rebuild of a kernel that vanished is taken over, and cannot come to an
   const failing = t.throwsAsync(vanishing.rebuild(documents()))
   await isOn
   await proxy.become('refuse')
-  // A sign of life may still have been on its way.
+  // A heartbeat may still have been in transit.
   await until('the lock to be nobody’s', async () => await other.needsRebuild?.())
   t.deepEqual(await found(other, { op: 'all' }), [1])
   await other.rebuild(streamOf([searchDocument(1), searchDocument(3)]))

@@ -11,7 +11,7 @@ const idsOf = (changes: readonly IndexChange[]): readonly string[] =>
 
 const removals = (from: number, to: number): readonly IndexChange[] => Array.from({ length: to - from + 1 }, (_, at) => removal(from + at))
 
-/** A queue whose writes are recorded, each as the ids that it took; `fail` may throw instead. */
+/** A queue whose writes are recorded, each as its list of IDs; `fail` may throw instead. */
 function watched(fail: (ids: readonly string[]) => void = () => undefined, sync = () => Promise.resolve()) {
   const writes: (readonly string[])[] = []
   const write = (changes: Iterable<IndexChange>): void => {

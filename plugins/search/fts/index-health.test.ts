@@ -95,7 +95,7 @@ test('only an index that was changed and not closed is checked at the next start
   t.true(isClosed())
 })
 
-/** As if the program had been killed: the file says that someone has it open. */
+/** Marks the file as open, as if the program had been killed. */
 function reopen(path: string): void {
   const db = new DatabaseSync(path)
   db.exec("UPDATE meta SET value = 0 WHERE key = 'closed'")

@@ -11,7 +11,7 @@ import { openSandbox } from './open-sandbox.ts'
 import { codeOf } from './process-pool.ts'
 import type { RunFailure } from './run-failure.ts'
 
-/** False also of a process that has ended and whose parent has not looked yet. */
+/** False also for a process that has exited but has not been reaped yet. */
 const isRunning = (pid: number): boolean => {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return stdout.trim() !== '' && !stdout.startsWith('Z')

@@ -27,7 +27,7 @@ async function setUp(t: ExecutionContext, options: Partial<PoolOptions> = {}) {
     await pool.dispose()
     await rm(root, { recursive: true, force: true })
   })
-  /** Runs a fixture and gives the id of the process it ran in. */
+  /** Runs a fixture and returns the ID of its process. */
   const run = async (name = 'echo', memoryMb = 64): Promise<number> => {
     const module = new URL(`./fixtures/${name}.ts`, import.meta.url)
     const extractor = { memoryMb, module } as Extractor

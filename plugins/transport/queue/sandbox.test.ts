@@ -19,7 +19,7 @@ const ownCode = fileURLToPath(new URL('./runner.ts', import.meta.url))
 const userFolder = join(tmpdir(), `pounce-sandbox-test-${process.pid}`)
 const probedUser = await OwnUser.probe({
   folder: userFolder,
-  // No one may enter it; what it probes is tested below.
+  // Inaccessible to all other users; the results of the probe are tested below.
   dataFolder: '/root',
   code: ownCode,
   firstUid,
@@ -31,7 +31,7 @@ test.after.always(() => rm(userFolder, { recursive: true, force: true, maxRetrie
 
 const listening = (server: Server, at: number | string): Promise<Server> => new Promise(resolve => server.listen(at, () => resolve(server)))
 
-/** Servers that an extractor has no business with; `visits` counts who came. */
+/** Servers that an extractor must not reach; `visits` counts connections. */
 async function servers(t: ExecutionContext, data: string) {
   let visits = 0
   const visited = () =>
@@ -46,7 +46,7 @@ async function servers(t: ExecutionContext, data: string) {
   return { port: String(typeof address === 'object' ? address?.port : ''), socket: join(data, 'socket'), visits: () => visits }
 }
 
-/** Every way that is closed to the JavaScript of an extractor, and its target. */
+/** Every operation that is denied to the JavaScript of an extractor, and its target. */
 const waysOfScripts = (
   data: string,
   { port, socket }: { readonly port: string; readonly socket: string },
@@ -73,7 +73,7 @@ const waysOfScripts = (
   ]
 }
 
-/** The same for native code, that Node's permission model does not hold: programs for a Node without it, each of which says nothing when it fails. */
+/** The same for native code, which Node's permission model does not restrict: programs for a Node without it, each of which prints nothing when it fails. */
 const waysOfPrograms = (data: string, { port, socket }: { readonly port: string; readonly socket: string }): readonly string[] => {
   const reads = (path: string): string => `require('node:fs').readFileSync(${JSON.stringify(path)})`
   const connects = (options: object): string =>

@@ -44,7 +44,7 @@ live('the last of what an extractor says of itself is announced, however often i
   const announced = { queue: first.queue, info: info('1'), owner: 'ann@example.org', isBuiltIn: false }
   beat(first)
   await eventually(() => listener.heartbeats.length === 1)
-  // As before: it may have been deleted meanwhile.
+  // An identical heartbeat is announced again, since the extractor may have been deleted meanwhile.
   beat(first)
   await eventually(() => listener.heartbeats.length === 2)
   t.deepEqual(listener.heartbeats, [announced, announced])

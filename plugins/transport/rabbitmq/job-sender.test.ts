@@ -12,7 +12,7 @@ import { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 type Confirm = (error: unknown) => void
 
-/** A channel on which the test says what is confirmed. */
+/** A channel on which the test controls the confirms. */
 class FakeChannel extends EventEmitter {
   readonly published: { readonly id: string; readonly confirm: Confirm }[] = []
 

@@ -216,7 +216,7 @@ live('a job whose key is out of date, such as one of before jobs had their own, 
   await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
   const message = await world.broker.channel.get('some.extractor')
   if (!message) throw new Error('no message')
-  // As Python writes it, with a number that JavaScript cannot hold.
+  // As written by Python, with a number that JavaScript cannot represent.
   const before = String(message.content).replace(
     /"secretKey":"[^"]*"/,
     '"secretKey": "0123-of-a-person", "retry_count": 10, "size": 90071992547409931',
