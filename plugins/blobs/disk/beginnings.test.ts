@@ -50,7 +50,7 @@ const grow = async (store: BlobStore, from = source(), keep?: (beginning: BlobFa
   return { kept, outcome, whole: outcome.status === 'fulfilled' ? outcome.value : undefined }
 }
 
-test('what came until now is a blob of its own while more comes, and after all of it', async t => {
+test('the bytes received so far are a blob of their own during the upload and after it', async t => {
   const { store } = await freshStore(t)
   let seen = 0
   const { kept, whole } = await grow(store, source(), async ({ key, sizeBytes }) => {

@@ -153,7 +153,7 @@ for (const [name, bytes] of [
     t.deepEqual([...(await keysOf(store))].sort(), [kept.key, later.key].sort())
   })
 
-  test(`whichever call fails while a ${name} blob is put, the put fails and nothing is kept`, async t => {
+  test(`if any call fails while a ${name} blob is put, the put fails and nothing is kept`, async t => {
     for (let failing = 1; ; failing += 1) {
       let hasFailed = false
       const disk = faultyDisk((_, n) => {
@@ -212,7 +212,7 @@ test('one bad upload in a shared write does not harm the others', async t => {
   t.is((await keysOf(store)).length, facts.length)
 })
 
-test('what an interrupted run left in the temporary folder is gone after the start', async t => {
+test('leftovers of an interrupted run in the temporary folder are deleted at the start', async t => {
   const { folder } = await freshStore(t)
   await writeFile(join(folder, 'tmp', 'half'), big)
   await mkdir(join(folder, 'tmp', 'more'))

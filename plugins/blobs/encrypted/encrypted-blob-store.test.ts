@@ -122,7 +122,7 @@ test('a part is read without the rest', async t => {
   await t.throwsAsync(all(store, name, { start: 65_535, end: 65_536 }), { instanceOf: CorruptContent })
 })
 
-test('what was stored before is read as it is, and files that begin like an encrypted one do no harm', async t => {
+test('blobs stored before encryption are read unchanged, and files that begin like an encrypted one do no harm', async t => {
   const { blobs } = await embeddedStores(t)
   const before = await Promise.all(
     [testBytes(10), testBytes(100), testBytes(100_000), Buffer.from('PNC-AES1 is how it begins')].map(bytes => blobs.put(bytes)),

@@ -142,7 +142,7 @@ for (const mode of ['refuse', 'silent'] as const) {
   })
 }
 
-live('damage is found wherever it is, whole or in a range, and other blocks can be read', async t => {
+live('damage is detected anywhere, in whole reads and ranges, and other blocks can be read', async t => {
   const { store, objects } = await freshStore(t, url('S3'))
   for (const size of [10, 200_000, 8 * MB]) {
     const bytes = testBytes(size)
@@ -211,7 +211,7 @@ for (const [what, wrong, setting] of wrongSettings) {
   })
 }
 
-live.serial('many transfers at once hold little of what they move', async t => {
+live.serial('many concurrent transfers use little memory', async t => {
   const { store } = await freshStore(t, url('S3'))
   const before = process.memoryUsage().rss
   let most = 0

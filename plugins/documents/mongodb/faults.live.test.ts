@@ -86,7 +86,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
   })
 }
 
-live('a slow server: every acknowledged change is there, and every refused one is Unavailable', async t => {
+live('a slow server: every acknowledged change is stored, and every refused one is Unavailable', async t => {
   const proxy = await flakyProxy(t, url('MONGODB'), { slowMs: 300 })
   const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
   await store.declare([notes as Collection<object>])

@@ -30,7 +30,7 @@ test('of several changes in one transaction, readers get what the last one left'
   t.deepEqual([...(await store.getMany(notes, ['changed', 'grown', 'gone'])).keys()], ['changed', 'grown'])
 })
 
-test('what was refused leaves readers what was there before', async t => {
+test('after a refused change, readers get the previous document', async t => {
   const store = await readStore(t)
   const [taken, gone] = await store.commitEach([
     { change: { insert: { id: 'first', name: 'second' }, into: notes } },

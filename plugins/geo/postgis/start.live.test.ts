@@ -78,7 +78,7 @@ live('an extension in a schema of its own, and a schema with a reserved name, ar
   await store.dispose()
 })
 
-live('a user who may only make schemas is enough, and one who may not gets a message', async t => {
+live('a user with permission to create schemas is enough, and one without gets a message', async t => {
   const role = `pounce_${randomUUID().slice(0, 8).replaceAll('-', '')}`
   const database = await testDatabase(t)
   const name = new URL(database).pathname.slice(1)

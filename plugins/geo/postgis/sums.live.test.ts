@@ -53,7 +53,7 @@ live('sums are the same whether names are few or many', async t => {
   await compare(t, store, [...few, ...many])
 })
 
-live('a name that has had numbers only may have anything later on, in each way to arrive', async t => {
+live('a name that had only numbers may get other values later, however they are inserted', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const odd: readonly Json[] = ['5', null, true, { a: 1 }, [1], '', 'NaN']
   const points = Array.from({ length: 20 }, (_, n) => pointAt(n + 1, (n % 2) + 1, { a: n, b: n }))

@@ -104,7 +104,7 @@ test.serial('long reads and large inserts leave the event loop free', async t =>
   t.true(turns > 1000, `${turns} turns`)
 })
 
-test('a few points that enter very many bins leave others their turns', async t => {
+test('a few points in very many bins do not block other tasks', async t => {
   const store = await openGeo(t, await testFolder(t), { readers: 1 })
   await fill(
     store,
@@ -166,7 +166,7 @@ test('leaving a loop frees the thread for others', async t => {
   t.is((await idsIn(store)).length, 15_000)
 })
 
-test('statistics of what moves are exact after removals, and while points come and go', async t => {
+test('statistics of moving sensors are exact after removals, and during inserts and removals', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder, { placesPerStream: 2 })
   const model = new MemoryGeoStore()

@@ -75,7 +75,7 @@ live('a server that is unavailable at the start stops nothing, and is used when 
   t.deepEqual(await idsIn(index), [1])
 })
 
-live('an index that was deleted on the server is recreated, empty, and wants a rebuild', async t => {
+live('an index that was deleted on the server is recreated, empty, and requires a rebuild', async t => {
   const server = url('ELASTICSEARCH')
   const prefix = ownPrefix(t, server)
   const index = await startedIndex(t, server, { index: prefix })
@@ -171,12 +171,12 @@ for (const [title, status, product, message] of wrong) {
   })
 }
 
-test('a file of the authority that is not there stops the start with the name of the setting', async t => {
+test('a missing CA file stops the start with the name of the setting', async t => {
   const start = startedIndex(t, 'https://127.0.0.1:1', { index: 'x', caFile: '/nowhere/ca.pem' })
   await t.throwsAsync(start, { message: /^search\.elasticsearch\.caFile: .*nowhere/ })
 })
 
-test('a server that has too much to do is unavailable for now', async t => {
+test('an overloaded server is temporarily unavailable', async t => {
   const index = await startedIndex(t, await answering(t, 429), { index: 'x' })
   await t.throwsAsync(index.search(request({ op: 'all' })), { instanceOf: Unavailable })
   await t.throwsAsync(index.apply([put(1)]), { instanceOf: Unavailable })

@@ -28,7 +28,7 @@ live('kernels that start together on a new server share one index', async t => {
   t.is((await indexesOf(prefix)).length, 1)
 })
 
-live('what one kernel changes while another rebuilds is there after the swap, and wins over what the rebuild read', async t => {
+live('changes by one kernel during a rebuild by another are in the new index, and win over what the rebuild read', async t => {
   const { all } = await kernels(t, 2)
   const [one, two] = all as [SearchIndex, SearchIndex]
   await two.apply([put(1, { name: 'one' }), put(2, { name: 'two' }), put(3, { name: 'three' })])
@@ -102,7 +102,7 @@ live('only one kernel rebuilds at a time', async t => {
   t.is(await two.needsRebuild?.(), false)
 })
 
-live('the rebuild of a kernel that vanished is taken over, and cannot come to an end afterwards', async t => {
+live('the rebuild of a kernel that died is taken over, and can no longer complete', async t => {
   const prefix = ownPrefix(t, url('ELASTICSEARCH'))
   const proxy = await flakyProxy(t, url('ELASTICSEARCH'))
   const vanishing = await startedIndex(t, proxy.urlFor(url('ELASTICSEARCH')), { index: prefix, writeTimeoutMs: 1000 })

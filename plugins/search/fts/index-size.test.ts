@@ -117,7 +117,7 @@ test('a search that takes too long is given up, and the next one is served', asy
   t.true(results.every(({ total }) => total === 12))
 })
 
-test('the event loop has its turn while many changes are applied', async t => {
+test('the event loop is not blocked while many changes are applied', async t => {
   const { index } = await freshIndex(t)
   let turns = 0
   const timer = setInterval(() => {

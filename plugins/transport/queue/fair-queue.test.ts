@@ -121,7 +121,7 @@ test('a job published while its queue is being read is not lost', async t => {
   t.is((await lanes.next(at(59), free, always))?.id, 'a-1')
 })
 
-test('what is due later waits, and comes before what was published after it was due', async t => {
+test('a job that is due later waits, and runs before jobs published after it was due', async t => {
   const { read, taken } = stored([jobAt('a', 5)])
   const lanes = new FairQueue(['a'], read)
   t.is(await lanes.next(at(4), free, always), undefined)

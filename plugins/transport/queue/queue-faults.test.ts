@@ -179,7 +179,7 @@ test('jobs of a silent worker are taken over, those of another one are left alon
   t.is(await queue.cancel(run(2).id), 'running')
 })
 
-test('what ran when this worker was killed runs again at once; the fifth time it is dead-lettered', async t => {
+test('jobs that ran when this worker was killed run again at once; the fifth time they are dead-lettered', async t => {
   const { open, listener, folder, documents, isOver } = await setUp(t)
   await mkdir(join(folder, 'transport.queue', 'runs', 'left'), { recursive: true })
   await writeFile(join(folder, 'transport.queue', 'owner'), 'myself')
@@ -295,7 +295,7 @@ test('a listener that never answers does not block the stop', async t => {
   t.deepEqual([record?.state, record?.attempts], ['waiting', 0])
 })
 
-test('of an extractor that says far too much one line a second is passed on at most', async t => {
+test('of an extractor with excessive output at most one line per second is passed on', async t => {
   const { open, listener, isOver } = await setUp(t)
   const queue = open({ extractors: [fixtureExtractor('chatter')] })
   await queue.listen(listener)

@@ -142,7 +142,7 @@ for (const [layer, test, sandbox] of layers) {
     )
   })
 
-  test(`${layer}: what a run writes without end is stopped`, async t => {
+  test(`${layer}: a run that writes endlessly is stopped`, async t => {
     const data = await dataFolder(t)
     const first = await prisonerIn(t, sandbox, data)
     await t.throwsAsync(first.tries('fill'), { message: 'It wrote more than 2000000 bytes and was stopped' })
@@ -200,7 +200,7 @@ inBubblewrap('bubblewrap: the network is there for an extractor that has declare
   t.is(visits(), 1)
 })
 
-test('what an extractor has declared is open to it, and nothing else', async t => {
+test('an extractor can access what it has declared, and nothing else', async t => {
   const data = await dataFolder(t)
   const { port } = await servers(t, data)
   const { tries } = await prisonerIn(t, alone, data, { network: true, readPaths: [join(data, 'blobs')] })

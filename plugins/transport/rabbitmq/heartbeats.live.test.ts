@@ -38,7 +38,7 @@ async function setUp(t: ExecutionContext, primary = true) {
 
 const info = (version: string) => ({ name: 'some.extractor', version, process: { file: ['image/*'] } })
 
-live('the last of what an extractor says of itself is announced, however often it says so', async t => {
+live('the last heartbeat of an extractor is announced, even when repeated', async t => {
   const { listener, beat, transport } = await setUp(t)
   const first = { id: 'a', queue: 'private.k.some.extractor', owner: 'ann@example.org', extractor_info: info('1') }
   const announced = { queue: first.queue, info: info('1'), owner: 'ann@example.org', isBuiltIn: false }

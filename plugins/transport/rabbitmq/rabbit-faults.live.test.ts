@@ -103,7 +103,7 @@ live('an unresponsive broker is detected, publishing does not wait for it, and a
   t.is(counts.size, 110)
 })
 
-live('what a kernel held when it died, another one sends when its lease is over', async t => {
+live('messages held by a kernel that died are sent by another one when the lease ends', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const documents = await temporaryDocuments(t)
@@ -119,7 +119,7 @@ live('what a kernel held when it died, another one sends when its lease is over'
   t.is((await idsOf(transport, file(1))).length, 50)
 })
 
-live('what the broker had already when a kernel died is not sent again, and keeps its place', async t => {
+live('messages already at the broker when a kernel died are not sent again, and keep their order', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor', 'other.extractor')
   const documents = await temporaryDocuments(t)
