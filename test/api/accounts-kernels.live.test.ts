@@ -41,7 +41,7 @@ test.after.always(async () => {
 })
 
 const post = (server: TestServer, path: string, json: unknown) => server.as()(path, { method: 'POST', json })
-/** Whichever kernel sends it. */
+/** The token from the mail, whichever kernel sends it. */
 const tokenFor = async (email: string): Promise<string> => {
   const isTheirs = ({ to, text }: (typeof mailer.sent)[number]) => to.includes(email) && text.includes('?token=')
   return tokenIn(

@@ -9,7 +9,7 @@ test('what somebody made is found, and shown, by the name they have now', async 
   const dataset = await newDataset(person, { name: 'Readings' })
   const file = await upload(person.call, dataset)
   const made = [dataset, file, await newCollection(person, { name: 'Shelf' })].toSorted()
-  // More than are brought into the index at once.
+  // More than one batch of index updates.
   made.push(...(await Promise.all(Array.from({ length: 110 }, (_, at) => newDataset(person, { name: `Set ${at}` })))))
   await server.drained()
   const foundBy = async (name: string) => {

@@ -289,7 +289,7 @@ test('a link waits while the mail server is unavailable, and one that was sent t
       tries += 1
       if (tries === 1) throw new Unavailable('the mail server is unavailable')
       await mails.send(mail)
-      // It took the mail, and broke off before it said so.
+      // The server accepted the mail, and disconnected before its reply.
       if (tries === 2) throw new Unavailable('the mail server is unavailable')
     },
   }

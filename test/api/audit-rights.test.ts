@@ -21,7 +21,7 @@ const log = async (query: string): Promise<readonly Line[]> => {
   await server.drained()
   return ok<Line[]>(server.as(server.admin.key)(`/api/admin/audit?limit=500&${query}`))
 }
-/** What was done to one resource, the oldest first. */
+/** The operations on one resource, oldest first. */
 const done = async (type: string, id: string) => (await log(`type=${type}`)).filter(({ subject }) => subject?.id === id).toReversed()
 
 test.serial('roles: which permissions were given and taken, and by whom', async t => {

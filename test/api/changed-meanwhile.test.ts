@@ -14,7 +14,7 @@ test.after.always(() => server?.stop())
 
 const etagOf = async (call: TestFetch, path: string): Promise<string> => (await call(path)).headers.get('etag') ?? ''
 
-/** A change that takes `If-Match`, and where the result is read. */
+/** A change that supports `If-Match`, and the path of the changed resource. */
 interface Change {
   readonly read: string
   readonly path: string

@@ -25,7 +25,7 @@ interface Answer {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** Sends header lines as they are, twice the same name too. */
+/** Sends header lines unchanged, including duplicate names. */
 const raw = (path: string, lines: readonly (readonly [string, string])[], method = 'GET'): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url)
@@ -42,7 +42,7 @@ const raw = (path: string, lines: readonly (readonly [string, string])[], method
     sent.end()
   })
 
-/** Puts a credential into each place that takes one. */
+/** Sends a credential in each supported place. */
 const places: Readonly<Record<string, (credential: string) => Promise<number>>> = {
   'X-API-Key': async key => (await raw('/api/me', [['X-API-Key', key]])).status,
   '?key=': async key => (await raw(`/api/me?key=${encodeURIComponent(key)}`, [])).status,

@@ -13,7 +13,7 @@ const own = (person: Somebody) => idsOf(person.get('/api/datasets/canEdit?limit=
 const placesOf = async (id: string) => (await server.get(Files).get(id))?.places.map(place => place.in)
 const filesOf = async (person: Somebody, dataset: string) => (await idsOf(person.get(`/api/datasets/${dataset}/files`))).toSorted()
 
-/** A file that lies in no dataset. */
+/** A file outside datasets. */
 const looseFile = async (owner: Somebody, name = 'loose.txt'): Promise<string> => {
   const form = new FormData()
   form.set('File', new Blob([`bytes of ${name}`]), name)

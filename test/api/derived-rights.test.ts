@@ -17,7 +17,7 @@ test.after.always(() => server?.stop())
 
 let made = 0
 
-/** A dataset in a space of two people, and the addresses of all that hangs on one of its files. */
+/** A dataset in a space with two members, and the addresses of all resources attached to one of its files. */
 const scene = async () => {
   made += 1
   const word = `zqderived${made}x`
@@ -78,7 +78,7 @@ const sees = async (t: ExecutionContext, { direct, lists, word }: Scene): Promis
   )
 }
 
-/** At once, whatever has not followed yet; and in lists, once it has. */
+/** Direct reads and searches are checked at once, lists after all events have been handled. */
 const isGone = async (t: ExecutionContext, { direct, lists, word }: Scene): Promise<void> => {
   for (const path of direct) t.is((await member.get(path)).status, 404, path)
   for (const query of [word, `in:*  ${word}`]) {

@@ -16,7 +16,7 @@ const server = await bootForTest({ plugins: recordPlugins })
 test.after.always(() => server.stop())
 const unknownId = 'f'.repeat(24)
 const run = promisify(execFile)
-/** Undefined where a program is not installed; whatever else it ends with is its verdict. */
+/** Undefined when the program is not installed; otherwise its exit status is the result. */
 const isAbsent = (error: unknown): undefined => {
   if ((error as { code?: unknown }).code !== 'ENOENT') throw error
   return undefined

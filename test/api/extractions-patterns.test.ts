@@ -7,7 +7,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 
 const document = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 
-/** Patterns of `process` as extractors for Clowder 1.x write them, with what each wants to be woken by. */
+/** Patterns of `process` as in extractors for Clowder 1.x, each with the events that trigger it. */
 const extractors: Readonly<
   Record<string, { readonly process: Readonly<Record<string, readonly string[]>>; readonly wakes: readonly string[] }>
 > = {

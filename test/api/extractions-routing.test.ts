@@ -27,7 +27,7 @@ const admin = (path: string, json?: unknown, method = 'POST') =>
 
 const enabledNow = async (): Promise<string[]> => (await ok<{ enabled: string[] }>(admin('/api/extractors/enabled'))).enabled
 
-/** Registers on the bus and, by default, has the extractor run by itself everywhere. */
+/** Registers on the bus and, by default, enables automatic runs of the extractor everywhere. */
 const introduce = async (name: string, process: object, isEnabled = true): Promise<void> => {
   await bus.introduce(extractorInfo(name, { process }))
   if (isEnabled) await ok(admin('/api/extractors/enabled', { enabled: [...(await enabledNow()), name] }))

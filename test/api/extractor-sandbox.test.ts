@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 
-// Where no program is found there is no sandbox of the system, whatever this machine has. It is for the whole process, so the tests take turns.
+// An empty PATH disables the sandbox of the system on any machine. It affects the whole process, so the tests run serially.
 const path = process.env['PATH']
 test.beforeEach(() => {
   process.env['PATH'] = '/nowhere'

@@ -90,7 +90,7 @@ test('whoever leaves a space sees its streams no longer, whatever these still sa
   t.deepEqual(await idsOf(jon.get(`${G}/streams?stream_name=left%20behind`)), texts(stream))
   await ivy.put(`${G}/sensors/${sensor}`, { spaces: [] })
   await server.drained()
-  // As if the streams had not been updated yet.
+  // Simulates streams that have not been updated yet.
   await server.get(Streams).change(streamIdOf(stream), { set: { spaces: [space] } }, [])
   t.deepEqual((await jon.get(`${G}/streams?stream_name=left%20behind`)).body, noData)
   t.is((await jon.get(`${G}/streams/${stream}`)).status, 404)

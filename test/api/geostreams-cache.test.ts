@@ -20,7 +20,7 @@ interface Scene {
   readonly stream: number
 }
 
-/** A server that keeps answers, with a sensor of ann's and its stream of 3 readings. */
+/** A server that caches responses, with a sensor of ann's and its stream of 3 readings. */
 const scene = async (t: ExecutionContext, { maxMiB = 1, overrides = {}, access = {} } = {}): Promise<Scene> => {
   const config = { resources: { geostreams: { cacheMaxMiB: maxMiB } }, access }
   const server = await bootForTest({ t, config, overrides })
@@ -49,7 +49,7 @@ interface Kept {
 const kept = async (who: Calls): Promise<Kept> => JSON.parse(await got(who, 'cache')) as Kept
 const keys = async (who: Calls): Promise<readonly string[]> => Object.keys((await kept(who)).files)
 
-/** How many numbers there are in all. */
+/** The total count of numbers. */
 const counted = (body: string): number =>
   (JSON.parse(body) as readonly { readonly properties: { readonly v: readonly { readonly count: number }[] } }[])
     .flatMap(({ properties }) => properties.v)

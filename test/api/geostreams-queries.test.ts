@@ -49,7 +49,7 @@ const asked = async (query: Readonly<Record<string, string | readonly string[]>>
   return body as readonly Shown[]
 }
 const starts = ['2017-01-10T00:00:00Z', '2017-08-10T00:00:00Z', '2017-06-30T12:00:00Z', '2018-02-01T00:00:00Z', '2018-12-31T23:00:00Z']
-/** The `n` of what is found. */
+/** The `n` of the results. */
 const found = async (query: Readonly<Record<string, string | readonly string[]>>) =>
   (await asked(query)).map(shown => starts.indexOf(String(shown['start_time'])) + 1)
 

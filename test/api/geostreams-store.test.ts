@@ -16,7 +16,7 @@ const G = '/api/geostreams'
 const geometry = { type: 'Point', coordinates: [0, 0] } as const
 const reading = (id: number, stream: number) => ({ id, stream, startMs: 0, endMs: 0, createdMs: 0, geometry, properties: { ph: 7 } })
 
-/** A store that can be away. */
+/** A store that can be made unavailable. */
 class FarGeoStore extends MemoryGeoStore {
   isUnavailable = false
   removals = 0

@@ -72,7 +72,7 @@ test('a search that finds no stream says so, and one that does lists by name', a
   const geometry = pointAt(33, -33)
   for (const query of ['stream_name=nowhere', 'geocode=-33,33,1', 'geocode=-33,33,1&limit=3']) {
     t.deepEqual((await nobody.get(`${G}/streams?${query}`)).body, noData, query)
-    // pyclowder's own path, and what it takes for nothing.
+    // The path that pyclowder uses, and the response that it takes for nothing found.
     t.deepEqual((await nobody.get(`${G}/stream?${query}`)).body, [], query)
   }
   const two = await newStream(ann, sensor, { name: 'two', geometry })

@@ -184,7 +184,7 @@ test.serial('on a private server adding a group to a space does not reveal its m
   t.deepEqual((await server.get(Groups).get(id))?.memberships, [])
   await letIn(ann, space, 'Admin', bob)
   t.is((await bob.put(path, { role: 'Viewer' })).status, 200)
-  // It is there now: its role is for those who edit the space.
+  // The group is in the space now: its role may be set by editors of the space.
   t.is((await ann.put(path, { role: 'Editor' })).status, 200)
   const other = await newSpace(cid)
   t.is((await admin.put(`/api/spaces/${other}/groups/${id}?superAdmin=true`, {})).status, 200)

@@ -19,7 +19,7 @@ test.after.always(() => server?.stop())
 
 const added = 'Metadata successfully added to db'
 
-/** A resource of each kind, of one person. */
+/** A resource of each kind, owned by one person. */
 const make: Readonly<Record<string, (by: Somebody) => Promise<string>>> = {
   files: async by => upload(by.call, await newDataset(by)),
   datasets: by => newDataset(by),

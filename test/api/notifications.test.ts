@@ -34,7 +34,7 @@ const mailsTo = async (who: Somebody): Promise<readonly string[]> => {
 const prefer = (who: Somebody, json: Record<string, string>) =>
   ok<Record<string, string>>(who.call('/api/me/notifications/preferences', { method: 'PUT', json }))
 
-/** Two people who see each other and share a space with a dataset. */
+/** Two accounts that are visible to each other and share a space with a dataset. */
 const scene = async () => {
   const [ann, bob] = [await somebody(server, 'Ann'), await somebody(server, 'Bob')]
   await meet(server, ann, bob)

@@ -30,7 +30,7 @@ interface Document {
 
 let server: TestServer
 let whole: Document
-/** With what is shared in its places. */
+/** The document with shared references resolved. */
 let document: Document
 
 test.before(async () => {
@@ -45,10 +45,10 @@ const operations = (): readonly (readonly [string, Operation])[] =>
     Object.entries(item).map(([method, each]) => [`${method.toUpperCase()} ${path}`, each] as const),
   )
 
-/** Method and path with parameters by place: names of parameters differ between routes that share a path. */
+/** Method and path with parameters by position: their names differ between routes with the same path. */
 const addressOf = (method: string, path: string): string => `${method.toUpperCase()} ${path.replace(/:\w+\*?|\{\w+\}/g, '{}')}`
 
-/** What is wrong, all of it at once. */
+/** All problems at once. */
 const faults = (isRight: (operation: Operation, address: string) => boolean): readonly string[] =>
   operations()
     .filter(([address, operation]) => !isRight(operation, address))

@@ -191,7 +191,7 @@ const held = async (by: Calls, body: object): Promise<readonly Held[]> => {
 
 test('permissions on many resources are those that are explained one by one', async t => {
   const names = ((await ann.get('/api/permissions')).body as readonly { name: string }[]).map(({ name }) => name)
-  // The others gain and lose rights in tests that run meanwhile.
+  // The other accounts gain and lose rights in concurrent tests.
   const [eve, fay, gus] = [await somebody(server, 'eve'), await somebody(server, 'fay'), await somebody(server, 'gus')]
   await letIn(ann, lab, 'Editor', eve)
   await letIn(ann, lab, 'Viewer', gus)

@@ -20,7 +20,7 @@ const toAccess = async (by: Calls, dataset: string, access: string): Promise<voi
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
 }
 
-/** A dataset with a file in a folder, and a resource of each kind that hangs on it; paths by kind. */
+/** A dataset with a file in a folder, and an attached resource of each kind; paths by kind. */
 const furnished = async (by: Somebody, more: object) => {
   const dataset = await newDataset(by, more)
   const folder = await newFolder(by.call, dataset, 'folder')

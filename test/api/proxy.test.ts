@@ -22,7 +22,7 @@ let server: TestServer
 let ann: Person
 let port = 0
 const seen: Seen[] = []
-/** Connections of requests that were not answered to their end. */
+/** Connections of requests whose responses are incomplete. */
 const open = new Set<ServerResponse>()
 
 const behaviours: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void>> = {
@@ -139,7 +139,7 @@ test.serial('hostile paths never leave the prefix', async t => {
     ...['/host/x', '//', 'a//b', '%2f%2fhost', 'a%00', '%0d%0aX:%20y', '%', '%zz'],
   ]
   for (const path of paths) {
-    // Written manually: fetch would tidy the path.
+    // A raw request: fetch would normalize the path.
     const status = await new Promise<number>((resolve, reject) => {
       const { hostname, port: to } = new URL(server.url)
       const asked = send({ hostname, port: to, path: `/api/proxy/geo/${path}`, headers: { 'x-api-key': ann.key } }, answer => {

@@ -4,7 +4,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 
 const account = { email: 'first@example.org', password: 'the first password', firstName: 'First', lastName: 'Admin' }
 
-/** A server that no one has an account on. */
+/** A server without accounts. */
 const newServer = (t: ExecutionContext, access: object = {}): Promise<TestServer> => bootForTest({ t, admin: 'none', config: { access } })
 
 const tokenOf = async (server: TestServer): Promise<string> => {

@@ -17,7 +17,7 @@ const listener = definePlugin({ id: 'test.listener', summary: 'Receives all even
 const server = await bootForTest({ plugins: recordPlugins, also: [listener] })
 test.after.always(() => server.stop())
 
-/** What is said while something is done: type, what differs from call to call, and the data. */
+/** The events emitted during `work`: type, varying parts, and data. */
 const saidBy = async (who: Somebody, work: () => Promise<unknown>) => {
   await server.drained()
   const before = heard.length
@@ -41,7 +41,7 @@ test.serial('each change of a dataset is said once, with what changed and by who
     said('dataset.attached', { other: { kind: 'collection', id: collection } }),
   ])
   const path = `/api/datasets/${id}`
-  // It is said after the answer has ended.
+  // The event is emitted after the end of the response.
   const download = async (): Promise<void> => {
     await ann.get(`${path}/download`)
     await until('the download to be said', () => heard.some(({ type, subject }) => type === 'dataset.downloaded' && subject.id === id))

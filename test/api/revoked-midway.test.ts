@@ -21,7 +21,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-/** A dataset of a space with an editor, and ways to end what the editor may do. */
+/** A dataset of a space with an editor, and ways to revoke the editor's rights. */
 const scene = async () => {
   const editor = await somebody(server, 'editor')
   const space = await newSpace(ann)
@@ -45,7 +45,7 @@ const readEnds: readonly End[] = ['removed from the space', 'whose dataset left 
 
 const filesIn = async (dataset: string): Promise<number> => (await Array.fromAsync(server.get(Files).ofDataset(dataset))).length
 
-/** The body of an upload is being taken: what was decided before it was decided. */
+/** Resolves when the body of an upload is being received, after the first permission check. */
 const isTaking = () => until('the upload to have begun', async () => (await readdir(join(server.folder, 'blobs', 'tmp'))).length > 0)
 
 for (const end of ['removed from the space', 'whose dataset left the space', 'suspended', 'who only reads from now on'] as const)

@@ -16,7 +16,7 @@ interface Begun {
   readonly publicKey: Options & { readonly excludeCredentials?: readonly { readonly id: string }[] }
 }
 const statusOf = async (answer: Promise<Response>): Promise<number> => (await answer).status
-/** A browser: the address of the server is another one than that of the test. */
+/** A browser. The public address of the server differs from the one used by the test. */
 const browser = (cookie: string): TestFetch => byCookie(server, cookie)
 
 const begin = (call: TestFetch, password?: string) => json<Begun>(post(call, '/api/second-factors/passkeys/options', { password }))

@@ -25,7 +25,7 @@ const elsewhere = (): { readonly 'x-forwarded-for': string } => {
 const statusOf = async (answer: Promise<Response>): Promise<number> => (await answer).status
 const codeNow = (secret: string, stepsAhead = 0): string => codeAt(secret, new Date(clock.now().getTime() + stepsAhead * 30_000))
 
-// The clock is one for all tests of this file, so they run one after the other.
+// All tests of this file share one clock, so they run serially.
 test.serial('an app is enrolled with the present password and its first code, and ten recovery codes are shown once', async t => {
   const person = await newPerson(server, 'ann')
   const cookie = await signIn(server, person.email, person.password)

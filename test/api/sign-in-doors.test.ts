@@ -16,7 +16,7 @@ test.before(async () => {
 test.after.always(() => server?.stop())
 
 let networks = 0
-/** Of each test its own network, as a proxy of ours sees it. */
+/** A separate client network per test, as reported by our proxy. */
 const fromElsewhere = (): { readonly 'x-forwarded-for': string } => {
   networks += 1
   return { 'x-forwarded-for': `198.51.100.${networks}` }
@@ -27,7 +27,7 @@ const login = (email: string, password: string, headers: Record<string, string> 
   on.as()('/api/login', { method: 'POST', json: { email, password }, headers })
 const me = (headers: Record<string, string>) => server.as()('/api/me', { headers })
 
-/** Every way to sign in, with another wrong credential each time. */
+/** Every way to sign in, each time with a different wrong credential. */
 const doors: Readonly<Record<string, Knock>> = {
   'a password at the door': (at, headers) => login(ann.email, `wrong password ${at}`, headers),
   'the password of nobody': (at, headers) => login('nobody@example.org', `wrong password ${at}`, headers),

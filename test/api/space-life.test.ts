@@ -36,7 +36,7 @@ test.serial('who is added, accepted or rejected gets a mail, and so do the other
   t.is(mailsTo(cat, /Your request .* was accepted/).length, 1)
   t.is(mailsTo(dan, /Your request .* was rejected/).length, 1)
   t.is(mailsTo(cat, /request of Dan .* was rejected/).length, 1)
-  // Nobody is notified of what they did.
+  // Users are not notified of their own actions.
   t.is(mailsTo(ann, /request of/).length, 0)
   t.is(mailsTo(bob, /request/).length, 0)
   t.is((await admin.put(`/api/spaces/${space}/verify`)).status, 200)
@@ -91,7 +91,7 @@ test.serial('what is older than the time to live of its space goes, once that is
   }
 })
 
-/** Whether a collection is somewhere below itself. */
+/** Whether a collection is its own ancestor. */
 const isInCircle = async (id: string): Promise<boolean> => {
   const seen = new Set<string>()
   const open = [id]

@@ -21,7 +21,7 @@ const withSuperAdmin = (who: Who): Who => {
   return { call, ...callsOf(call) }
 }
 
-/** Ann's dataset in a space, with one resource of each kind in it; Bob edits in the space and uploaded one of the files, Cyd rules it, Dora is a stranger. */
+/** Ann's dataset in a space, with one resource of each kind in it; Bob is an editor of the space and uploaded one of the files, Cyd is its admin, Dora is a stranger. */
 const open = async (isPrivate: boolean) => {
   const server = await bootForTest({ config: { access: { private: isPrivate } } })
   const [ann, bob, cyd, dora] = await Promise.all(['ann', 'bob', 'cyd', 'dora'].map(name => somebody(server, name)))
@@ -79,7 +79,7 @@ const reads = ({ dataset, collection, folder, file, section, preview, thumbnail,
   `/api/metadata.jsonld/${metadata}`,
 ]
 
-/** One of each sort of change, of each kind of thing. */
+/** One change of each sort, for each kind of resource. */
 const changes = (ids: Ids): readonly Send[] => {
   const { space, collection, dataset, folder, file, section, preview, thumbnail, comment, metadata, live, loose } = ids
   const document = { content: { a: 1 }, agent: byUser(unknownId) }
@@ -166,7 +166,7 @@ const statuses = async (who: Who, paths: readonly string[]): Promise<readonly st
   return found
 }
 
-/** What its owner reads of everything, without what counts reading, and without archives, whose bytes hold times. */
+/** Everything that the owner can read, without counters of reads, and without archives, whose bytes contain times. */
 const shown = async (who: Who, ids: Ids): Promise<readonly unknown[]> => {
   const found: unknown[] = []
   for (const path of reads(ids).filter(each => !each.includes('/download'))) {
@@ -188,7 +188,7 @@ for (const isPrivate of [true, false])
     const frozen = allBut(sent, '409 in-trash')
     t.deepEqual(await each(ann, sent), frozen)
     t.deepEqual(await each(superAdmin, sent), frozen)
-    // Of these they may name what is live, and it is the trash that does not exist for them.
+    // They may refer to live resources, but trashed ones do not exist for them.
     for (const name of ['bob', 'cyd', 'dora', 'admin', 'bobsExtractor']) {
       const refused = (await each(people[name] as Who, sent)).filter(line => !/ 40[34] (not-found|forbidden)$/.test(line))
       t.deepEqual(refused, [], name)
@@ -315,7 +315,7 @@ test('why something is frozen is explained', async t => {
   t.regex(JSON.stringify(body), /is in the trash, where nobody changes anything/)
 })
 
-/** What may be done in the trash: to read it, to restore it, to delete it for good. Besides, anyone who follows something may stop. */
+/** Operations allowed in the trash: reading, restoring, permanent deletion. Followers may also unfollow. */
 const allowedInTrash = [
   'DELETE /api/collections/{id}',
   'DELETE /api/datasets/{id}',

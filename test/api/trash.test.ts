@@ -137,7 +137,7 @@ test.serial('without a trash what is deleted is gone at once', async t => {
   t.like(counts, { datasets: 0, collections: 0, files: 0, bytes: 0 })
 })
 
-/** Puts the server's clock some days ahead. */
+/** Advances the clock of the server by some days. */
 const dayMs = 86_400_000
 
 test.serial('what has been in the trash for longer than the settings say is deleted by schedule, and nothing else', async t => {

@@ -9,7 +9,7 @@ const unknownId = 'f'.repeat(24)
 const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
 test.after.always(() => server.stop())
 
-/** What came back, but for the id of the request and the ids that were sent. */
+/** The response without the request ID and the sent IDs. */
 const plain = ({ status, body }: Answer, id: string): unknown => ({
   status,
   text: JSON.stringify({ ...(body as object), requestId: '' }).replaceAll(id, 'ID'),

@@ -155,7 +155,7 @@ const counting = (test: TestFn): void => {
       const size = Buffer.byteLength(text)
       const own = { resource_id: file, resource_name: 'text.txt', author_id: world.ann.id, user_id: world.ann.id, size }
       const fetched = { category: 'download', type: 'file', ...own }
-      // pyclowder 2 requests not to be counted.
+      // pyclowder 2 requests that its downloads are not counted.
       const wanted = world.release === '2.7.0' ? [fetched] : [fetched, fetched]
       const records = await until(
         'records of the download',
@@ -197,7 +197,7 @@ const privately = (test: TestFn): void => {
   })
 }
 
-/** pyclowder 2 alone binds its queues to an exchange. */
+/** Only pyclowder 2 binds its queues to an exchange. */
 const bound = (test: TestFn): void => {
   test.serial('a queue that an older extractor has bound is served whether or not it is enabled', async t => {
     await world.stopExtractors()
@@ -208,7 +208,7 @@ const bound = (test: TestFn): void => {
   })
 }
 
-/** What unmodified extractors of one release of pyclowder do with a server, over a real broker. */
+/** Tests of unmodified extractors of one release of pyclowder with a server and a real broker. */
 export const extractorTests = (test: TestFn, url: (name: LiveServer) => string, release: Release): void => {
   test.before(async () => {
     world = await ExtractorWorld.open(release, url)
