@@ -82,7 +82,7 @@ live.serial('wishes for links are counted by all kernels together', async t => {
   t.deepEqual(statuses, [200, 200, 200, 200, 200, 429])
 })
 
-live.serial('new terms hold at the other kernel within a second, and who accepts there goes on here at once', async t => {
+live.serial('new terms apply on the other kernel within a second, and acceptance there applies here at once', async t => {
   const person = await newPerson(one, 'bound')
   const [here, there] = [one.as(person.key), other.as(person.key)]
   t.is((await there('/api/sessions')).status, 200)

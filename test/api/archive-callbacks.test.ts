@@ -14,7 +14,7 @@ test.after.always(() => scene?.server.stop())
 const statusOf = async (file: string): Promise<unknown> =>
   (await ok<{ status: string }>(ann.person.call(`/api/files/${file}/metadata`))).status
 
-test.serial('an archive extractor says with the key of its job that the file has gone and come back', async t => {
+test.serial('an archive extractor reports with the key of its job that the file was archived and restored', async t => {
   for (const [verb, request, status] of [
     ['archive', 'sendArchiveRequest', 'ARCHIVED'],
     ['unarchive', 'sendUnarchiveRequest', 'PROCESSED'],

@@ -94,7 +94,7 @@ test('a session is named by its id, never by its cookie', async t => {
   t.false(JSON.stringify(line).includes(cookie.split('=')[1] ?? '-'))
 })
 
-test('what everybody may download, descriptions and heads are not recorded by default', async t => {
+test('public downloads, descriptions and HEAD requests are not recorded by default', async t => {
   const ann = await somebody(server, 'ann')
   const [open, closed] = [await newDataset(ann, { name: 'Open' }), await newDataset(ann, { name: 'Closed' })]
   const [shown, hidden] = [await upload(ann.call, open), await upload(ann.call, closed)]

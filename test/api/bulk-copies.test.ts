@@ -145,7 +145,7 @@ test('it takes the right to download at one end and the right to add at the othe
   t.is(await copy(ann, to), 'in-trash', 'a target in the trash')
 })
 
-test('what makes no sense is refused at once', async t => {
+test('an invalid request is refused at once', async t => {
   const dataset = await newDataset(bob.call)
   const folder = await newFolder(bob.call, dataset, 'a')
   const start = (json: object) => refusal(bob.call('/api/bulk', { method: 'POST', json: { act: 'copy', ...json } }))

@@ -100,7 +100,7 @@ test.serial('sidecars count together as well', async t => {
 const agentsOf = async (dataset: string) =>
   ((await ann.get(`/api/datasets/${dataset}/metadata.jsonld`)).body as { agent: Record<string, string> }[]).map(({ agent }) => agent)
 
-test.serial('whatever person a bag names as the author of metadata, it is who imported it', async t => {
+test.serial('the author of imported metadata is the importing user, whatever the bag specifies', async t => {
   const agents = [
     { '@type': 'cat:user', name: 'Bob', user_id: `${server.url}/api/users/${bob.id}` },
     { '@type': 'cat:user', name: 'Bob', user_id: `${server.url}/api/x/../users//${bob.id}/` },

@@ -68,7 +68,7 @@ const wrongOf = (right: string): Readonly<Record<string, string>> => ({
   'the name of a member': '__proto__',
 })
 
-test('whatever is wrong with a credential, it is refused in every place, and never taken for nobody', async t => {
+test('an invalid credential is refused in every place, and never treated as anonymous', async t => {
   const right: Readonly<Record<string, string>> = {
     'a session': cookie.slice('pounce_session='.length),
     'a password': ann.password,
@@ -182,7 +182,7 @@ test('two different credentials in one place are none', async t => {
   )
 })
 
-test('a credential that has ended says so with 401 in its place', async t => {
+test('an expired credential gets 401 in its place', async t => {
   const person = await newPerson(server, 'ended')
   const key = await newKey(server, person.email, person.password, 'name=gone')
   const session = await signIn(server, person.email, person.password)

@@ -89,7 +89,7 @@ test.serial('once a day is once a day, and an end is an end', async t => {
   t.is(mailer.sent.length, 1)
 })
 
-test.serial('what a person may no longer see is not in the mail', async t => {
+test.serial('resources that a user may no longer view are not in the mail', async t => {
   const { ann, space } = await scene('hourly')
   await newDataset(ann, { name: 'Secret', space: [space] })
   await letIn(ann, space, 'Viewer')

@@ -32,7 +32,7 @@ const keyOfJob = async ({ server, ids }: Furnished): Promise<string> => {
 const ruling =
   /^\/api\/(?:users(?!\/(?:un)?follow)|roles|groups|sessions|password|admin|changeAppearance|sensors\/config|invitations|reports|reindex|deleteindex|logout)|\/(?:members|invite|invitations|requests?|groups|acceptRequest|rejectRequest|removeUser|updateUsers|verify|update|sessions)(?:\/|$)|\/extractors\/(?:labels|enabled)|\/extractions\/(?:failed|queues|pending|jobs|requests)|emptyTrash|clearOld/
 
-test('a key of extractors changes no key, account, role, membership or setting, whoever it belongs to', async t => {
+test('an extractor key changes no key, account, role, membership or setting, whatever its owner', async t => {
   const { server, ids } = world
   const routes = (await declaredRoutes(server)).filter(
     ({ method, path, permission }) => permission === 'serverAdmin' || (method !== 'GET' && ruling.test(path)),

@@ -27,7 +27,7 @@ const newFile = async (access: 'PUBLIC' | 'PRIVATE'): Promise<string> => {
   return file
 }
 
-test('on a private server the extractions of a public file are shown to nobody in particular, like its metadata', async t => {
+test('on a private server anonymous callers see the extractions of a public file, like its metadata', async t => {
   const [shown, hidden] = [await newFile('PUBLIC'), await newFile('PRIVATE')]
   const { status, body } = await nobody.get(`/api/extractions/${shown}/status`)
   t.is(status, 200)

@@ -93,7 +93,7 @@ test.serial('admins see recent requests, what waits, what failed, and the queues
   }
 })
 
-test.serial('a job that was dead-lettered runs again when an admin says so', async t => {
+test.serial('a dead-lettered job runs again when an admin requests it', async t => {
   const file = await newFile()
   const job = await ask(file)
   const rerun = (id: string, call = admin) => call(`/api/extractions/jobs/${id}/rerun`, { method: 'POST' })

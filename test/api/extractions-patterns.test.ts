@@ -58,7 +58,7 @@ for (const type of [document, 'image/jpeg', 'multi/files-zipped', 'text/csv'])
     t.deepEqual(queues.sort(), [...wokenBy(type), ...wokenBy('file.added')].sort())
   })
 
-test.serial('metadata that comes and goes wakes whoever takes all of it', async t => {
+test.serial('added and removed metadata triggers extractors for all metadata', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'leaf')
   const path = `/api/files/${file}/metadata.jsonld`
   const agent = { '@type': 'cat:extractor', extractor_id: 'https://example.org/extractors/someone/1.0' }

@@ -25,7 +25,7 @@ const names = async (call: TestFetch, query = ''): Promise<string[]> =>
   (await ok<{ name: string }[]>(call(`/api/extractors${query}`))).map(({ name }) => name).filter(name => name.startsWith('r.'))
 const register = (call: TestFetch, json: unknown, query = '') => call(`/api/extractors${query}`, { method: 'POST', json })
 
-test('a heartbeat registers an extractor with what it says and defaults for the rest', async t => {
+test('a heartbeat registers an extractor with its values and defaults for the rest', async t => {
   const process = { file: ['image/*'], dataset: 'not a list', metadata: ['added.file'] }
   await bus.introduce(
     extractorInfo('r.whole', { process, labels: ['Kind/Leaves', 'Plain'], maturity: 'Staging', bibtex: 7, parameters: { schema: {} } }),
@@ -148,7 +148,7 @@ test('over HTTP a private extractor names its owner, who is the caller', async t
   t.true((await names(bob.call)).includes('r.http'))
 })
 
-test('what comes again unchanged is welcome from everybody; a change only from who registered it', async t => {
+test('an unchanged registration is accepted from any caller; a change only from the one who registered it', async t => {
   await bus.introduce(extractorInfo('r.again'))
   t.like(await ok(register(bob.call, extractorInfo('r.again'))), { status: 'OK' })
   t.like(await refusal(register(bob.call, extractorInfo('r.again', { description: 'mine' }))), { status: 403 })
@@ -156,7 +156,7 @@ test('what comes again unchanged is welcome from everybody; a change only from w
   t.like(await shown(bob.call, 'r.again'), { description: 'better', repository: [{ repType: 'git', repUrl: 'x' }] })
 })
 
-test('all that is wrong is said at once, as v1 says it', async t => {
+test('all problems are reported at once, in the form of v1', async t => {
   const answer = await register(ann.call, { name: 'r.wrong', version: 2, repository: 'x' })
   t.is(answer.status, 400)
   const missing = [{ msg: 'error.path.missing', args: [] }]

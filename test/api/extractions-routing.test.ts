@@ -119,7 +119,7 @@ test.serial('files added to and removed from a dataset are sent to extractors of
   t.like(await ok(ann.call(`/api/datasets/${dataset}/extractions`)), { length: 3 })
 })
 
-test.serial('an upload without extraction, one in no dataset, and a dataset that goes with its files wake nobody', async t => {
+test.serial('an upload without extraction, one outside datasets, and the deletion of a dataset with files trigger no extractor', async t => {
   await introduce('t.quiet', { file: ['image/x-quiet'], dataset: ['file.*', 'files.added'] })
   const dataset = await newDataset(ann.call)
   await typed(dataset, 'image/x-quiet', ann, 'extract=false')
@@ -174,7 +174,7 @@ test.serial('queues bound in the old way get jobs, whatever is enabled', async t
   t.is(bus.to('old.queue')[0]?.target.id, file)
 })
 
-test.serial('who may not choose is refused, and so is a choice that makes no sense', async t => {
+test.serial('a choice without permission is refused, and so is an invalid one', async t => {
   const space = await newSpace(ann)
   const path = `/api/spaces/${space}/extractors`
   const none = { enabled: [], disabled: [] }

@@ -186,7 +186,7 @@ test('the status of a file without runs shows whether an extractor exists', asyn
   t.is((await ann.call('/api/extractions/nonsense/status')).status, 404)
 })
 
-test('a run that is taken back says so; one that an extractor has begun cannot be', async t => {
+test('a cancelled run is shown as such; one that an extractor has started cannot be cancelled', async t => {
   const file = await newFile()
   const cancel = (id: string, json: unknown = { extractor: 'm.any' }, call = ann.call) =>
     call(`/api/files/${file}/extractions/${id}`, { method: 'DELETE', json })

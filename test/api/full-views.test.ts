@@ -155,7 +155,7 @@ test('lists show the same as the resource by itself', async t => {
     )
 })
 
-test('what is in the trash tells since when', async t => {
+test('a trashed resource shows the date of deletion', async t => {
   const { call } = await newPerson(server)
   const [dataset, collection] = [await newDataset(call), await newCollection(call, 'old')]
   await ok(call(`/api/datasets/${dataset}`, { method: 'DELETE' }))

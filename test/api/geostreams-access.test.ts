@@ -81,7 +81,7 @@ const callerOf = async ({ id }: Somebody) => {
   return users.callerOf(user)
 }
 
-test('whoever leaves a space sees its streams no longer, whatever these still say', async t => {
+test('former members of a space no longer see its streams, even before these are updated', async t => {
   const [ivy, jon] = [await somebody(server, 'Ivy'), await somebody(server, 'Jon')]
   const space = await newSpace(ivy)
   await letIn(ivy, space, 'Viewer', jon)

@@ -326,7 +326,7 @@ test('a store that becomes unavailable is 503 before the first bytes, and ends t
   t.is((await rows('minute/0', bob))[0]?.properties['v']?.length, 5000)
 })
 
-test('long answers go out in gzip, while they are made, to who reads it', async t => {
+test('long responses are compressed with gzip while they are produced, for clients that accept it', async t => {
   const answer = await ann.call(`${path}/day/5`, { headers: { 'accept-encoding': 'gzip' } })
   t.is(answer.headers.get('content-encoding'), 'gzip')
   t.is(((await answer.json()) as readonly unknown[]).length > 0, true)

@@ -208,7 +208,7 @@ test.serial('the oldest answers go when there is no room, and too long ones are 
   t.is((await keys(ann)).length, 1)
 })
 
-test.serial('bytes that went, or cannot be kept, stand in nobody’s way', async t => {
+test.serial('cached bytes that are missing or cannot be stored cause no error', async t => {
   const { ann, server } = await scene(t)
   const answer = await got(ann, 'datapoints/averages')
   const [key = ''] = await keys(ann)
@@ -281,7 +281,7 @@ test.serial('an unknown key is not found', async t => {
     t.is((await ann.get(`/api/geostreams/cache/${key}`)).status, 404, key)
 })
 
-test.serial('answers are thrown away by who may delete what they are about, all of them by server admins', async t => {
+test.serial('cached responses are deleted by callers who may delete their subject, all of them by server admins', async t => {
   const { ann, server, admin, sensor, stream } = await scene(t)
   const eve = await somebody(server, 'eve')
   const other = await newStream(eve, await newSensor(eve, { name: 'other' }))

@@ -236,7 +236,7 @@ for (const format of ['json', 'geojson', 'csv'])
   })
 
 for (const format of ['json', 'csv'])
-  test.serial(`nothing more of ${format} is read than somebody takes`, async t => {
+  test.serial(`no more of ${format} is read than the client consumes`, async t => {
     store.stream = await newStream(ann, sensor)
     store.pieces = 100_000
     const answer = await opened(`?format=${format}`)

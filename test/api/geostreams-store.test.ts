@@ -89,7 +89,7 @@ test('the typed client has sensors and streams', async t => {
   t.is(refused.status, 404)
 })
 
-test('readings of more than 10,000 streams are counted, but not chosen by somebody who may not see all', async t => {
+test('readings of more than 10,000 streams are counted, but cannot be selected by callers who may not view all', async t => {
   const server = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const person = await newPerson(server)
   const owner = callsOf(person.call)

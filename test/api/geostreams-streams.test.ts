@@ -67,7 +67,7 @@ test('a stream that is not well described is refused and not made', async t => {
   t.deepEqual((await admin.get(`${G}/streams?stream_name=not%20made`)).body, noData)
 })
 
-test('a search that finds no stream says so, and one that does lists by name', async t => {
+test('a search without results reports that, and other results are listed by name', async t => {
   const sensor = await newSensor(ann)
   const geometry = pointAt(33, -33)
   for (const query of ['stream_name=nowhere', 'geocode=-33,33,1', 'geocode=-33,33,1&limit=3']) {

@@ -24,7 +24,7 @@ const fill = async (group: string, ...people: readonly Somebody[]): Promise<void
 }
 const groupsOf = async (person: Somebody) => (await server.get(Users).get(person.id))?.groups ?? []
 
-test.serial('a server admin makes, changes and deletes groups; others see that there are', async t => {
+test.serial('a server admin creates, changes and deletes groups; others only see them', async t => {
   const ann = await somebody(server)
   const id = await newGroup({ name: 'Lake people' })
   const { body } = await ann.get(`/api/groups/${id}`)
@@ -152,7 +152,7 @@ test.serial('the role of a group counts for its members, besides their own, unti
   t.is((await ann.remove(`/api/spaces/${space}/groups/${id}`)).status, 400)
 })
 
-test.serial('a group gets roles from those who may edit the space', async t => {
+test.serial('editors of a space give roles to a group', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newGroup()]
   const path = `/api/spaces/${space}/groups/${id}`

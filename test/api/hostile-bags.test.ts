@@ -160,7 +160,7 @@ test.serial('a bomb in many entries is one too', async t => {
   t.regex(message, /would unpack to more than 100 times|not in a manifest/)
 })
 
-test.serial('whoever hangs up in the middle leaves nothing', async t => {
+test.serial('an aborted import leaves nothing', async t => {
   const before = await remains()
   const archive = bagZip(Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}.bin`, Buffer.alloc(200_000, at)])))
   const boundary = 'b'

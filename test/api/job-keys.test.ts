@@ -87,7 +87,7 @@ test('the key of a dataset’s job does it with the dataset and everything in it
   t.is((await by.post(`/api/datasets/${ann.dataset}/extractions`, { extractor, parameters: {} })).status, 200)
 })
 
-test('what is in another space or dataset is not there, whoever’s it is', async t => {
+test('resources in another space or dataset are not found, whoever owns them', async t => {
   const { other, stranger, elsewhere } = ann
   for (const by of [await ofFile(), await ofDataset()]) {
     const preview = await made(by, '/api/previews')

@@ -126,7 +126,7 @@ test('its trash is that of its space', async t => {
   t.deepEqual((await idsOf(ann.get('/api/collections/listTrash?limit=0'))).toSorted(), [away, mine].toSorted())
 })
 
-test('a key limited to verbs does what they say, and nothing else', async t => {
+test('a key limited to verbs allows these only', async t => {
   const { dataset } = await things(inside)
   const keys = {
     read: await keyed(ann, 'verbs=read'),
@@ -254,7 +254,7 @@ const looksItself: Readonly<Record<string, string>> = {
 
 const isRoute = (exported: unknown): exported is Route => typeof exported === 'object' && exported !== null && 'declaration' in exported
 
-test('of each route that names no thing it is known how it keeps a key in its spaces', async t => {
+test('every route without a resource declares how it confines a key to its spaces', async t => {
   const unknown: string[] = []
   for await (const path of glob('plugins/*/*/index.ts', { cwd: join(import.meta.dirname, '../..') })) {
     const { plugin } = (await import(`../../${path}`)) as { plugin: PluginDefinition }

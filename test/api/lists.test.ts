@@ -120,7 +120,7 @@ test('a wrong date is refused by every list, with and without a limit', async t 
 
 const seenBy = async (person: Somebody, owner: Somebody, space: string) => letIn(owner, space, 'Viewer', person)
 
-test('pages over things of one moment miss and repeat nothing, in both directions', async t => {
+test('pages of resources created at the same time miss and repeat nothing, in both directions', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await seenBy(bob, ann, space)

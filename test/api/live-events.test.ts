@@ -136,7 +136,7 @@ test('anonymous callers have no stream where reading takes an account, and where
   stream.close()
 })
 
-test('nobody receives an event about what they may not view', async t => {
+test('callers receive no events about resources they may not view', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const [space, secret] = [await newSpace(ann, 'shared-space'), await newDataset(ann, { name: 'canary-dataset' })]
   const shared = await newDataset(ann, { name: 'shared', space })

@@ -208,7 +208,7 @@ test('files that are uploaded while their dataset is deleted leave nothing', asy
   }
 })
 
-test.serial('a thing that is deleted twice at once is deleted once', async t => {
+test.serial('a resource that is deleted twice concurrently is deleted once', async t => {
   await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const { dataset, a, inA } = await tree()

@@ -54,7 +54,7 @@ const faults = (isRight: (operation: Operation, address: string) => boolean): re
     .filter(([address, operation]) => !isRight(operation, address))
     .map(([address]) => address)
 
-test('anybody can read the document, as JSON', async t => {
+test('all callers can read the document, as JSON', async t => {
   const answer = await server.as()('/openapi.json')
   t.is(answer.status, 200)
   t.regex(answer.headers.get('content-type') ?? '', /^application\/json/)
@@ -126,7 +126,7 @@ test('the ids of operations stay: clients are generated with them', async t => {
   t.deepEqual(ids, [...kept])
 })
 
-test('every operation says who may call it, by schemes that are declared', t => {
+test('every operation specifies its security by declared schemes', t => {
   const known = new Set<string>([...allPermissions, 'anyone', 'reader', 'signedIn', 'serverAdmin'])
   const schemes = new Set(Object.keys(document.components.securitySchemes))
   t.deepEqual(

@@ -107,7 +107,7 @@ const exported = async (call: Person['call'], id: string) => {
   return unzip(await bytesOf(response))
 }
 
-test('every collection has somebody who answers for personal data, or says nothing about people', async t => {
+test('every collection has a contributor for personal data, or contains none', async t => {
   const server = await boot({ t })
   const answered = new Set(
     server

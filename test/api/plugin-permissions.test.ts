@@ -128,7 +128,7 @@ test.serial('a role is made of them, and a key that only reads does not have wha
   t.is((await reader.post(analysis)).status, 403)
 })
 
-test.serial('what everyone may read is read on what is public by anyone', async t => {
+test.serial('permissions to read for everyone apply to public resources for all callers', async t => {
   const open = await bootForTest({ t, plugins: [...plugins, spectra] })
   const id = await newDataset(await somebody(open))
   const anybody = callsOf(open.as())

@@ -158,7 +158,7 @@ test.serial('hostile paths never leave the prefix', async t => {
   t.is(last().url, '/base/@evil')
 })
 
-test.serial('unknown names, and people who may not', async t => {
+test.serial('unknown services, and callers without permission', async t => {
   t.like(await refusal(ann.call('/api/proxy/nobody/x')), { status: 404, code: 'not-found', message: 'Not found: nobody' })
   for (const name of ['__proto__', 'constructor', 'toString', '%2e%2e']) t.is((await ann.call(`/api/proxy/${name}/x`)).status, 404, name)
   t.is((await server.as()('/api/proxy/geo/x')).status, 401)
@@ -180,7 +180,7 @@ test.serial('without a rule a service takes GET only, for any caller', async t =
   t.is(seen.length, before)
 })
 
-test.serial('a rule names who may use a service: server admins, or roles of one space', async t => {
+test.serial('a rule specifies the callers of a service: server admins, or roles of one space', async t => {
   const admin = server.as(server.admin.key)
   t.like(await refusal(ann.call('/api/proxy/closed/x')), { status: 403, message: 'The service closed is for server admins' })
   t.is((await admin('/api/proxy/closed/x', { method: 'POST', body: 'x' })).status, 200)

@@ -27,7 +27,7 @@ const saidBy = async (who: Somebody, work: () => Promise<unknown>) => {
   return said.map(({ type, subject, actor, data }) => ({ type, id: subject.id, byThem: actor === who.id, data }))
 }
 
-test.serial('each change of a dataset is said once, with what changed and by whom', async t => {
+test.serial('each change of a dataset emits one event, with the change and the actor', async t => {
   const ann = await somebody(server)
   const [space, collection] = [await newSpace(ann), await newCollection(ann)]
   let id = ''
@@ -67,7 +67,7 @@ test.serial('each change of a dataset is said once, with what changed and by who
   for (const [at, [work, wanted]] of steps.entries()) t.deepEqual(await saidBy(ann, work), wanted, `step ${at}`)
 })
 
-test.serial('what happens to collections and folders is said', async t => {
+test.serial('changes of collections and folders emit events', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const [top, child] = [await newCollection(ann, { space }), await newCollection(ann)]
@@ -102,7 +102,7 @@ test.serial('what happens to collections and folders is said', async t => {
   ])
 })
 
-test.serial('what happens to a space is said', async t => {
+test.serial('changes of a space emit events', async t => {
   const ann = await somebody(server)
   let id = ''
   const made = await saidBy(ann, async () => {

@@ -285,7 +285,7 @@ test.serial('while the store of readings is unavailable, what needs it is 503 an
   t.true((await get('/Datastreams')).value.length > 0)
 })
 
-test('what is not there is 404', async t => {
+test('a missing resource is 404', async t => {
   const paths = ['/Nothing', '/Things(999)', '/Things(0)', "/Things('1')", '/Things(99999999999999999999)', `/Datastreams('999:nitrate')`]
   const more = [
     `/Datastreams('${streamOf(first).id}:nothing')`,
@@ -311,7 +311,7 @@ test('only reading is offered', async t => {
       t.is((await server.as(server.admin.key)(addressOf(path), { method })).status, 405, `${method} ${path}`)
 })
 
-test('what cannot be queried says why', async t => {
+test('an unsupported query is refused with the reason', async t => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['/Things?$orderby=description', /only by id or name/],
     ['/Things?$orderby=name,id desc', /after name only id can follow/],
