@@ -188,7 +188,7 @@ test.serial('a file comes as a part, or from an address, into no dataset', async
 const asAdmin = (path: string, json?: unknown) =>
   admin(`${path}?superAdmin=true`, { method: 'POST', ...(json === undefined ? {} : { json }) })
 
-test.serial('a file goes into the archive and comes back when the archive extractor says so', async t => {
+test.serial('a file is archived and restored when the archive extractor reports it', async t => {
   const file = await newFile()
   t.deepEqual(await ok(ann.call(`/api/files/${file}/archive`, { method: 'POST', json: {} })), { status: 'success' })
   t.like(await info(file), { status: 'ARCHIVED' })

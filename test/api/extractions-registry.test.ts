@@ -63,7 +63,7 @@ test('a later heartbeat replaces a public extractor only when its version differ
   t.like(await shown(ann.call, 'r.versions'), { id, description: 'changed', version: '1.1' })
 })
 
-test('a heartbeat that says nothing new writes nothing, also after another extractor was registered', async t => {
+test('an unchanged heartbeat writes nothing, also after another extractor was registered', async t => {
   const info = extractorInfo('r.unchanged')
   await bus.introduce(info)
   const { updated } = await shown(ann.call, 'r.unchanged')
@@ -98,7 +98,7 @@ test('a heartbeat that is broken, or claims what is not its own, changes nothing
   t.deepEqual(await shown(ann.call, 'pounce.image'), image)
 })
 
-test('a heartbeat counts though one of the same name and version was broken, or said the same as before', async t => {
+test('a heartbeat is accepted after a malformed or identical one of the same name and version', async t => {
   await bus.introduce(extractorInfo('r.corrected', { repository: 'none' }))
   t.is((await ann.call('/api/extractors/r.corrected')).status, 404)
   await bus.introduce(extractorInfo('r.corrected'))

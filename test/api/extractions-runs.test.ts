@@ -223,7 +223,7 @@ test.serial('a cancelled run does not hide that an earlier one of its extractor 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test('of two runs of an extractor the one that reported last says where it stands', async t => {
+test('of two runs of an extractor the last report determines the status', async t => {
   const file = await newFile()
   const [earlier, later] = [await asked('files', file), await asked('files', file)]
   await bus.tell(earlier, 'StatusMessage.start: Started')

@@ -142,7 +142,7 @@ test('extractors register, are listed, and belong to the account that registered
   t.is((await server.as()('/api/extractors')).status, 401)
 })
 
-test('an extractor that does not say what it must is refused', async t => {
+test('an extractor without required members is refused', async t => {
   for (const missing of ['name', 'version', 'description', 'author', 'contexts', 'repository']) {
     const { [missing]: _gone, ...json } = description('acme.incomplete') as Record<string, unknown>
     const answer = await ann.call('/api/extractors', { method: 'POST', json })

@@ -20,7 +20,7 @@ test.serial('a start that requires a sandbox is refused where there is none, wit
   t.regex(error?.message ?? '', /bwrap is not installed/)
 })
 
-test.serial('where there is no sandbox the server is ready, and readiness shows admins what is open', async t => {
+test.serial('without a sandbox the server is ready, and readiness shows admins what is unprotected', async t => {
   const server = await bootForTest({ t, config: sandboxed('auto') })
   const answer = await server.as(server.admin.key)('/readyz')
   t.is(answer.status, 200)

@@ -29,7 +29,7 @@ test.after.always(() => server.stop())
 
 const texts = (...numbers: readonly number[]) => numbers.map(String)
 
-test('where geostreams are not for everybody, one sees those of ones spaces and ones own, in lists, counts, by number and by search', async t => {
+test('where geostreams are not public, callers see those of their spaces and their own, in lists, counts, by number and by search', async t => {
   for (const path of ['sensors', 'streams', `sensors/${sensors.shared}`, `streams/${streams.shared}`, 'counts', 'config'])
     t.is((await nobody.get(`${G}/${path}`)).status, 401, path)
   const seen: readonly (readonly [Somebody, readonly number[], readonly number[], object])[] = [

@@ -198,7 +198,7 @@ test('HEAD returns what a GET would, without a body', async t => {
   t.is((await ann.call(`${path}?stream_id=99999`, { method: 'HEAD' })).status, 404)
 })
 
-test('where geostreams are not for everybody, averages are of what one may see', async t => {
+test('where geostreams are not public, averages are of visible readings', async t => {
   const closed = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const [bob, eve] = [await somebody(closed, 'bob'), await somebody(closed, 'eve')]
   const stream = await newStream(bob, await newSensor(bob, { name: 'hidden' }))

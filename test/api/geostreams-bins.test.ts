@@ -280,7 +280,7 @@ test('a reading that enters endless bins is refused, not half answered', async t
   t.regex(JSON.stringify(body), /longer/)
 })
 
-test('where geostreams are not for everybody, sums are of what one may see', async t => {
+test('where geostreams are not public, sums are of visible readings', async t => {
   const closed = await bootForTest({
     t,
     config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } },

@@ -183,7 +183,7 @@ test('when nothing is left the answer is 400 with the same report, and the messa
   t.is(await countOf(own), 0)
 })
 
-test('a latitude that looks swapped is said to', async t => {
+test('a latitude that looks swapped is reported', async t => {
   const own = await stream()
   const { body } = await ann.post(bulk, { datapoints: [point(1, { geometry: pointAt(40.1, -100.2, 0) })], stream_id: own })
   t.regex((body as Report).lines[0]?.message ?? '', /swapped/)

@@ -255,7 +255,7 @@ test.serial('what was kept is there after a restart, and still no older than it 
   t.is(counted(await got(again, 'datapoints/bin/day/0')), 4)
 })
 
-test.serial('where geostreams are not for everybody, nothing is cached for or served from the cache to callers who see a part', async t => {
+test.serial('where geostreams are not public, the cache is not used for callers who see only a part', async t => {
   const { ann, server, admin, stream } = await scene(t, { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } })
   const eve = await somebody(server, 'eve')
   t.is(counted(await got(ann, 'datapoints/bin/day/0')), 3)

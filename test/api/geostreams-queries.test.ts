@@ -233,7 +233,7 @@ test.serial('JSON and CSV are compressed for clients that request it', async t =
   for (let at = 0; at < ids.length; at += 1000) await server.get(GeoStore).remove({ ids: ids.slice(at, at + 1000) })
 })
 
-test('where geostreams are not for everybody, each sees what their spaces and authorship let them see', async t => {
+test('where geostreams are not public, callers see only those of their spaces and their own', async t => {
   const closed = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const [owner, member, other] = [await somebody(closed, 'owner'), await somebody(closed, 'member'), await somebody(closed, 'other')]
   const space = await newSpace(owner)

@@ -154,7 +154,7 @@ test('moving a folder to another dataset takes rights on both', async t => {
   t.is((await move(bob, from.dataset, from.a, query)).status, 200)
 })
 
-test('what was moved away survives the deletion of the dataset that it came from, however soon', async t => {
+test('a moved file survives the deletion of its former dataset, however soon', async t => {
   for (let n = 0; n < 5; n++) {
     const [from, to] = [await tree(), await tree()]
     await ann.remove(`/api/datasets/${from.dataset}`)

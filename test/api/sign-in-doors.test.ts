@@ -90,7 +90,7 @@ test('without a trusted proxy clients cannot choose their network', async t => {
   t.deepEqual(statuses, [401, 401, 401, 429])
 })
 
-test('who attacks an account shuts its owner out neither for ever nor elsewhere', async t => {
+test('an attack on an account does not lock its owner out permanently or on other networks', async t => {
   const owner = await newPerson(server, 'attacked')
   const attacker = fromElsewhere()
   for (let at = 0; at < 21; at += 1) await login(owner.email, `guess ${at}`, attacker)
@@ -100,7 +100,7 @@ test('who attacks an account shuts its owner out neither for ever nor elsewhere'
 
 const signedInCookie = (answer: Response): string | null => answer.headers.get('set-cookie')
 
-test('a page of another site signs nobody in or out, whatever it calls its form', async t => {
+test('a cross-site page cannot sign users in or out, whatever the media type of its form', async t => {
   const body = JSON.stringify({ email: ann.email, password: ann.password })
   const kinds = ['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']
   const foreign: readonly Record<string, string>[] = [
@@ -156,7 +156,7 @@ const download = (t: ExecutionContext, url: string, headers: Record<string, stri
     })
   })
 
-test('who is suspended in the middle of a download gets what was begun to the end, and nothing after it', async t => {
+test('a user suspended during a download gets the rest of it, and nothing after it', async t => {
   const own = await bootForTest({ t, plugins: recordPlugins, config: { access: { private: true } } })
   const person = await somebody(own, 'suspended')
   const dataset = await newDataset(person)

@@ -177,7 +177,7 @@ const shown = async (who: Who, ids: Ids): Promise<readonly unknown[]> => {
 }
 
 for (const isPrivate of [true, false])
-  test.serial(`on a ${isPrivate ? 'private' : 'public'} server the trash is read by its owners, and changed by nobody`, async t => {
+  test.serial(`on a ${isPrivate ? 'private' : 'public'} server the trash is readable by its owners, and immutable`, async t => {
     const { server, ids, people, ann, bob, cyd, superAdmin } = await open(isPrivate)
     t.teardown(() => server.stop())
     const before = await shown(ann, ids)
@@ -232,7 +232,7 @@ for (const isPrivate of [true, false])
     t.is((await bob.post(`/api/files/${ids['file']}/tags`, { tags: ['again'] })).status, 200)
   })
 
-test('what is sent about many at once leaves out what is in the trash', async t => {
+test('bulk requests skip resources in the trash', async t => {
   const { server, ids, ann, bob } = await open(true)
   t.teardown(() => server.stop())
   await ann.remove(`/api/datasets/${ids['dataset']}`)
@@ -253,7 +253,7 @@ test('what is sent about many at once leaves out what is in the trash', async t 
   t.like((await bob.post('/api/files/bulkRemove', { fileIds: [ids['file']] })).body, { 'not found': [ids['file']] })
 })
 
-test('whoever follows something may stop when it is in the trash, and nobody copies it from there', async t => {
+test('followers can unfollow a resource in the trash, and it cannot be copied from there', async t => {
   const { server, ids, ann, bob } = await open(true)
   t.teardown(() => server.stop())
   await bob.post(`/api/datasets/${ids['dataset']}/follow`)
@@ -264,7 +264,7 @@ test('whoever follows something may stop when it is in the trash, and nobody cop
   t.is((await bob.post(`/api/datasets/${ids['dataset']}/copyDatasetToSpace/${ids['space']}`)).status, 404)
 })
 
-test('who may delete it purges it without seeing it', async t => {
+test('callers with the right to delete a resource can purge it without viewing it', async t => {
   const { server, ids, ann, bob, cyd } = await open(true)
   t.teardown(() => server.stop())
   await ann.remove(`/api/datasets/${ids['dataset']}`)
@@ -275,7 +275,7 @@ test('who may delete it purges it without seeing it', async t => {
   t.is((await ann.get(`/api/datasets/${ids['dataset']}`)).status, 404)
 })
 
-test('a file that lies in something live as well is as live as that', async t => {
+test('a file in a trashed and a live dataset is live', async t => {
   const { server, ids, ann, bob } = await open(true)
   t.teardown(() => server.stop())
   t.is((await ann.post(`/api/datasets/${ids['live']}/files/${ids['file']}`)).status, 200)

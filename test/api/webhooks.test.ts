@@ -240,7 +240,7 @@ test('events of one subject are delivered in order, also when one of them fails 
   t.is(ids.size, 1, 'a repeat has the id of the first attempt')
 })
 
-test('what waits while a target is down is delivered after its return, each once and in order', async t => {
+test('events pending while a target is down are delivered after its return, each once and in order', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const [one, two] = [await newDataset(ann), await newDataset(ann)]
   await server.drained()
