@@ -119,17 +119,20 @@ test.serial('files added to and removed from a dataset are sent to extractors of
   t.like(await ok(ann.call(`/api/datasets/${dataset}/extractions`)), { length: 3 })
 })
 
-test.serial('an upload without extraction, one outside datasets, and the deletion of a dataset with files trigger no extractor', async t => {
-  await introduce('t.quiet', { file: ['image/x-quiet'], dataset: ['file.*', 'files.added'] })
-  const dataset = await newDataset(ann.call)
-  await typed(dataset, 'image/x-quiet', ann, 'extract=false')
-  const form = new FormData()
-  form.append('File', new Blob(['x'], { type: 'image/x-quiet' }), 'alone.bin')
-  await ok(ann.call('/api/files', { method: 'POST', body: form }))
-  for (let twice = 0; twice < 2; twice++) await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
-  await server.drained()
-  t.deepEqual(bus.to('t.quiet'), [])
-})
+test.serial(
+  'an upload without extraction, one outside datasets, and the deletion of a dataset with files trigger no extractor',
+  async t => {
+    await introduce('t.quiet', { file: ['image/x-quiet'], dataset: ['file.*', 'files.added'] })
+    const dataset = await newDataset(ann.call)
+    await typed(dataset, 'image/x-quiet', ann, 'extract=false')
+    const form = new FormData()
+    form.append('File', new Blob(['x'], { type: 'image/x-quiet' }), 'alone.bin')
+    await ok(ann.call('/api/files', { method: 'POST', body: form }))
+    for (let twice = 0; twice < 2; twice++) await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+    await server.drained()
+    t.deepEqual(bus.to('t.quiet'), [])
+  },
+)
 
 test.serial('spaces enable and disable: enabled in one is stronger than disabled in another', async t => {
   await introduce('t.global', { file: ['image/x-space'] })

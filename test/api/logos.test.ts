@@ -103,7 +103,7 @@ test('the right to change a logo depends on its path', async t => {
   t.is((await nobody.remove(`/api/logos/${logo.id}`)).status, 401)
 })
 
-test("logos of the installation are visible to all callers, those of a space to callers who may view it", async t => {
+test('logos of the installation are visible to all callers, those of a space to callers who may view it', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const [own, shown] = [await put(ann.call, `space-${space}`, 'mine'), await put(admin, 'GLOBAL', 'logo')]
