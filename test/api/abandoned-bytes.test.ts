@@ -14,7 +14,7 @@ import { formWith, newDataset, ok, upload } from '../support/scene.ts'
 
 let isRefusing = false
 
-/** Admits everything before the bytes, and refuses it when they have come. */
+/** Accepts every upload before its bytes, and refuses it once they are complete. */
 class LateRefusal implements StorageQuota {
   async check(): Promise<void> {
     return undefined
@@ -72,7 +72,7 @@ const append = (path: string, offset: number, bytes: string): Promise<Response> 
     body: bytes,
   })
 
-/** All bytes of an upload in so many requests; the answer to the last. */
+/** Sends all bytes of an upload in this many requests; resolves to the last response. */
 const appendAll = async (path: string, bytes: string, requests = 1): Promise<Response> => {
   const each = Math.ceil(bytes.length / requests)
   for (let from = 0; from + each < bytes.length; from += each) {

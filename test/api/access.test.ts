@@ -18,7 +18,7 @@ test('rights that are taken away are gone at the next request', async t => {
   t.is((await actors['editor']!.call(`/api/previews/${ids['preview']}`)).status, 404)
 })
 
-test('who may delete from the trash deletes from the trash, and then it is gone for all', async t => {
+test('callers with the right to delete from the trash delete permanently, for all callers', async t => {
   const { actors, ids } = worlds.public
   const ask = (who: string, path: string, method = 'GET') => {
     const { call, query } = actors[who]!

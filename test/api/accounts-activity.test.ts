@@ -41,7 +41,7 @@ test('activity of an account is visible to who may view its object', async t => 
   t.is((await server.as()(`/api/users/${ann.id}/activity`)).status, 401)
 })
 
-test('what was said to somebody is no deed of theirs', async t => {
+test('notifications to an account are not in its own activity', async t => {
   const [cat, dan] = [await somebody(server, 'cat'), await somebody(server, 'dan')]
   const space = await newSpace(cat, 'Room')
   await letIn(cat, space, 'Editor', dan)
@@ -72,7 +72,7 @@ test('pages of deeds miss and repeat nothing', async t => {
   t.is((await fay.call(`/api/users/${fay.id}/activity?after=junk`)).status, 400)
 })
 
-test('where the feed is hidden nobody’s deeds are shown', async t => {
+test('where the feed is hidden, no activity is shown', async t => {
   const hidden = await bootForTest({ t, plugins, config: { resources: { activity: { disableEvents: true } } } })
   t.is((await hidden.as(hidden.admin.key)(`/api/users/${hidden.admin.id}/activity`)).status, 404)
 })

@@ -41,7 +41,7 @@ test.after.always(async () => {
 })
 
 const post = (server: TestServer, path: string, json: unknown) => server.as()(path, { method: 'POST', json })
-/** Whichever kernel sends it. */
+/** The token from the mail, whichever kernel sends it. */
 const tokenFor = async (email: string): Promise<string> => {
   const isTheirs = ({ to, text }: (typeof mailer.sent)[number]) => to.includes(email) && text.includes('?token=')
   return tokenIn(
@@ -82,7 +82,7 @@ live.serial('wishes for links are counted by all kernels together', async t => {
   t.deepEqual(statuses, [200, 200, 200, 200, 200, 429])
 })
 
-live.serial('new terms hold at the other kernel within a second, and who accepts there goes on here at once', async t => {
+live.serial('new terms apply on the other kernel within a second, and acceptance there applies here at once', async t => {
   const person = await newPerson(one, 'bound')
   const [here, there] = [one.as(person.key), other.as(person.key)]
   t.is((await there('/api/sessions')).status, 200)

@@ -53,7 +53,7 @@ test('keys end too when that is requested, those of extractors as well', async t
   t.regex((await mailsTo(server, mailer, person.email)).at(-1)?.text ?? '', /Its API keys were revoked/)
 })
 
-test('a link sets a password once, of those who use it at once for one of them', async t => {
+test('a link sets a password once; of concurrent uses one succeeds', async t => {
   const person = await newPerson(server, 'raced')
   const token = await linkFor(person)
   const passwords = Array.from({ length: 6 }, (_, at) => `password number ${at}`)
@@ -94,7 +94,7 @@ test('an account that was made without a password gets its first one by a link',
   t.true(await opens('bare@example.org', next))
 })
 
-test('whether an address is known shows neither in the answer nor in what it costs, and strangers get no mail', async t => {
+test('neither response nor timing reveals whether an address is known, and unknown addresses get no mail', async t => {
   const shown = async (email: string) => {
     const answer = await post('/api/password/reset', { email })
     return [answer.status, await answer.text(), [...answer.headers.keys()].toSorted()]
@@ -151,7 +151,7 @@ test('one changes one’s own password with the present one, and stays signed in
   )
 })
 
-test('neither nobody, nor a key that reaches less far, nor a page from elsewhere changes a password', async t => {
+test('anonymous callers, limited keys and cross-site pages cannot change a password', async t => {
   const person = await newPerson(server, 'guarded')
   const json = { password: person.password, newPassword: next }
   t.is((await post('/api/password', json)).status, 401)

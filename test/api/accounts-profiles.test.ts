@@ -19,7 +19,7 @@ interface Shown {
 const put = (id: string, json: unknown, call = admin) => call(`/api/users/${id}`, { method: 'PUT', json })
 const add = (path: string) => ok(admin(path, { method: 'POST' }))
 
-test('one says of oneself who one is, and takes it back', async t => {
+test('users edit and clear their own profile', async t => {
   const person = await newPerson(server, 'profiled')
   await add('/api/institutions/addinstitution?institution=University%20of%20Here')
   for (const project of ['Rivers', 'Lakes']) await add(`/api/projects/addproject?project=${project}`)
@@ -53,7 +53,7 @@ test('one says of oneself who one is, and takes it back', async t => {
   t.regex(less.avatar, /\/api\/avatars\/ZN-\d+$/)
 })
 
-test('a server admin may change what people say of themselves, others may not', async t => {
+test('a server admin may edit the profiles of others, other users may not', async t => {
   const [person, other] = [await newPerson(server, 'mine'), await newPerson(server, 'other')]
   t.is((await put(person.id, { position: 'x' }, server.as())).status, 401)
   t.is((await put(person.id, { position: 'x' }, other.call)).status, 403)
@@ -93,7 +93,7 @@ test('nothing but the listed fields is changed', async t => {
   t.deepEqual(profile, { position: 'Reader' })
 })
 
-test('what is not well formed is refused', async t => {
+test('malformed input is refused', async t => {
   const person = await newPerson(server, 'wrong')
   const wrong: readonly object[] = [
     ...[
@@ -129,7 +129,7 @@ test('where no lists of names are kept, any name will do', async t => {
   t.deepEqual(shown.profile, { institution: 'Anywhere', pastprojects: ['Any'] })
 })
 
-test('who may not look at a person on a private server finds them neither by id nor by address', async t => {
+test('without the right to view an account on a private server it is not found by id or address', async t => {
   const closed = await bootForTest({ t, plugins: base, config: { access: { private: true } } })
   const [one, stranger, colleague] = [
     await newPerson(closed, 'one'),
@@ -178,7 +178,7 @@ test('each change of status is mailed to its owner and counts at the next reques
   ])
 })
 
-test('admins who take the rank from each other at once leave at least one', async t => {
+test('admins who demote each other concurrently leave at least one', async t => {
   const own = await bootForTest({ t, plugins: base })
   const users = own.get(Users)
   for (let round = 0; round < 5; round += 1) {

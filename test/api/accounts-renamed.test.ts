@@ -3,13 +3,13 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { ok, upload } from '../support/scene.ts'
 import { newCollection, newDataset, somebody } from '../support/spaces-and-people.ts'
 
-test('what somebody made is found, and shown, by the name they have now', async t => {
+test('resources are found and shown by the current name of their author', async t => {
   const server = await bootForTest({ t })
   const person = await somebody(server, 'Marguerite')
   const dataset = await newDataset(person, { name: 'Readings' })
   const file = await upload(person.call, dataset)
   const made = [dataset, file, await newCollection(person, { name: 'Shelf' })].toSorted()
-  // More than are brought into the index at once.
+  // More than one batch of index updates.
   made.push(...(await Promise.all(Array.from({ length: 110 }, (_, at) => newDataset(person, { name: `Set ${at}` })))))
   await server.drained()
   const foundBy = async (name: string) => {

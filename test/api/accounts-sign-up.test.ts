@@ -63,7 +63,7 @@ test('a link that comes by mail makes an account, which waits until an admin act
   t.truthy((await server.get(Users).get(id))?.lastLogin)
 })
 
-test('a link is used once, and of those who use it at once one gets an account', async t => {
+test('a link is used once; of concurrent uses one gets an account', async t => {
   await asked('race@example.org')
   const token = await lastToken(server, mailer, 'race@example.org')
   const answers = await Promise.all(Array.from({ length: 6 }, () => post('/api/signup/finish', about(token))))
@@ -72,7 +72,7 @@ test('a link is used once, and of those who use it at once one gets an account',
   t.is((await nobody(`/api/signup/finish?token=${token}`)).status, 403)
 })
 
-test('a second link for one address is worth nothing once there is an account', async t => {
+test('a second link for an address is invalid once the account exists', async t => {
   await asked('twice@example.org')
   const first = await lastToken(server, mailer, 'twice@example.org')
   await asked('twice@example.org')
@@ -82,7 +82,7 @@ test('a second link for one address is worth nothing once there is an account', 
   t.is((await post('/api/signup/finish', about(first))).status, 403)
 })
 
-test('nothing but names and password comes from who signs up', async t => {
+test('a sign-up sets only names and password', async t => {
   await asked('smuggler@example.org')
   const token = await lastToken(server, mailer, 'smuggler@example.org')
   const smuggled = {
@@ -134,7 +134,7 @@ test('a token that is wrong in any place opens nothing', async t => {
   t.is((await post('/api/password/reset/finish', { token, password })).status, 403)
 })
 
-test('whether an address is known shows neither in the answer nor in what it costs', async t => {
+test('neither response nor timing reveals whether an address is known', async t => {
   const answer = async (email: string) => {
     const got = await post('/api/signup', { email })
     return [got.status, await got.text(), [...got.headers.keys()].toSorted()]
@@ -231,7 +231,7 @@ test('requests for links are limited per address and per network', async t => {
   t.deepEqual(guesses.map(({ status }) => status).toSorted(), [403, 403, 403, 403, 403, 403, 429, 429])
 })
 
-test('where sign-up is off nobody gets a link, and no link from before works', async t => {
+test('with sign-up disabled no links are sent, and earlier links are invalid', async t => {
   const mails = new MemoryMailer()
   const folder = await mkdtemp(join(tmpdir(), 'pounce-test-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
@@ -249,7 +249,7 @@ test('where sign-up is off nobody gets a link, and no link from before works', a
   }
 })
 
-test('where nobody approves, an account is active at once', async t => {
+test('without approval an account is active at once', async t => {
   const mails = new MemoryMailer()
   const free = await bootForTest({
     t,
@@ -289,7 +289,7 @@ test('a link waits while the mail server is unavailable, and one that was sent t
       tries += 1
       if (tries === 1) throw new Unavailable('the mail server is unavailable')
       await mails.send(mail)
-      // It took the mail, and broke off before it said so.
+      // The server accepted the mail, and disconnected before its reply.
       if (tries === 2) throw new Unavailable('the mail server is unavailable')
     },
   }

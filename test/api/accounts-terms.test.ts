@@ -43,12 +43,12 @@ const operations = async () => {
   )
 }
 
-test.serial('without terms nobody has to accept any', async t => {
+test.serial('without terms none have to be accepted', async t => {
   t.is((await ann.call(`/api/datasets/${dataset}`)).status, 200)
   t.false('termsPending' in (await ok<object>(ann.call('/api/me'))))
 })
 
-test.serial('no route but those that lead there serves whoever has not accepted the terms, whatever they are', async t => {
+test.serial('before accepting the terms, every account is refused by all routes except those needed to accept', async t => {
   const session = byCookie(server, await signIn(server, ann.email, ann.password))
   const extractor = await newKey(server, ann.email, ann.password, 'name=extractor&scope=extraction')
   const limited = await newKey(server, ann.email, ann.password, 'name=reader&verbs=read')
@@ -96,7 +96,7 @@ test.serial('no route but those that lead there serves whoever has not accepted 
   t.is((await session('/api/logout', { method: 'POST' })).status, 200)
 })
 
-test.serial('who accepts goes on where they were, until the terms change', async t => {
+test.serial('after accepting, users continue where they were, until the terms change', async t => {
   await setTerms('Be kind.')
   t.true(await isPending(ann.call(`/api/datasets/${dataset}`)))
   t.deepEqual(await ok(ann.call('/api/users/acceptTerms', { method: 'POST' })), { status: 'success' })
@@ -108,14 +108,14 @@ test.serial('who accepts goes on where they were, until the terms change', async
   t.true(await isPending(ann.call(`/api/datasets/${dataset}`)))
 })
 
-test.serial('who writes the terms has accepted them with the answer; other admins have not', async t => {
+test.serial('the author of the terms has accepted them with the response; other admins have not', async t => {
   await setTerms('Written by an admin.')
   t.is((await admin('/api/users')).status, 200)
   t.true(await isPending(otherAdmin.call('/api/users')))
   t.true(await isPending(otherAdmin.call('/api/admin/configuration', { method: 'POST', json: { tosText: '' } })))
 })
 
-test.serial('terms that changed while somebody read them are not accepted unread', async t => {
+test.serial('terms that changed while being read are not accepted unread', async t => {
   const termsNow = () => ok<{ tosChanged: string }>(ann.call('/api/configuration'))
   await setTerms('The first draft.')
   const { tosChanged } = await termsNow()
@@ -128,7 +128,7 @@ test.serial('terms that changed while somebody read them are not accepted unread
   t.is((await ann.call('/api/spaces')).status, 200)
 })
 
-test.serial('nobody accepts for somebody else, nor does a key that reaches less far', async t => {
+test.serial('terms cannot be accepted for another account, nor with a limited key', async t => {
   const extractor = await newKey(server, ann.email, ann.password, 'name=extractor2&scope=extraction')
   await setTerms('Again.')
   t.is((await server.as()('/api/users/acceptTerms', { method: 'POST' })).status, 401)
@@ -137,7 +137,7 @@ test.serial('nobody accepts for somebody else, nor does a key that reaches less 
   t.true(await isPending(ann.call(`/api/datasets/${dataset}`)))
 })
 
-test.serial('what is done in somebody’s name without a request stops as well', async t => {
+test.serial('background operations in the name of an account stop as well', async t => {
   const users = server.get(Users)
   const can = async () => {
     const user = await users.get(ann.id)
@@ -150,7 +150,7 @@ test.serial('what is done in somebody’s name without a request stops as well',
   t.is(await can(), 'yes')
 })
 
-test.serial('who signs up accepts at once or later', async t => {
+test.serial('terms are accepted at sign-up or later', async t => {
   await setTerms('For newcomers.')
   for (const [email, acceptTerms] of [
     ['ready@example.org', true],

@@ -21,7 +21,7 @@ test('from an invitation and a sign-up to a role in a space and out of it again,
   const { id: space } = (await owner.post('/api/spaces', { name: 'Rivers', description: '' })).body as { id: string }
   const dataset = await newDataset(person.call, { name: 'Gauges', space: [space] })
 
-  // Invited before there is an account.
+  // Invited before the account exists.
   t.like(await owner.post(`/api/spaces/${space}/invite`, { emails: [email] }), { status: 200, body: [{ email, status: 'invited' }] })
   t.regex((await mailsTo(server, mailer, email)).at(-1)?.subject ?? '', /invites you to the space Rivers/)
 
@@ -43,24 +43,24 @@ test('from an invitation and a sign-up to a role in a space and out of it again,
   const session = byCookie(server, signedIn.headers.get('set-cookie')?.split(';')[0] ?? '')
   const me = callsOf(session)
 
-  // Nothing goes before the terms are accepted.
+  // Every request is refused until the terms are accepted.
   t.like(await me.get(`/api/datasets/${dataset}`), { status: 403, body: { code: 'terms-not-accepted' } })
   t.like(await nobody.get('/api/configuration'), { status: 200, body: { tosText: 'Share what you can.' } })
   t.is((await me.post('/api/users/acceptTerms')).status, 200)
   t.false('termsPending' in (await ok<object>(session('/api/me'))))
 
-  // The invitation has made a viewer of them.
+  // The invitation has made them a viewer.
   t.like(await me.get(`/api/datasets/${dataset}`), { status: 200, body: { name: 'Gauges' } })
   const rename = () => me.put(`/api/datasets/${dataset}/title`, { name: 'Gauges, again' })
   t.is((await rename()).status, 403)
   t.is((await me.post(`/api/spaces/${space}/invite`, { emails: ['other@example.org'] })).status, 403)
 
-  // Another role counts at the next request.
+  // Another role applies at the next request.
   t.is((await me.put(`/api/spaces/${space}/members/${id}`, { role: 'Editor' })).status, 403)
   t.is((await owner.put(`/api/spaces/${space}/members/${id}`, { role: 'Editor' })).status, 200)
   t.is((await rename()).status, 200)
 
-  // And so does the end of it.
+  // So does its removal.
   t.is((await owner.remove(`/api/spaces/${space}/members/${id}`)).status, 200)
   for (const path of [`/api/datasets/${dataset}`, `/api/spaces/${space}`]) t.is((await me.get(path)).status, 404)
   t.is((await rename()).status, 404)

@@ -21,7 +21,7 @@ const reference: readonly string[] = [
   ...['add_user_to_space', 'remove_user_from_space', 'acceptrequest_space', 'rejectrequest_space'],
 ]
 
-/** Types that no route gives, with the reason. */
+/** Types that no route produces, with the reason. */
 const withoutRoute: Readonly<Record<string, string>> = {
   set_note_file: 'v1 sets notes on a web page alone; no route of the reference does',
   download_file:
@@ -45,7 +45,7 @@ const linesOf = async (): Promise<readonly Line[]> => {
   return ok<Line[]>(ann.call('/api/events?limit=200'))
 }
 
-/** Types of the lines that something adds to the feed of anyone who does it. */
+/** Types of the lines that `work` adds to the caller's feed. */
 const addedBy = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
   const known = new Set((await linesOf()).map(({ id }) => id))
   await work()
@@ -78,7 +78,7 @@ const asked = async (space: string): Promise<void> => {
 }
 const update = { name: 'renamed', description: '', timetolive: '24', enabled: false }
 
-/** One change of each kind; `first` is done before, unheard. */
+/** One change of each kind; `first` is a preparation whose lines are not compared. */
 const deeds: Readonly<Record<string, { readonly first?: Deed; readonly now: Deed }>> = {
   create_space: { now: () => newSpace(ann) },
   update_space_information: { now: ({ space }) => must(ann.post(`/api/spaces/${space}/update`, update)) },

@@ -141,7 +141,7 @@ test('events that come again, in any order, change nothing', async t => {
   t.deepEqual(await feedOf(bob), before)
 })
 
-test('lines show the name a thing has now', async t => {
+test('lines show the current name of a resource', async t => {
   const bob = await somebody(server, 'bob')
   const space = await newSpace(bob, 'Old space')
   const dataset = await newDataset(bob, { name: 'Old', space: [space] })
@@ -238,7 +238,7 @@ test('files are followed and unfollowed by those who see them', async t => {
   }
 })
 
-test('what goes with its dataset has no line of its own', async t => {
+test('resources deleted with their dataset have no line of their own', async t => {
   const bob = await somebody(server, 'bob')
   const dataset = await newDataset(bob, { name: 'Full' })
   for (const name of ['a.txt', 'b.txt']) await upload(bob.call, dataset, 'x', name)
@@ -269,7 +269,7 @@ test('requests to join concern their sender', async t => {
   )
 })
 
-test('a mention is in the feed of who is mentioned, while they may see where', async t => {
+test('a mention is in the feed of the mentioned user, while they may view the resource', async t => {
   const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
   const space = await newSpace(ann, 'Talk')
   const dataset = await newDataset(ann, { name: 'Talked of', space: [space] })
@@ -289,7 +289,7 @@ test('a mention is in the feed of who is mentioned, while they may see where', a
   t.false((await feedOf(bob)).some(({ event_type }) => event_type.startsWith('mention_')))
 })
 
-test('several files are reported in one line by who may add them', async t => {
+test('several files are reported in one line by callers with the right to add them', async t => {
   const [ann, eve] = [await somebody(server, 'ann'), await somebody(server, 'eve')]
   const dataset = await newDataset(ann, { name: 'Filled' })
   t.like(await ann.post(`/api/datasets/${dataset}/addFileEvent?fileCount=12`), { status: 200, body: 'added new event' })
@@ -299,7 +299,7 @@ test('several files are reported in one line by who may add them', async t => {
   t.is((await ann.post(`/api/datasets/${unknownId}/addFileEvent?fileCount=1`)).status, 404)
 })
 
-test('an e-mail address is for those who may look at the account', async t => {
+test('an e-mail address is shown only to callers who may view the account', async t => {
   const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
   const space = await newSpace(ann, 'Published')
   await publish(server, ann, space)
@@ -331,7 +331,7 @@ test('the feed is read page by page, each line once', async t => {
   t.is((await server.as()('/api/events')).status, 401)
 })
 
-test('comments on what is one’s own are in the feed where that is wanted', async t => {
+test('comments on own resources are in the feed if enabled', async t => {
   const other = await bootForTest({
     t,
     plugins,

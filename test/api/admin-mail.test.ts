@@ -51,7 +51,7 @@ test('without a mail plugin it says so', async t => {
   t.like(await ok(server.as(server.admin.key)('/api/admin/mail/test', test1)), { sent: false, to: server.admin.email })
 })
 
-test('who wants no mails gets none of spaces and mentions, and of five mentions an hour by one person each', async t => {
+test('users who disabled mails get none about spaces and mentions, others at most five about mentions by one person per hour', async t => {
   const [mailer, clock] = [new MemoryMailer(), new FixedClock()]
   const server = await bootForTest({ t, clock, overrides: { [Mailer]: mailer } })
   const [ann, bob, cem] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'cem')]

@@ -21,7 +21,7 @@ type Shown = Readonly<Record<string, unknown>>
 const shown = (call: TestFetch = server.as()) => ok<Shown>(call('/api/configuration'))
 const post = (path: string, json: unknown, call = admin) => call(path, { method: 'POST', json })
 
-test.serial('a new installation has settings that everybody may read', async t => {
+test.serial('a new installation has settings that all callers may read', async t => {
   const settings = await shown()
   t.like(settings, { displayName: 'Pounce', theme: 'simplex.min.css', sensors: 'Sensors', tosText: '', tosHtml: false, tosChanged: null })
   t.deepEqual(await ok(ann.call('/api/admin/configuration')), settings)
@@ -56,7 +56,7 @@ test.serial('an admin changes some settings and the others stay', async t => {
   t.like(await shown(), { displayName: 'Lab', sensor: 'Well' })
 })
 
-test.serial('what is wrong is refused and changes nothing', async t => {
+test.serial('an invalid request is refused and changes nothing', async t => {
   const before = await shown()
   t.like(await refusal(post('/api/admin/configuration', { theme: 'none.css', displayName: 'X' })), {
     status: 400,
@@ -116,7 +116,7 @@ test.serial('many admins at once lose no change', async t => {
   t.like(await shown(), Object.fromEntries(names.map(name => [name, `all at once ${name}`])))
 })
 
-test.serial('a letter reaches the admins, with who wrote it', async t => {
+test.serial('a message to the admins reaches them, with its author', async t => {
   const other = await newPerson(server, 'admin')
   await server.get(Users).change(other.id, { set: { status: 'Admin' } }, [])
   t.deepEqual(await ok(post('/api/admin/mail', { subject: 'Help', body: 'Please\nhelp' }, ann.call)), { status: 'success' })

@@ -60,7 +60,7 @@ test('standing, provider and last sign-in are shown', async t => {
   t.is((await server.as()('/api/admin/users')).status, 401)
 })
 
-test('what no index could find is refused, and so is a wrong filter', async t => {
+test('a query that no index supports is refused, and so is an invalid filter', async t => {
   for (const query of ['text=ab', 'text=a%20b%20c', 'status=Odd', 'after=x', 'limit=0', 'limit=1001'])
     t.is((await refusal(server.as(server.admin.key)(`/api/admin/users?${query}`))).status, 400, query)
 })

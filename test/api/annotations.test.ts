@@ -127,7 +127,7 @@ for (const kind of ['files', 'datasets'] as const) {
     t.deepEqual((await ok<{ tags: string[] }>(ann.call(`${path}/tags`))).tags, [])
   })
 
-  test(`fifty people who tag ${kind} at once lose nothing`, async t => {
+  test(`fifty concurrent tags of ${kind} are all stored`, async t => {
     const path = await target(ann)
     await Promise.all(Array.from({ length: 50 }, (_, n) => ok(ann.call(`${path}/tags`, { method: 'POST', json: { tags: [`t${n}`] } }))))
     t.is((await ok<{ tags: string[] }>(ann.call(`${path}/tags`))).tags.length, 50)

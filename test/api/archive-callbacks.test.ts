@@ -14,7 +14,7 @@ test.after.always(() => scene?.server.stop())
 const statusOf = async (file: string): Promise<unknown> =>
   (await ok<{ status: string }>(ann.person.call(`/api/files/${file}/metadata`))).status
 
-test.serial('an archive extractor says with the key of its job that the file has gone and come back', async t => {
+test.serial('an archive extractor reports with the key of its job that the file was archived and restored', async t => {
   for (const [verb, request, status] of [
     ['archive', 'sendArchiveRequest', 'ARCHIVED'],
     ['unarchive', 'sendUnarchiveRequest', 'PROCESSED'],
@@ -22,7 +22,7 @@ test.serial('an archive extractor says with the key of its job that the file has
     await ok(ann.person.call(`/api/files/${ann.file}/${request}`, { method: 'POST', json: { parameters: {} } }))
     const job = scene.bus.to(extractor).at(-1)
     const key = await scene.keyOf(job!)
-    // As `ncsa.archival.disk` calls it.
+    // The same request as that of `ncsa.archival.disk`.
     await ok(scene.server.as()(`/api/files/${ann.file}/${verb}?key=${key}`, { method: 'POST', json: {} }))
     t.is(await statusOf(ann.file), status)
     t.is((await scene.by(key).post(`/api/files/${ann.sibling}/${verb}`, {})).status, 403)

@@ -28,7 +28,7 @@ const verified = (server: TestServer): Promise<Found> => ok<Found>(server.as(ser
 const stored = async (server: TestServer): Promise<readonly (Line & Stored)[]> =>
   (await Array.fromAsync(server.get(DocumentStore).walk(lines))).toSorted((one, other) => one.seq - other.seq)
 
-/** A server with a dozen lines in one chain, before anything was done to them. */
+/** A server with a dozen unmodified lines in one chain. */
 const furnished = async (t: ExecutionContext): Promise<{ server: TestServer; written: readonly (Line & Stored)[] }> => {
   const server = await bootForTest({ t })
   for (const name of ['ann', 'bob', 'cid']) await newPerson(server, name)

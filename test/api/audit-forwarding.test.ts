@@ -16,10 +16,10 @@ import { newPerson } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 import { until } from '../support/until.ts'
 
-// In a process of its own: lines are sent every two seconds, and a slow test would see them twice.
+// In a separate process: lines are sent every two seconds, and a slow test would receive them twice.
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port
 
-/** Takes octet-counted frames apart, as RFC 6587 says. */
+/** Splits octet-counted frames (RFC 6587). */
 const framesOf = (received: Buffer): string[] => {
   const frames: string[] = []
   for (let at = 0; at < received.length; ) {
@@ -37,7 +37,7 @@ const listening = async (t: ExecutionContext, server: Server, port = 0): Promise
   t.teardown(() => server.close())
   return portOf(server)
 }
-/** What is on the log, in the order of its chain. */
+/** The lines of the log, in the order of the chain. */
 const logged = async (server: TestServer) => {
   const lines = await ok<{ id: string; chain: { id: string; seq: number } }[]>(server.as(server.admin.key)('/api/admin/audit?limit=500'))
   return lines.toSorted((one, other) => one.chain.id.localeCompare(other.chain.id) || one.chain.seq - other.chain.seq).map(({ id }) => id)

@@ -16,10 +16,10 @@ interface Line {
   readonly count: number
 }
 
-/** The number of reads that some lines stand for. */
+/** The number of reads that these lines represent. */
 const readsIn = (lines: readonly Line[]): number => lines.reduce((sum, { count }) => sum + count, 0)
 
-/** A right to view does not include bytes everywhere: here only public ones are for everyone. */
+/** The right to view does not always include downloads: here only public files can be downloaded by all callers. */
 const server = await bootForTest({ config: { access: { private: true } } })
 test.after.always(() => server.stop())
 
@@ -62,7 +62,7 @@ test('a download of a private file is recorded: who, what, how, from where, when
 })
 
 test('reads that differ in nothing but the moment are counted in one line, and no other read is among them', async t => {
-  // On a server of its own: whoever looks at the log has what waits written first.
+  // On a separate server: reading the log first writes pending lines.
   const quiet = await bootForTest({ t, config: { access: { private: true } } })
   const [ann, bob] = [await somebody(quiet, 'ann'), await somebody(quiet, 'bob')]
   const dataset = await newDataset(ann)
@@ -94,7 +94,7 @@ test('a session is named by its id, never by its cookie', async t => {
   t.false(JSON.stringify(line).includes(cookie.split('=')[1] ?? '-'))
 })
 
-test('what everybody may download, descriptions and heads are not recorded by default', async t => {
+test('public downloads, descriptions and HEAD requests are not recorded by default', async t => {
   const ann = await somebody(server, 'ann')
   const [open, closed] = [await newDataset(ann, { name: 'Open' }), await newDataset(ann, { name: 'Closed' })]
   const [shown, hidden] = [await upload(ann.call, open), await upload(ann.call, closed)]

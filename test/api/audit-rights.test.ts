@@ -21,7 +21,7 @@ const log = async (query: string): Promise<readonly Line[]> => {
   await server.drained()
   return ok<Line[]>(server.as(server.admin.key)(`/api/admin/audit?limit=500&${query}`))
 }
-/** What was done to one resource, the oldest first. */
+/** The operations on one resource, oldest first. */
 const done = async (type: string, id: string) => (await log(`type=${type}`)).filter(({ subject }) => subject?.id === id).toReversed()
 
 test.serial('roles: which permissions were given and taken, and by whom', async t => {
@@ -34,7 +34,7 @@ test.serial('roles: which permissions were given and taken, and by whom', async 
   t.is(removed[0]?.about['name'], 'Curator')
 })
 
-test.serial('groups: who belongs to them and where they count', async t => {
+test.serial('groups: their members and their roles', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Pond')
   const group = await idOf(admin.post('/api/groups', { name: 'Pond people', description: '' }))
@@ -73,7 +73,7 @@ test.serial('sessions that are ended, passwords that are changed, and keys that 
   t.false(JSON.stringify(await log(`user=${cid.id}`)).includes('another secret'))
 })
 
-test.serial('the terms: who changed them and who accepted them', async t => {
+test.serial('the terms: changes and acceptances', async t => {
   const dan = await somebody(server, 'dan')
   await admin.post('/api/admin/configuration', { tosText: 'Be kind to each other, always.' })
   t.is((await dan.get('/api/sessions')).status, 403)

@@ -62,7 +62,7 @@ test('keys and sessions leave lines without any secret', async t => {
   for (const secret of [key, bob.password, '127.0.0.1']) t.false(JSON.stringify(stored).includes(secret))
 })
 
-test('tries that fail are one line with a count, and what was typed for a name is nowhere', async t => {
+test('failed sign-ins are one line with a count, and the typed name is not recorded', async t => {
   const cid = await newPerson(server, 'cid')
   const tried = { method: 'POST', json: { email: cid.email, password: 'guess of mine' } }
   for (let at = 0; at < 5; at += 1) t.is((await server.as()('/api/login', tried)).status, 401)
@@ -80,7 +80,7 @@ test('tries that fail are one line with a count, and what was typed for a name i
   t.false(/secret word|nobody@|guess of mine/.test(JSON.stringify(lines)))
 })
 
-test('changes in superadmin mode are noted with route and thing; looking and refused requests are not', async t => {
+test('changes in superadmin mode are recorded with route and resource; reads and refused requests are not', async t => {
   const ann = await somebody(server, 'ann')
   const dataset = await newDataset(ann, { name: 'Of Ann' })
   const name = { name: 'Renamed' }
@@ -96,7 +96,7 @@ test('changes in superadmin mode are noted with route and thing; looking and ref
   t.regex(String(lines[0]?.about['key']), /^[0-9a-f]{24}$/)
 })
 
-test('without a line there is no change in superadmin mode', async t => {
+test('a change in superadmin mode that cannot be recorded is refused', async t => {
   const other = await bootForTest({ t })
   const ann = await somebody(other, 'ann')
   const dataset = await newDataset(ann, { name: 'Kept' })

@@ -45,7 +45,7 @@ test('an address that says no picture has none', async t => {
     t.true([400, 404].includes((await fetch(`${server.url}/api/avatars/${picture}`)).status), picture.slice(0, 20))
 })
 
-test('nothing of Gravatar is in what the server says of people', async t => {
+test('responses about people contain nothing of Gravatar', async t => {
   const person = await newPerson(server, 'private')
   for (const path of ['/api/me', `/api/users/${person.id}`]) t.notRegex(await (await person.call(path)).text(), /gravatar/i)
 })

@@ -167,7 +167,7 @@ test('an archive with nothing but datacite.xml beside its files is read as v1 re
   t.is((await server.get(Datasets).get(described.id))?.name, 'From JSON')
 })
 
-test('any valid bag will do, whoever made it', async t => {
+test('any valid bag is accepted, whatever tool created it', async t => {
   const ann = await somebody(server)
   const payload = { 'a.txt': 'a', 'deep/er/b.txt': 'b', 'c_info.json': 'no description of anything', '100% %0A.txt': 'c' }
   const nameOf = async (archive: Buffer, filename?: string) => {

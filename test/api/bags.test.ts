@@ -10,12 +10,12 @@ import { newCollection, newDataset, newSpace, type Somebody, somebody } from '..
 const lacking = await installBagit()
 const server = await bootForTest({ config: { access: { policy: { allowAnonymousDownload: true } } } })
 test.after.always(() => server.stop())
-/** Tests that the Library of Congress' validator takes part in. */
+/** Tests that use the validator of the Library of Congress. */
 const validated = lacking === undefined ? test : skippedBecause(test, lacking)
 
 const bagOf = async (person: Somebody, path: string) => downloaded(person, `${path}${path.includes('?') ? '&' : '?'}bagit=true`)
 
-/** Reads a bag as RFC 8493 says, without anyone's library; throws where it is not valid. Gives its files by path. */
+/** Reads a bag according to RFC 8493, without a library. Throws when it is not valid. Returns its files by path. */
 const checked = async (archive: Buffer): Promise<ReadonlyMap<string, Buffer>> => {
   const files = await unzip(archive)
   const listed = (name: string) =>
@@ -40,7 +40,7 @@ const checked = async (archive: Buffer): Promise<ReadonlyMap<string, Buffer>> =>
 
 const json = (files: ReadonlyMap<string, Buffer>, path: string) => JSON.parse(String(files.get(path)))
 
-/** A dataset with everything that a bag can say. */
+/** A dataset with everything that a bag can describe. */
 const furnished = async (owner: Somebody) => {
   const space = await newSpace(owner, 'Soil & water')
   const dataset = await newDataset(owner, { name: 'Größe <1> & "2"', description: 'Two lines\nof <b>text</b> & more', space: [space] })

@@ -4,7 +4,7 @@ import { untypedForm } from '../clients/untyped-parts.ts'
 import { ok } from '../support/scene.ts'
 import { newDataset, somebody } from '../support/spaces-and-people.ts'
 
-/** What people see. One proxy passes `/pounce` on, another one takes it away. */
+/** The public address. One proxy passes `/pounce` on, another one strips it. */
 const baseUrl = 'https://data.example.org/pounce'
 const server = await bootForTest({ config: { http: { baseUrl, allowedHosts: ['*'] } } })
 const ann = await somebody(server, 'ann')

@@ -102,11 +102,11 @@ test('a folder is copied with all folders and files below it, empty ones include
   t.like(await ended(ann, { to: { dataset: to }, select: { dataset: from, folder: raw, recursive: true } }), { done: 4, failed: 0 })
   t.deepEqual(await pathsIn(ann, to), ['/deep/two.txt', '/one.txt'])
   t.deepEqual(await foldersIn(ann, to), ['/deep', '/deep/empty'])
-  // All of it into one of its own folders: what is copied is not copied again.
+  // Everything into one of its own folders: the copies are not copied again.
   t.like(await ended(ann, { to: { dataset: from, folder: deep }, select: { dataset: from, recursive: true } }), { failed: 0 })
   t.is((await listed(ann, from)).length, 6)
   t.true((await foldersIn(ann, from)).includes('/raw/deep/raw/deep/empty'))
-  // Without the folders below, and with a filter, there is no tree.
+  // Without subfolders, and with a filter, no tree is copied.
   const flat = await newDataset(ann.call)
   t.like(await ended(ann, { to: { dataset: flat }, select: { dataset: from, folder: raw, filter: 'ONE' } }), { done: 1 })
   t.deepEqual(await pathsIn(ann, flat), ['/one.txt'])
@@ -145,7 +145,7 @@ test('it takes the right to download at one end and the right to add at the othe
   t.is(await copy(ann, to), 'in-trash', 'a target in the trash')
 })
 
-test('what makes no sense is refused at once', async t => {
+test('an invalid request is refused at once', async t => {
   const dataset = await newDataset(bob.call)
   const folder = await newFolder(bob.call, dataset, 'a')
   const start = (json: object) => refusal(bob.call('/api/bulk', { method: 'POST', json: { act: 'copy', ...json } }))
@@ -163,7 +163,7 @@ test('a step that is done again makes no second copy, and counts nothing twice',
   const job = await ended(ann, { to: { dataset: to }, resources: files(...ids) })
   const made = (await listed(ann, to)).map(({ id }) => id).toSorted()
   t.is(made.length, 5)
-  // As after a kill: the outcomes of the step were not committed.
+  // The state after a kill: the outcomes of the step were not committed.
   const documents = server.get(DocumentStore)
   const items = ids.map(id => ({ type: 'file' as const, id, state: 'waiting' as const }))
   await documents.commit({ update: `${job.id}-0`, in: bulkChunks, set: { items, isDone: false } })

@@ -42,7 +42,7 @@ interface Outcome {
 
 const start = (json: object, call: TestFetch = ann.call): Promise<Response> => call('/api/bulk', { method: 'POST', json })
 
-/** The job when nothing is left to do. */
+/** The job when it is complete. */
 const ended = async (json: object, { call }: Person = ann): Promise<Job> => {
   const { id } = await ok<Job>(start(json, call))
   await server.drained()

@@ -14,7 +14,7 @@ test.after.always(() => server?.stop())
 
 const etagOf = async (call: TestFetch, path: string): Promise<string> => (await call(path)).headers.get('etag') ?? ''
 
-/** A change that takes `If-Match`, and where the result is read. */
+/** A change that supports `If-Match`, and the path of the changed resource. */
 interface Change {
   readonly read: string
   readonly path: string
@@ -80,7 +80,7 @@ test('the second of two editors gets 412 from every route that overwrites what p
   }
 })
 
-test('views, tags and uploads are in nobody’s way', async t => {
+test('views, tags and uploads cause no conflicts', async t => {
   const { call } = ann
   const dataset = await newDataset(call, { name: 'ash' })
   const seen = await etagOf(call, `/api/datasets/${dataset}`)
@@ -139,7 +139,7 @@ test('who has the newest JSON of a thing or a list gets 304 without a body', asy
   t.is((await call('/api/datasets?title=fir', { headers: { 'if-none-match': listed } })).status, 200)
 })
 
-test('304 is for those who may read it', async t => {
+test('304 requires the right to read', async t => {
   const own = await bootForTest({ config: { access: { private: true } } })
   t.teardown(() => own.stop())
   const [eve, joe] = [await newPerson(own, 'eve'), await newPerson(own, 'joe')]

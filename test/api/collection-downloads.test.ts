@@ -4,7 +4,7 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { downloaded, newFolder, unzip, uploadBytes } from '../support/archives.ts'
 import { letIn, newCollection, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
-/** On a private server people see what they have rights to and no more. */
+/** On a private server callers see only what they have rights to. */
 const server = await bootForTest({ plugins: recordPlugins, env: { POUNCE_ACCESS__PRIVATE: 'true' } })
 test.after.always(() => server.stop())
 const unknownId = 'f'.repeat(24)

@@ -131,7 +131,7 @@ test('deleting goes through the trash, from which one comes back', async t => {
   t.is((await ann.remove('/api/collections/clearOldCollectionsTrash')).status, 403)
 })
 
-test('old trash of everybody is cleared by a server admin, and nothing else', async t => {
+test('a server admin clears old trash of all accounts, and nothing else', async t => {
   const ann = await somebody(server)
   const admin = callsOf(server.as(server.admin.key))
   const [live, fresh, old] = [await newCollection(ann), await newCollection(ann), await newCollection(ann)]

@@ -82,7 +82,7 @@ test('an e-mail address, and the picture that gives it away, are for those who m
   t.true(seen?.author.fullName.startsWith('ann'))
 })
 
-test('who may not see a thing can neither read, answer nor touch comments on it', async t => {
+test('without the right to view a resource its comments cannot be read, answered or changed', async t => {
   const { path, space } = await scene()
   const comment = await say(bob, `${path}/comment`, 'mine')
   t.is((await eve.get(`${path}/comments`)).status, 404)
@@ -121,7 +121,7 @@ test('a comment is edited and taken away by its author alone', async t => {
   t.is((await bob.remove(`/api/comment/${unknownId}/removeComment`)).status, 404)
 })
 
-test('what makes no comment is refused', async t => {
+test('an invalid comment is refused', async t => {
   const { path, dataset, file } = await scene()
   const section = await sectionOf(ann, file)
   const comment = await say(ann, `${path}/comment`, 'there')
@@ -205,7 +205,7 @@ test.serial('who is mentioned in a comment is notified once, in their feed and b
   t.is(mailsTo(bob).length, mails + 1)
 })
 
-test.serial('an edit notifies new mentions, and nobody is notified of what they may not view', async t => {
+test.serial('an edit notifies new mentions, and only users who may view the resource', async t => {
   const { path, dataset } = await scene()
   const [toBob, toEve, toAnn] = [await mentioned(bob), await mentioned(eve), await mentioned(ann)]
   const mails = mailer.sent.length

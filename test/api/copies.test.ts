@@ -25,7 +25,7 @@ const agent = (kind: 'cat:extractor' | 'cat:user') => ({
   ...(kind === 'cat:user' ? { user_id: `http://any/api/users/${ann.id}` } : { extractor_id: 'https://any/extractors/x/1.0' }),
 })
 
-/** A dataset with a file in the root and one in a/b, metadata of an extractor and of a person on both. */
+/** A dataset with a file in the root and one in a/b, both with metadata of an extractor and of a person. */
 const original = async () => {
   const dataset = await newDataset(ann.call, { name: 'Leaves', description: 'of last year' })
   const a = await newFolder(ann.call, dataset, 'a')

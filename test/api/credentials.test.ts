@@ -25,7 +25,7 @@ interface Answer {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** Sends header lines as they are, twice the same name too. */
+/** Sends header lines unchanged, including duplicate names. */
 const raw = (path: string, lines: readonly (readonly [string, string])[], method = 'GET'): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url)
@@ -42,7 +42,7 @@ const raw = (path: string, lines: readonly (readonly [string, string])[], method
     sent.end()
   })
 
-/** Puts a credential into each place that takes one. */
+/** Sends a credential in each supported place. */
 const places: Readonly<Record<string, (credential: string) => Promise<number>>> = {
   'X-API-Key': async key => (await raw('/api/me', [['X-API-Key', key]])).status,
   '?key=': async key => (await raw(`/api/me?key=${encodeURIComponent(key)}`, [])).status,
@@ -68,7 +68,7 @@ const wrongOf = (right: string): Readonly<Record<string, string>> => ({
   'the name of a member': '__proto__',
 })
 
-test('whatever is wrong with a credential, it is refused in every place, and never taken for nobody', async t => {
+test('an invalid credential is refused in every place, and never treated as anonymous', async t => {
   const right: Readonly<Record<string, string>> = {
     'a session': cookie.slice('pounce_session='.length),
     'a password': ann.password,
@@ -182,7 +182,7 @@ test('two different credentials in one place are none', async t => {
   )
 })
 
-test('a credential that has ended says so with 401 in its place', async t => {
+test('an expired credential gets 401 in its place', async t => {
   const person = await newPerson(server, 'ended')
   const key = await newKey(server, person.email, person.password, 'name=gone')
   const session = await signIn(server, person.email, person.password)

@@ -13,7 +13,7 @@ const own = (person: Somebody) => idsOf(person.get('/api/datasets/canEdit?limit=
 const placesOf = async (id: string) => (await server.get(Files).get(id))?.places.map(place => place.in)
 const filesOf = async (person: Somebody, dataset: string) => (await idsOf(person.get(`/api/datasets/${dataset}/files`))).toSorted()
 
-/** A file that lies in no dataset. */
+/** A file outside datasets. */
 const looseFile = async (owner: Somebody, name = 'loose.txt'): Promise<string> => {
   const form = new FormData()
   form.set('File', new Blob([`bytes of ${name}`]), name)
@@ -59,7 +59,7 @@ test('deleting a dataset but not its files leaves those of its root', async t =>
   t.deepEqual((await server.get(Files).get(file))?.places, [])
 })
 
-test('files of somebody else are not had by making a dataset of them', async t => {
+test('creating a dataset from files of another user gives no access to them', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, file] = [await newSpace(ann), await looseFile(ann)]
   await newDataset(ann, { space: [space], existingfiles: file })

@@ -96,7 +96,7 @@ test('malformed, unknown and removed ids are answered alike', async t => {
   }
 })
 
-test('what is written on a dataset changes, raises its date, and only for those who may edit', async t => {
+test('the description of a dataset can be changed by editors only, and a change updates its date', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newDataset(ann)
   const path = `/api/datasets/${id}`
@@ -171,7 +171,7 @@ test('a license is taken with its short texts written out', async t => {
   }
 })
 
-test('who may read follows the access and the spaces', async t => {
+test('read access follows the access setting and the spaces', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const [here, shut, open] = [

@@ -17,7 +17,7 @@ test.after.always(() => server?.stop())
 
 let made = 0
 
-/** A dataset in a space of two people, and the addresses of all that hangs on one of its files. */
+/** A dataset in a space with two members, and the addresses of all resources attached to one of its files. */
 const scene = async () => {
   made += 1
   const word = `zqderived${made}x`
@@ -78,7 +78,7 @@ const sees = async (t: ExecutionContext, { direct, lists, word }: Scene): Promis
   )
 }
 
-/** At once, whatever has not followed yet; and in lists, once it has. */
+/** Direct reads and searches are checked at once, lists after all events have been handled. */
 const isGone = async (t: ExecutionContext, { direct, lists, word }: Scene): Promise<void> => {
   for (const path of direct) t.is((await member.get(path)).status, 404, path)
   for (const query of [word, `in:*  ${word}`]) {
@@ -90,7 +90,7 @@ const isGone = async (t: ExecutionContext, { direct, lists, word }: Scene): Prom
     t.notRegex(JSON.stringify((await member.get(path)).body).replaceAll(`query=${word}`, ''), new RegExp(word), path)
 }
 
-test.serial('what hangs on a file of a dataset that leaves the space is gone with it', async t => {
+test.serial('resources attached to a file are gone when its dataset leaves the space', async t => {
   const it = await scene()
   await sees(t, it)
   t.is((await ann.post(`/api/spaces/${it.space}/removeDataset/${it.dataset}`)).status, 200)
@@ -100,7 +100,7 @@ test.serial('what hangs on a file of a dataset that leaves the space is gone wit
   await sees(t, it)
 })
 
-test.serial('what hangs on a file that moves to a dataset of its owner alone is gone with it', async t => {
+test.serial('resources attached to a file are gone when it moves to a private dataset of its owner', async t => {
   const it = await scene()
   await sees(t, it)
   const own = await newDataset(ann.call, { name: 'own' })
@@ -109,7 +109,7 @@ test.serial('what hangs on a file that moves to a dataset of its owner alone is 
   t.is((await member.get(`/api/datasets/${it.dataset}`)).status, 200)
 })
 
-test.serial('what hangs on a file of a dataset in the trash is gone until it comes back', async t => {
+test.serial('resources attached to a file are gone while its dataset is in the trash', async t => {
   const it = await scene()
   await sees(t, it)
   t.is((await ann.remove(`/api/datasets/${it.dataset}`)).status, 200)
@@ -119,7 +119,7 @@ test.serial('what hangs on a file of a dataset in the trash is gone until it com
   await sees(t, it)
 })
 
-test.serial('what hangs on a file is gone for whoever is no member any more', async t => {
+test.serial('resources attached to a file are gone for former members', async t => {
   const it = await scene()
   await sees(t, it)
   t.is((await ann.post(`/api/spaces/${it.space}/removeUser?removeUser=${member.id}`)).status, 200)

@@ -8,7 +8,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const task = 'resources.notifications/ask-digests'
 
-/** Keeps mails while it is not away. */
+/** Stores mails while it is available. */
 class Flaky extends MemoryMailer {
   isUnavailable = false
   override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
@@ -28,7 +28,7 @@ const wish = async ({ id }: Somebody, notifications: 'none' | 'direct' | 'hourly
   await server.drained()
 }
 
-/** Bob follows a space of Ann's and receives digests; nothing was written yet. */
+/** Bob follows a space of Ann's and receives digests; none has been sent yet. */
 const scene = async (every: 'hourly' | 'daily') => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Forest')
@@ -89,7 +89,7 @@ test.serial('once a day is once a day, and an end is an end', async t => {
   t.is(mailer.sent.length, 1)
 })
 
-test.serial('what a person may no longer see is not in the mail', async t => {
+test.serial('resources that a user may no longer view are not in the mail', async t => {
   const { ann, space } = await scene('hourly')
   await newDataset(ann, { name: 'Secret', space: [space] })
   await letIn(ann, space, 'Viewer')

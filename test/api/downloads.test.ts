@@ -16,7 +16,7 @@ const server = await bootForTest({ plugins: recordPlugins })
 test.after.always(() => server.stop())
 const unknownId = 'f'.repeat(24)
 const run = promisify(execFile)
-/** Undefined where a program is not installed; whatever else it ends with is its verdict. */
+/** Undefined when the program is not installed; otherwise its exit status is the result. */
 const isAbsent = (error: unknown): undefined => {
   if ((error as { code?: unknown }).code !== 'ENOENT') throw error
   return undefined
@@ -172,7 +172,7 @@ test('bytes that were damaged on the disk break the download off', async t => {
   })
 })
 
-test('downloads that somebody hangs up on do no harm to others', async t => {
+test('aborted downloads do not affect others', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   for (let n = 0; n < 3; n++) await upload(ann, dataset, `${n}.bin`, randomBytes(4_000_000))
@@ -269,7 +269,7 @@ test('bytes that go while they are downloaded break the download off', async t =
   await t.throwsAsync(response.arrayBuffer())
 })
 
-test('what other plugins put together is an archive like any other', async t => {
+test('archives built by other plugins work like any other', async t => {
   const ann = await somebody(server)
   const [one, other] = [await newDataset(ann, { name: 'same' }), await newDataset(ann, { name: 'same' })]
   const ids = [await upload(ann, one, 'a.txt', '1'), await upload(ann, other, 'a.txt', '2')]

@@ -23,5 +23,5 @@ test.after.always(async () => {
   await client.close()
 })
 
-// One after the other: each waits until no event is left, also of the others.
+// Run serially: each test waits until no event is pending, including those of other tests.
 for (const how of ['sorted', 'indexed'] as const) entryTests((isLive ? test.serial : live) as TestFn, () => server, how)

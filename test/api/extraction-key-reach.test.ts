@@ -7,13 +7,13 @@ import { newKey } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 
 let world: Furnished
-/** One for extractors that a person made, and one of a job. */
+/** A key for extractors created by a person, and the key of a job. */
 let keys: readonly string[]
 
 test.before(async () => {
   world = await furnished()
   const { server } = world
-  // Of a server admin: what the key may not do is the key's own limit, not that of the account.
+  // Keys of a server admin: refusals are due to the limits of the key, not to those of the account.
   keys = [await newKey(server, server.admin.email, server.admin.password, 'name=extractor&scope=extraction'), await keyOfJob(world)]
 })
 test.after.always(() => world?.server.stop())
@@ -32,7 +32,7 @@ const keyOfJob = async ({ server, ids }: Furnished): Promise<string> => {
 const ruling =
   /^\/api\/(?:users(?!\/(?:un)?follow)|roles|groups|sessions|password|admin|changeAppearance|sensors\/config|invitations|reports|reindex|deleteindex|logout)|\/(?:members|invite|invitations|requests?|groups|acceptRequest|rejectRequest|removeUser|updateUsers|verify|update|sessions)(?:\/|$)|\/extractors\/(?:labels|enabled)|\/extractions\/(?:failed|queues|pending|jobs|requests)|emptyTrash|clearOld/
 
-test('a key of extractors changes no key, account, role, membership or setting, whoever it belongs to', async t => {
+test('an extractor key changes no key, account, role, membership or setting, whatever its owner', async t => {
   const { server, ids } = world
   const routes = (await declaredRoutes(server)).filter(
     ({ method, path, permission }) => permission === 'serverAdmin' || (method !== 'GET' && ruling.test(path)),

@@ -34,7 +34,7 @@ const annotate = (kind: string, id: string, content: object, extractor = 'someon
   return ok(ann.call(`/api/${kind}/${id}/metadata.jsonld`, { method: 'POST', json: { '@context': [], agent, content } }))
 }
 
-/** What is published while something is done. */
+/** The jobs published during `work`. */
 const during = async (work: () => Promise<unknown>): Promise<readonly Job[]> => {
   const before = bus.jobs.length
   await work()

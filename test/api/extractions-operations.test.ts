@@ -93,7 +93,7 @@ test.serial('admins see recent requests, what waits, what failed, and the queues
   }
 })
 
-test.serial('a job that was dead-lettered runs again when an admin says so', async t => {
+test.serial('a dead-lettered job runs again when an admin requests it', async t => {
   const file = await newFile()
   const job = await ask(file)
   const rerun = (id: string, call = admin) => call(`/api/extractions/jobs/${id}/rerun`, { method: 'POST' })
@@ -188,7 +188,7 @@ test.serial('a file comes as a part, or from an address, into no dataset', async
 const asAdmin = (path: string, json?: unknown) =>
   admin(`${path}?superAdmin=true`, { method: 'POST', ...(json === undefined ? {} : { json }) })
 
-test.serial('a file goes into the archive and comes back when the archive extractor says so', async t => {
+test.serial('a file is archived and restored when the archive extractor reports it', async t => {
   const file = await newFile()
   t.deepEqual(await ok(ann.call(`/api/files/${file}/archive`, { method: 'POST', json: {} })), { status: 'success' })
   t.like(await info(file), { status: 'ARCHIVED' })

@@ -7,7 +7,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 
 const document = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 
-/** Patterns of `process` as extractors for Clowder 1.x write them, with what each wants to be woken by. */
+/** Patterns of `process` as in extractors for Clowder 1.x, each with the events that trigger it. */
 const extractors: Readonly<
   Record<string, { readonly process: Readonly<Record<string, readonly string[]>>; readonly wakes: readonly string[] }>
 > = {
@@ -58,7 +58,7 @@ for (const type of [document, 'image/jpeg', 'multi/files-zipped', 'text/csv'])
     t.deepEqual(queues.sort(), [...wokenBy(type), ...wokenBy('file.added')].sort())
   })
 
-test.serial('metadata that comes and goes wakes whoever takes all of it', async t => {
+test.serial('added and removed metadata triggers extractors for all metadata', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'leaf')
   const path = `/api/files/${file}/metadata.jsonld`
   const agent = { '@type': 'cat:extractor', extractor_id: 'https://example.org/extractors/someone/1.0' }

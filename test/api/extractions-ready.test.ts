@@ -59,7 +59,7 @@ test.serial('a file is PROCESSED while its extractors are at work, which Status 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test.serial('who polls Status from the answer to the upload on never reads that there is nothing to wait for', async t => {
+test.serial('polling Status right after the upload never reports that no extraction is pending', async t => {
   const dataset = await newDataset(ann.call)
   const file = await uploadData(ann.call, dataset, 'notes.md', 'text/markdown')
   t.like(await extracted(ann.call, file), { 'pounce.text': 'DONE', 'pounce.digest': 'DONE', Status: 'Done' })

@@ -25,7 +25,7 @@ const names = async (call: TestFetch, query = ''): Promise<string[]> =>
   (await ok<{ name: string }[]>(call(`/api/extractors${query}`))).map(({ name }) => name).filter(name => name.startsWith('r.'))
 const register = (call: TestFetch, json: unknown, query = '') => call(`/api/extractors${query}`, { method: 'POST', json })
 
-test('a heartbeat registers an extractor with what it says and defaults for the rest', async t => {
+test('a heartbeat registers an extractor with its values and defaults for the rest', async t => {
   const process = { file: ['image/*'], dataset: 'not a list', metadata: ['added.file'] }
   await bus.introduce(
     extractorInfo('r.whole', { process, labels: ['Kind/Leaves', 'Plain'], maturity: 'Staging', bibtex: 7, parameters: { schema: {} } }),
@@ -63,7 +63,7 @@ test('a later heartbeat replaces a public extractor only when its version differ
   t.like(await shown(ann.call, 'r.versions'), { id, description: 'changed', version: '1.1' })
 })
 
-test('a heartbeat that says nothing new writes nothing, also after another extractor was registered', async t => {
+test('an unchanged heartbeat writes nothing, also after another extractor was registered', async t => {
   const info = extractorInfo('r.unchanged')
   await bus.introduce(info)
   const { updated } = await shown(ann.call, 'r.unchanged')
@@ -98,7 +98,7 @@ test('a heartbeat that is broken, or claims what is not its own, changes nothing
   t.deepEqual(await shown(ann.call, 'pounce.image'), image)
 })
 
-test('a heartbeat counts though one of the same name and version was broken, or said the same as before', async t => {
+test('a heartbeat is accepted after a malformed or identical one of the same name and version', async t => {
   await bus.introduce(extractorInfo('r.corrected', { repository: 'none' }))
   t.is((await ann.call('/api/extractors/r.corrected')).status, 404)
   await bus.introduce(extractorInfo('r.corrected'))
@@ -148,7 +148,7 @@ test('over HTTP a private extractor names its owner, who is the caller', async t
   t.true((await names(bob.call)).includes('r.http'))
 })
 
-test('what comes again unchanged is welcome from everybody; a change only from who registered it', async t => {
+test('an unchanged registration is accepted from any caller; a change only from the one who registered it', async t => {
   await bus.introduce(extractorInfo('r.again'))
   t.like(await ok(register(bob.call, extractorInfo('r.again'))), { status: 'OK' })
   t.like(await refusal(register(bob.call, extractorInfo('r.again', { description: 'mine' }))), { status: 403 })
@@ -156,7 +156,7 @@ test('what comes again unchanged is welcome from everybody; a change only from w
   t.like(await shown(bob.call, 'r.again'), { description: 'better', repository: [{ repType: 'git', repUrl: 'x' }] })
 })
 
-test('all that is wrong is said at once, as v1 says it', async t => {
+test('all problems are reported at once, in the form of v1', async t => {
   const answer = await register(ann.call, { name: 'r.wrong', version: 2, repository: 'x' })
   t.is(answer.status, 400)
   const missing = [{ msg: 'error.path.missing', args: [] }]

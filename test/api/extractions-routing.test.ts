@@ -27,7 +27,7 @@ const admin = (path: string, json?: unknown, method = 'POST') =>
 
 const enabledNow = async (): Promise<string[]> => (await ok<{ enabled: string[] }>(admin('/api/extractors/enabled'))).enabled
 
-/** Registers on the bus and, by default, has the extractor run by itself everywhere. */
+/** Registers on the bus and, by default, enables automatic runs of the extractor everywhere. */
 const introduce = async (name: string, process: object, isEnabled = true): Promise<void> => {
   await bus.introduce(extractorInfo(name, { process }))
   if (isEnabled) await ok(admin('/api/extractors/enabled', { enabled: [...(await enabledNow()), name] }))
@@ -119,17 +119,20 @@ test.serial('files added to and removed from a dataset are sent to extractors of
   t.like(await ok(ann.call(`/api/datasets/${dataset}/extractions`)), { length: 3 })
 })
 
-test.serial('an upload without extraction, one in no dataset, and a dataset that goes with its files wake nobody', async t => {
-  await introduce('t.quiet', { file: ['image/x-quiet'], dataset: ['file.*', 'files.added'] })
-  const dataset = await newDataset(ann.call)
-  await typed(dataset, 'image/x-quiet', ann, 'extract=false')
-  const form = new FormData()
-  form.append('File', new Blob(['x'], { type: 'image/x-quiet' }), 'alone.bin')
-  await ok(ann.call('/api/files', { method: 'POST', body: form }))
-  for (let twice = 0; twice < 2; twice++) await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
-  await server.drained()
-  t.deepEqual(bus.to('t.quiet'), [])
-})
+test.serial(
+  'an upload without extraction, one outside datasets, and the deletion of a dataset with files trigger no extractor',
+  async t => {
+    await introduce('t.quiet', { file: ['image/x-quiet'], dataset: ['file.*', 'files.added'] })
+    const dataset = await newDataset(ann.call)
+    await typed(dataset, 'image/x-quiet', ann, 'extract=false')
+    const form = new FormData()
+    form.append('File', new Blob(['x'], { type: 'image/x-quiet' }), 'alone.bin')
+    await ok(ann.call('/api/files', { method: 'POST', body: form }))
+    for (let twice = 0; twice < 2; twice++) await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+    await server.drained()
+    t.deepEqual(bus.to('t.quiet'), [])
+  },
+)
 
 test.serial('spaces enable and disable: enabled in one is stronger than disabled in another', async t => {
   await introduce('t.global', { file: ['image/x-space'] })
@@ -174,7 +177,7 @@ test.serial('queues bound in the old way get jobs, whatever is enabled', async t
   t.is(bus.to('old.queue')[0]?.target.id, file)
 })
 
-test.serial('who may not choose is refused, and so is a choice that makes no sense', async t => {
+test.serial('a choice without permission is refused, and so is an invalid one', async t => {
   const space = await newSpace(ann)
   const path = `/api/spaces/${space}/extractors`
   const none = { enabled: [], disabled: [] }

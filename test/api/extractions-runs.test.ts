@@ -186,7 +186,7 @@ test('the status of a file without runs shows whether an extractor exists', asyn
   t.is((await ann.call('/api/extractions/nonsense/status')).status, 404)
 })
 
-test('a run that is taken back says so; one that an extractor has begun cannot be', async t => {
+test('a cancelled run is shown as such; one that an extractor has started cannot be cancelled', async t => {
   const file = await newFile()
   const cancel = (id: string, json: unknown = { extractor: 'm.any' }, call = ann.call) =>
     call(`/api/files/${file}/extractions/${id}`, { method: 'DELETE', json })
@@ -223,7 +223,7 @@ test.serial('a cancelled run does not hide that an earlier one of its extractor 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test('of two runs of an extractor the one that reported last says where it stands', async t => {
+test('of two runs of an extractor the last report determines the status', async t => {
   const file = await newFile()
   const [earlier, later] = [await asked('files', file), await asked('files', file)]
   await bus.tell(earlier, 'StatusMessage.start: Started')

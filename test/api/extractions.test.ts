@@ -51,7 +51,7 @@ test('the first thumbnail becomes that of the dataset too', async t => {
   t.is((await ok<{ thumbnail: string | null }>(ann.call(`/api/datasets/${dataset}`))).thumbnail, thumbnail)
 })
 
-test('previews say who shows them', async t => {
+test('previews name their previewer', async t => {
   const file = await uploadData(ann.call, await newDataset(ann.call), 'notes.md', 'text/markdown')
   await extracted(ann.call, file)
   const [match] = await ok<{ file_id: string; previews: { pv_route: string; p_id: string; pv_length: string }[] }[]>(
@@ -118,7 +118,7 @@ test('a waiting run can be taken back', async t => {
   t.like(await ok(ann.call(`/api/extractions/${file}/status`)), { 'acme.never-runs': 'Cancel Success', Status: 'Done' })
 })
 
-test('extractors register, are listed, and belong to who registered them', async t => {
+test('extractors register, are listed, and belong to the account that registered them', async t => {
   const json = description('acme.leaves', { categories: ['CONVERT'], process: { file: ['image/*'] }, updated: 'ignored', id: 'ignored' })
   const first = await ok<{ status: string; message: string }>(ann.call('/api/extractors', { method: 'POST', json }))
   t.is(first.status, 'OK')
@@ -142,7 +142,7 @@ test('extractors register, are listed, and belong to who registered them', async
   t.is((await server.as()('/api/extractors')).status, 401)
 })
 
-test('an extractor that does not say what it must is refused', async t => {
+test('an extractor without required members is refused', async t => {
   for (const missing of ['name', 'version', 'description', 'author', 'contexts', 'repository']) {
     const { [missing]: _gone, ...json } = description('acme.incomplete') as Record<string, unknown>
     const answer = await ann.call('/api/extractors', { method: 'POST', json })

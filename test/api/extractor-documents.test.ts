@@ -15,7 +15,7 @@ test('a registration is at most 64 kB long', async t => {
   t.is((await register(60_000)).status, 200)
 })
 
-test('an account registers so many extractors, and goes on changing those', async t => {
+test('registered extractors per account are limited, and existing ones can be changed', async t => {
   const server = await bootForTest({ t, config: { resources: { extractions: { maxPerOwner: 2 } } } })
   const [ann, bob] = [await newPerson(server, 'ann'), await newPerson(server, 'bob')]
   const admin = server.as(server.admin.key)

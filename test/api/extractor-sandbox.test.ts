@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 
-// Where no program is found there is no sandbox of the system, whatever this machine has. It is for the whole process, so the tests take turns.
+// An empty PATH disables the sandbox of the system on any machine. It affects the whole process, so the tests run serially.
 const path = process.env['PATH']
 test.beforeEach(() => {
   process.env['PATH'] = '/nowhere'
@@ -20,7 +20,7 @@ test.serial('a start that requires a sandbox is refused where there is none, wit
   t.regex(error?.message ?? '', /bwrap is not installed/)
 })
 
-test.serial('where there is no sandbox the server is ready, and readiness shows admins what is open', async t => {
+test.serial('without a sandbox the server is ready, and readiness shows admins what is unprotected', async t => {
   const server = await bootForTest({ t, config: sandboxed('auto') })
   const answer = await server.as(server.admin.key)('/readyz')
   t.is(answer.status, 200)

@@ -98,7 +98,7 @@ test('a suspended account has no links, and gets none back', async t => {
   await ends(t, link)
 })
 
-test('people list and revoke their own links, and nobody else’s', async t => {
+test('users list and revoke their own links, and no others', async t => {
   const { person, file } = await owner('lists')
   const [eve, links] = [await somebody(server, 'eve'), [await linkBy(person.call, file), await linkBy(person.call, file)] as const]
   const [one, two] = links
@@ -128,7 +128,7 @@ test('a link says when it was used', async t => {
   await until('the use to be recorded', async () => (await lastUsed()) !== null)
 })
 
-test('whoever may edit a file sees and revokes all links to it; a server admin those of a person', async t => {
+test('editors of a file see and revoke all links to it; a server admin those of a person', async t => {
   const { person } = await owner('maker')
   const [eve, space] = [await somebody(server, 'viewer'), await newSpace(person)]
   await letIn(person, space, 'Viewer', eve)

@@ -51,7 +51,7 @@ test('a license is taken as Clowder 1.x sends it, with its short texts written o
   t.deepEqual(await files.get(id), before)
 })
 
-test('a license can let everybody who sees a file download it, and only those', async t => {
+test('a license can allow downloads to all who may view a file, and only to them', async t => {
   const id = await newFile()
   const path = `/api/files/${id}`
   const open = async (license: object): Promise<number> => {
@@ -71,7 +71,7 @@ test('a license can let everybody who sees a file download it, and only those', 
   t.is((await nobody.get(path)).status, 401)
 })
 
-test('whoever takes the name of the rights holder gets no right by it', async t => {
+test('taking the name of the rights holder gives no right', async t => {
   const [own, carl] = [await newSpace(ann), await somebody(server, 'renamed')]
   await letIn(ann, own, 'Viewer', carl)
   const id = await upload(ann.call, await newDataset(ann.call, { space: [own] }))
@@ -146,7 +146,7 @@ test('deleting by GET takes a key: no cookie does, and HEAD does nothing', async
   t.is((await ann.get('/api/files/bulkRemove?fileIds=')).status, 400)
 })
 
-test.serial('a link gives a file to anybody for seven days', async t => {
+test.serial('a link gives access to a file without an account for seven days', async t => {
   const id = await newFile('by link')
   const { status, body } = await ann.post(`/files/${id}/links`)
   t.is(status, 200)

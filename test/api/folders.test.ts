@@ -155,7 +155,7 @@ test('a deleted dataset takes its folders along', async t => {
   for (const id of [top, inner]) t.is(await server.get(Folders).get(id), undefined)
 })
 
-test('the tree shows what lies below what', async t => {
+test('the tree shows the hierarchy', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const collection = await newCollection(ann, { space })

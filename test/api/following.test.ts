@@ -46,7 +46,7 @@ test('following recommends what others who follow the same follow most, as far a
   t.false(after.recommendations?.some(({ id }) => id === dataset || id === space))
 })
 
-test('at most ten things are recommended, and none that the caller follows or is', async t => {
+test('at most ten resources are recommended, excluding followed ones and the caller', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await meet(server, ann, bob)
@@ -62,7 +62,7 @@ test('at most ten things are recommended, and none that the caller follows or is
   t.true(recommendations.every(({ id }) => id !== sets[0] && id !== bob.id && id !== space))
 })
 
-test('following what one may not see, what is not there or nobody signed in for, is refused', async t => {
+test('following an invisible or missing resource, or anonymously, is refused', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const dataset = await newDataset(ann)
   for (const id of [dataset, unknownId, 'nonsense']) t.is((await bob.post(`/api/datasets/${id}/follow`)).status, 404)

@@ -31,7 +31,7 @@ interface Raw {
   readonly text: string
 }
 
-/** Sends a path as it is: `fetch` would tidy it. */
+/** Sends a path unchanged: `fetch` would normalize it. */
 const raw = (path: string, key: string | undefined, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Raw> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url)
@@ -49,7 +49,7 @@ const raw = (path: string, key: string | undefined, headers: Readonly<Record<str
     sending.on('error', reject).end()
   })
 
-/** Without what names the request and the resource. */
+/** A response without the parts that identify the request and the resource. */
 const plain = ({ status, headers, text }: Raw, id: string): unknown => {
   const { 'x-request-id': _request, date: _date, connection: _connection, 'keep-alive': _alive, ...rest } = headers
   return [status, rest, text.replaceAll(id, 'an id').replaceAll(/"requestId":"[^"]*"/g, '')]
@@ -63,7 +63,7 @@ const places = (): readonly string[] => [
   `/api/datasets/${dataset}`,
 ]
 
-/** What a stranger and no one get for a resource they may not see is what they get for one that does not exist. */
+/** Strangers and anonymous callers get the same response for an invisible resource as for a missing one. */
 const alike = async (
   t: import('ava').ExecutionContext,
   headers: Readonly<Record<string, string>>,

@@ -155,7 +155,7 @@ test('lists show the same as the resource by itself', async t => {
     )
 })
 
-test('what is in the trash tells since when', async t => {
+test('a trashed resource shows the date of deletion', async t => {
   const { call } = await newPerson(server)
   const [dataset, collection] = [await newDataset(call), await newCollection(call, 'old')]
   await ok(call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
@@ -169,7 +169,7 @@ test('what is in the trash tells since when', async t => {
   t.false(one?.rights.includes('EditDataset'))
 })
 
-test('a view that there is not, a stranger and an absent id are refused as without it', async t => {
+test('an unknown view, a stranger and an absent id are refused as without a view', async t => {
   t.is((await refusal(ann.call(`/api/datasets/${made.dataset}?view=half`))).status, 400)
   t.is((await refusal(server.as()(`/api/datasets/${made.dataset}?view=full`))).status, 401)
   const { call } = await newPerson(server)

@@ -29,7 +29,7 @@ test.after.always(() => server.stop())
 
 const texts = (...numbers: readonly number[]) => numbers.map(String)
 
-test('where geostreams are not for everybody, one sees those of ones spaces and ones own, in lists, counts, by number and by search', async t => {
+test('where geostreams are not public, callers see those of their spaces and their own, in lists, counts, by number and by search', async t => {
   for (const path of ['sensors', 'streams', `sensors/${sensors.shared}`, `streams/${streams.shared}`, 'counts', 'config'])
     t.is((await nobody.get(`${G}/${path}`)).status, 401, path)
   const seen: readonly (readonly [Somebody, readonly number[], readonly number[], object])[] = [
@@ -81,7 +81,7 @@ const callerOf = async ({ id }: Somebody) => {
   return users.callerOf(user)
 }
 
-test('whoever leaves a space sees its streams no longer, whatever these still say', async t => {
+test('former members of a space no longer see its streams, even before these are updated', async t => {
   const [ivy, jon] = [await somebody(server, 'Ivy'), await somebody(server, 'Jon')]
   const space = await newSpace(ivy)
   await letIn(ivy, space, 'Viewer', jon)
@@ -90,7 +90,7 @@ test('whoever leaves a space sees its streams no longer, whatever these still sa
   t.deepEqual(await idsOf(jon.get(`${G}/streams?stream_name=left%20behind`)), texts(stream))
   await ivy.put(`${G}/sensors/${sensor}`, { spaces: [] })
   await server.drained()
-  // As if the streams had not been updated yet.
+  // Simulates streams that have not been updated yet.
   await server.get(Streams).change(streamIdOf(stream), { set: { spaces: [space] } }, [])
   t.deepEqual((await jon.get(`${G}/streams?stream_name=left%20behind`)).body, noData)
   t.is((await jon.get(`${G}/streams/${stream}`)).status, 404)

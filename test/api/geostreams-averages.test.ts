@@ -17,7 +17,7 @@ const path = '/api/geostreams/datapoints/averages'
 
 const july = (day: number): string => `2017-07-${String(day).padStart(2, '0')}T06:00:00Z`
 
-/** Of the first stream of the station, of its second, of one without readings, of that of the buoy; numbers that add up to none. */
+/** Readings of the first stream of the station, of its second, of one without readings, and of the stream of the buoy; some numbers sum to infinity. */
 const told: readonly (readonly Told[])[] = [
   [
     { at: july(3), until: july(4), properties: { v: 3, note: 'third', late: 'x' } },
@@ -60,7 +60,7 @@ const only = async (query: string): Promise<Row> => {
   if (!row || more.length > 0) throw new Error(`${more.length} more`)
   return row
 }
-/** The id of the reading that starts then. */
+/** The ID of the reading with this start. */
 const idAt = (start: string): number | undefined => points.find(({ startMs }) => startMs === Date.parse(start))?.id
 
 test('each sensor with readings is returned, by name: its first reading, with the times and streams of all', async t => {
@@ -198,7 +198,7 @@ test('HEAD returns what a GET would, without a body', async t => {
   t.is((await ann.call(`${path}?stream_id=99999`, { method: 'HEAD' })).status, 404)
 })
 
-test('where geostreams are not for everybody, averages are of what one may see', async t => {
+test('where geostreams are not public, averages are of visible readings', async t => {
   const closed = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const [bob, eve] = [await somebody(closed, 'bob'), await somebody(closed, 'eve')]
   const stream = await newStream(bob, await newSensor(bob, { name: 'hidden' }))

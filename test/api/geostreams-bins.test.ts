@@ -9,15 +9,15 @@ import { type NaiveEntry, naiveBins } from '../support/naive-bins.ts'
 import { type Told, tell } from '../support/readings.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 
-// In a process of its own: at most eight exports run at once, and slow ones would be too many.
+// In a separate process: at most eight exports run at once, and slow ones would exceed this limit.
 let server: TestServer
 let ann: Somebody
-/** By name: its number, its streams, and all its readings. */
+/** Sensors by name: number, streams, and all readings. */
 const made: Record<string, { readonly id: number; readonly streams: readonly number[]; readonly points: readonly Datapoint[] }> = {}
 const path = '/api/geostreams/datapoints/bin'
 const [hourMs, dayMs] = [3_600_000, 86_400_000]
 
-/** Moments where a year, a month or a season begins, leap days, and the last of their milliseconds. */
+/** Starts of years, months and seasons, leap days, and their last milliseconds. */
 const edges = [
   '2016-02-29',
   '2016-03-01',
@@ -86,7 +86,7 @@ const rows = async (rest: string, call = ann): Promise<readonly Row[]> => {
   return body as readonly Row[]
 }
 
-/** What the server returns for an entry that was summed up manually. */
+/** The expected response of the server for a manually computed entry. */
 const toldOf = ({ depth, label, date, depth_code, sources, doubles, array }: NaiveEntry) => ({
   ...{ depth, label, date, depth_code, sources },
   ...(doubles.length > 0
@@ -95,7 +95,7 @@ const toldOf = ({ depth, label, date, depth_code, sources, doubles, array }: Nai
 })
 
 const sorted = (list: unknown): unknown => (Array.isArray(list) ? [...list].sort() : list)
-/** Without the parts of its date, and with lists that have no order in order. */
+/** An entry without the parts of its date, with unordered lists sorted. */
 const comparable = ({ year, month, week, day, hour, minute, ...entry }: Entry) => ({
   ...entry,
   sources: sorted(entry.sources),
@@ -280,7 +280,7 @@ test('a reading that enters endless bins is refused, not half answered', async t
   t.regex(JSON.stringify(body), /longer/)
 })
 
-test('where geostreams are not for everybody, sums are of what one may see', async t => {
+test('where geostreams are not public, sums are of visible readings', async t => {
   const closed = await bootForTest({
     t,
     config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } },
@@ -326,7 +326,7 @@ test('a store that becomes unavailable is 503 before the first bytes, and ends t
   t.is((await rows('minute/0', bob))[0]?.properties['v']?.length, 5000)
 })
 
-test('long answers go out in gzip, while they are made, to who reads it', async t => {
+test('long responses are compressed with gzip while they are produced, for clients that accept it', async t => {
   const answer = await ann.call(`${path}/day/5`, { headers: { 'accept-encoding': 'gzip' } })
   t.is(answer.headers.get('content-encoding'), 'gzip')
   t.is(((await answer.json()) as readonly unknown[]).length > 0, true)

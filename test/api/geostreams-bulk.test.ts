@@ -79,7 +79,7 @@ test('datapoints with one stream beside them all go in, and their count is the a
     t.deepEqual([status, body], [200, 600])
   }
   t.is(await countOf(own), 1200)
-  // Some clients begin texts with a mark of their order.
+  // Some clients begin texts with a byte order mark.
   const marked = `\ufeff${JSON.stringify({ datapoints: points(2), stream_id: String(own) })}`
   t.deepEqual((await send(marked, 'application/json')).body as number, 2)
   t.deepEqual((await ann.post(bulk, { stream_id: String(own), datapoints: [] })).body, 0)
@@ -183,7 +183,7 @@ test('when nothing is left the answer is 400 with the same report, and the messa
   t.is(await countOf(own), 0)
 })
 
-test('a latitude that looks swapped is said to', async t => {
+test('a latitude that looks swapped is reported', async t => {
   const own = await stream()
   const { body } = await ann.post(bulk, { datapoints: [point(1, { geometry: pointAt(40.1, -100.2, 0) })], stream_id: own })
   t.regex((body as Report).lines[0]?.message ?? '', /swapped/)

@@ -20,7 +20,7 @@ interface Scene {
   readonly stream: number
 }
 
-/** A server that keeps answers, with a sensor of ann's and its stream of 3 readings. */
+/** A server that caches responses, with a sensor of ann's and its stream of 3 readings. */
 const scene = async (t: ExecutionContext, { maxMiB = 1, overrides = {}, access = {} } = {}): Promise<Scene> => {
   const config = { resources: { geostreams: { cacheMaxMiB: maxMiB } }, access }
   const server = await bootForTest({ t, config, overrides })
@@ -49,7 +49,7 @@ interface Kept {
 const kept = async (who: Calls): Promise<Kept> => JSON.parse(await got(who, 'cache')) as Kept
 const keys = async (who: Calls): Promise<readonly string[]> => Object.keys((await kept(who)).files)
 
-/** How many numbers there are in all. */
+/** The total count of numbers. */
 const counted = (body: string): number =>
   (JSON.parse(body) as readonly { readonly properties: { readonly v: readonly { readonly count: number }[] } }[])
     .flatMap(({ properties }) => properties.v)
@@ -208,7 +208,7 @@ test.serial('the oldest answers go when there is no room, and too long ones are 
   t.is((await keys(ann)).length, 1)
 })
 
-test.serial('bytes that went, or cannot be kept, stand in nobody’s way', async t => {
+test.serial('cached bytes that are missing or cannot be stored cause no error', async t => {
   const { ann, server } = await scene(t)
   const answer = await got(ann, 'datapoints/averages')
   const [key = ''] = await keys(ann)
@@ -255,7 +255,7 @@ test.serial('what was kept is there after a restart, and still no older than it 
   t.is(counted(await got(again, 'datapoints/bin/day/0')), 4)
 })
 
-test.serial('where geostreams are not for everybody, nothing is cached for or served from the cache to callers who see a part', async t => {
+test.serial('where geostreams are not public, the cache is not used for callers who see only a part', async t => {
   const { ann, server, admin, stream } = await scene(t, { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } })
   const eve = await somebody(server, 'eve')
   t.is(counted(await got(ann, 'datapoints/bin/day/0')), 3)
@@ -281,7 +281,7 @@ test.serial('an unknown key is not found', async t => {
     t.is((await ann.get(`/api/geostreams/cache/${key}`)).status, 404, key)
 })
 
-test.serial('answers are thrown away by who may delete what they are about, all of them by server admins', async t => {
+test.serial('cached responses are deleted by callers who may delete their subject, all of them by server admins', async t => {
   const { ann, server, admin, sensor, stream } = await scene(t)
   const eve = await somebody(server, 'eve')
   const other = await newStream(eve, await newSensor(eve, { name: 'other' }))

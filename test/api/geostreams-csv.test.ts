@@ -8,7 +8,7 @@ import { newSensor, newStream, pointAt } from '../support/geostreams.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
-/** A store that makes up what it reads, as long as someone reads, and can fail on the way. */
+/** A store that generates readings while they are consumed, and can fail midway. */
 class EndlessStore extends MemoryGeoStore {
   pieces = 0
   given = 0
@@ -59,7 +59,7 @@ const filled = async (by: Somebody, of: number, all: readonly Properties[], more
   return stream
 }
 
-/** Rows of cells as RFC 4180 has them; undefined is a cell without anything, also without quotes. */
+/** Rows of cells (RFC 4180); undefined is an empty cell without quotes. */
 const rowsOf = (text: string): readonly (readonly string[])[] => {
   const rows: string[][] = []
   let row: string[] = []
@@ -236,7 +236,7 @@ for (const format of ['json', 'geojson', 'csv'])
   })
 
 for (const format of ['json', 'csv'])
-  test.serial(`nothing more of ${format} is read than somebody takes`, async t => {
+  test.serial(`no more of ${format} is read than the client consumes`, async t => {
     store.stream = await newStream(ann, sensor)
     store.pieces = 100_000
     const answer = await opened(`?format=${format}`)

@@ -152,7 +152,7 @@ test('limited keys reach as far as they say', async t => {
   t.is((await held.get(`${path}/${await made()}`)).status, 404)
 })
 
-test('a deleted datapoint is gone, and its stream says so', async t => {
+test('a deleted datapoint is gone, and the statistics of its stream follow', async t => {
   const own = await newStream(ann, sensor)
   const id = await made({ stream_id: String(own) })
   const { body, status } = await ann.remove(`${path}/${id}`)

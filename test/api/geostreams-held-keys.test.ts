@@ -6,7 +6,7 @@ import { newKey } from '../support/people.ts'
 import { newSpace, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
-// Everyone may read geostreams here, and answers are kept: a key that is held to a space sees its space all the same.
+// All callers may read geostreams here, and responses are cached: a key limited to a space still sees only that space.
 const server = await bootForTest({ config: { resources: { geostreams: { cacheMaxMiB: 8 } } } })
 
 const ann = await somebody(server, 'ann')

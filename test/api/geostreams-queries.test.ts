@@ -49,7 +49,7 @@ const asked = async (query: Readonly<Record<string, string | readonly string[]>>
   return body as readonly Shown[]
 }
 const starts = ['2017-01-10T00:00:00Z', '2017-08-10T00:00:00Z', '2017-06-30T12:00:00Z', '2018-02-01T00:00:00Z', '2018-12-31T23:00:00Z']
-/** The `n` of what is found. */
+/** The `n` of the results. */
 const found = async (query: Readonly<Record<string, string | readonly string[]>>) =>
   (await asked(query)).map(shown => starts.indexOf(String(shown['start_time'])) + 1)
 
@@ -233,7 +233,7 @@ test.serial('JSON and CSV are compressed for clients that request it', async t =
   for (let at = 0; at < ids.length; at += 1000) await server.get(GeoStore).remove({ ids: ids.slice(at, at + 1000) })
 })
 
-test('where geostreams are not for everybody, each sees what their spaces and authorship let them see', async t => {
+test('where geostreams are not public, callers see only those of their spaces and their own', async t => {
   const closed = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const [owner, member, other] = [await somebody(closed, 'owner'), await somebody(closed, 'member'), await somebody(closed, 'other')]
   const space = await newSpace(owner)

@@ -181,7 +181,7 @@ test('a page of an area is full although its cells hold much else', async t => {
   t.is((await idsOf(nobody.get(`${G}/sensors?geocode=33.001,99.001,5`))).length, 12)
 })
 
-test('whatever is no area is refused with what would be right', async t => {
+test('an invalid area is refused with the valid forms', async t => {
   const wrong = [
     ...['1', '1,2', '1,2,3,4,5', '1,2,3,4,5,6,7', 'a,b,c', '1,2,', '1,,3', '95,0,1', '0,200,1', '0,0,-1', '0,0,NaN', '0,0,Infinity'],
     ...['0,0,99999', '10,0,5,20', "1,2,3'; drop table", '1 2 3'],

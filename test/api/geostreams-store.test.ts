@@ -16,7 +16,7 @@ const G = '/api/geostreams'
 const geometry = { type: 'Point', coordinates: [0, 0] } as const
 const reading = (id: number, stream: number) => ({ id, stream, startMs: 0, endMs: 0, createdMs: 0, geometry, properties: { ph: 7 } })
 
-/** A store that can be away. */
+/** A store that can be made unavailable. */
 class FarGeoStore extends MemoryGeoStore {
   isUnavailable = false
   removals = 0
@@ -89,7 +89,7 @@ test('the typed client has sensors and streams', async t => {
   t.is(refused.status, 404)
 })
 
-test('readings of more than 10,000 streams are counted, but not chosen by somebody who may not see all', async t => {
+test('readings of more than 10,000 streams are counted, but cannot be selected by callers who may not view all', async t => {
   const server = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const person = await newPerson(server)
   const owner = callsOf(person.call)

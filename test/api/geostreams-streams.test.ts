@@ -67,12 +67,12 @@ test('a stream that is not well described is refused and not made', async t => {
   t.deepEqual((await admin.get(`${G}/streams?stream_name=not%20made`)).body, noData)
 })
 
-test('a search that finds no stream says so, and one that does lists by name', async t => {
+test('a search without results reports that, and other results are listed by name', async t => {
   const sensor = await newSensor(ann)
   const geometry = pointAt(33, -33)
   for (const query of ['stream_name=nowhere', 'geocode=-33,33,1', 'geocode=-33,33,1&limit=3']) {
     t.deepEqual((await nobody.get(`${G}/streams?${query}`)).body, noData, query)
-    // pyclowder's own path, and what it takes for nothing.
+    // The path that pyclowder uses, and the response that it takes for nothing found.
     t.deepEqual((await nobody.get(`${G}/stream?${query}`)).body, [], query)
   }
   const two = await newStream(ann, sensor, { name: 'two', geometry })

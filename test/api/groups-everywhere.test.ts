@@ -54,7 +54,7 @@ test('people of a file, of a space and of reports count members of groups', asyn
   t.regex(line ?? '', /,"?2"?\s*$/)
 })
 
-test('one who is in a space by the account and by a group is there once', async t => {
+test('a member by account and by group is listed once', async t => {
   await ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Editor' })
   const { items } = await server.get(Users).peopleOf(space, { limit: 10 })
   t.deepEqual(items.map(({ id }) => id).sort(), [ann.id, bob.id].sort())

@@ -24,7 +24,7 @@ const fill = async (group: string, ...people: readonly Somebody[]): Promise<void
 }
 const groupsOf = async (person: Somebody) => (await server.get(Users).get(person.id))?.groups ?? []
 
-test.serial('a server admin makes, changes and deletes groups; others see that there are', async t => {
+test.serial('a server admin creates, changes and deletes groups; others only see them', async t => {
   const ann = await somebody(server)
   const id = await newGroup({ name: 'Lake people' })
   const { body } = await ann.get(`/api/groups/${id}`)
@@ -152,7 +152,7 @@ test.serial('the role of a group counts for its members, besides their own, unti
   t.is((await ann.remove(`/api/spaces/${space}/groups/${id}`)).status, 400)
 })
 
-test.serial('a group gets roles from those who may edit the space', async t => {
+test.serial('editors of a space give roles to a group', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newGroup()]
   const path = `/api/spaces/${space}/groups/${id}`
@@ -184,7 +184,7 @@ test.serial('on a private server adding a group to a space does not reveal its m
   t.deepEqual((await server.get(Groups).get(id))?.memberships, [])
   await letIn(ann, space, 'Admin', bob)
   t.is((await bob.put(path, { role: 'Viewer' })).status, 200)
-  // It is there now: its role is for those who edit the space.
+  // The group is in the space now: its role may be set by editors of the space.
   t.is((await ann.put(path, { role: 'Editor' })).status, 200)
   const other = await newSpace(cid)
   t.is((await admin.put(`/api/spaces/${other}/groups/${id}?superAdmin=true`, {})).status, 200)

@@ -20,11 +20,11 @@ const entries = (files: Files): ZipEntry[] =>
   Object.entries(files).map(([name, bytes]) => ({ name, bytes: Buffer.from(bytes as Uint8Array) }))
 const good = bagFiles({ 'a.txt': 'a', 'b.txt': 'b' })
 const goodZip = zipOf(good)
-/** A valid bag and an entry that is nowhere listed, so that only the entry itself can be what is refused. */
+/** A valid bag with an additional unlisted entry, so that only this entry can be the reason for a refusal. */
 const withEntry = (name: string, fields: ZipEntry['fields'] = {}, bytes: Uint8Array = Buffer.from('x')): Buffer =>
   zip([...entries(good), { name, bytes, ...(fields ? { fields } : {}) }])
 const without = (name: string): Files => Object.fromEntries(Object.entries(good).filter(([path]) => path !== name))
-/** A bag whose tag file is another one; its tag manifest is right. */
+/** A bag with changed tag files and a matching tag manifest. */
 const tagged = (tags: Files): Buffer => bagZip({ 'a.txt': 'a' }, { tags })
 const changed = (archive: Buffer, find: string, put: string): Buffer => {
   const at = archive.lastIndexOf(find)
@@ -32,7 +32,7 @@ const changed = (archive: Buffer, find: string, put: string): Buffer => {
   copy.write(put, at, 'latin1')
   return copy
 }
-/** Claims another uncompressed size in the directory than there is. */
+/** Declares a wrong uncompressed size in the directory. */
 const lying = (sizeBytes: number): Buffer =>
   zip(entries(good).map(entry => (entry.name === 'data/a.txt' ? { ...entry, fields: { sizeBytes } } : entry)))
 const huge = (megabytes: number): Buffer => Buffer.alloc(megabytes << 20)
@@ -121,7 +121,7 @@ const hostile: readonly (readonly [string, () => Buffer, RegExp])[] = [
 
 const prefixed = (folder: string): Files => Object.fromEntries(Object.entries(good).map(([path, bytes]) => [folder + path, bytes]))
 
-/** What could be left of an import: datasets out of sight, bytes, archives. */
+/** Possible leftovers of an import: hidden datasets, bytes, archives. */
 const remains = async () => {
   await server.drained()
   const importing = await Array.fromAsync(server.get(DocumentStore).walk(datasets))
@@ -160,7 +160,7 @@ test.serial('a bomb in many entries is one too', async t => {
   t.regex(message, /would unpack to more than 100 times|not in a manifest/)
 })
 
-test.serial('whoever hangs up in the middle leaves nothing', async t => {
+test.serial('an aborted import leaves nothing', async t => {
   const before = await remains()
   const archive = bagZip(Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}.bin`, Buffer.alloc(200_000, at)])))
   const boundary = 'b'

@@ -33,7 +33,7 @@ const imported = async (name: string, extract = false) => {
 const found = async (word: string) =>
   idsOf(ann.get(`/api/search?query=${word}`).then(answer => ({ ...answer, body: (answer.body as { results: unknown }).results })))
 
-test.serial('what is being imported is there for nobody, and all at once for everybody who may see it', async t => {
+test.serial('an import is invisible until complete, then visible at once to all who may view it', async t => {
   await server.drained()
   const before = await server.get(Counters).instance()
   const { dataset, file, folder } = await imported('quokka')

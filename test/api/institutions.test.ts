@@ -21,7 +21,7 @@ const allNames = async (person: Somebody, path: string): Promise<readonly string
 }
 
 for (const [kind, add, answer] of kinds) {
-  test(`${kind} are added by anybody with an account, once each, and listed by name`, async t => {
+  test(`${kind} are added by any account, once each, and listed by name`, async t => {
     const ann = await somebody(server)
     const given = ['Zürich', 'Ice_Lab', ' Ice   Lab ', 'ice lab', 'Ocean Centre']
     for (const name of given) {
@@ -34,7 +34,7 @@ for (const [kind, add, answer] of kinds) {
     t.deepEqual(await allNames(ann, `/api/${kind}?limit=2`), expected)
   })
 
-  test(`${kind} without a name, or from nobody, are refused`, async t => {
+  test(`${kind} without a name, or from anonymous callers, are refused`, async t => {
     const ann = await somebody(server)
     for (const name of ['', '%20', '%00', 'x'.repeat(201)]) t.is((await ann.post(`/api/${kind}/${add}${name}`)).status, 400)
     t.is((await ann.get(`/api/${kind}?after=nonsense`)).status, 400)

@@ -66,7 +66,7 @@ test.serial('those whom one may look at are members at once, others are invited 
   t.like(await waiting(ann, space), [{ email, role: { name: 'Viewer' } }])
 })
 
-test.serial('whoever signs up with an address that was invited is a member from then on', async t => {
+test.serial('an account created with an invited address is a member at once', async t => {
   const ann = await somebody(server)
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const email = newAddress()
@@ -83,7 +83,7 @@ test.serial('whoever signs up with an address that was invited is a member from 
   t.true((await mailsTo(email)).some(({ subject }) => subject.includes('added you to the space')))
 })
 
-test.serial('an address that nobody has checked opens no space until it is', async t => {
+test.serial('an unverified address gives no membership until it is verified', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const bob = await somebody(server)
@@ -168,7 +168,7 @@ test.serial('an invitation is renewed, taken back, and ends by itself', async t 
   t.deepEqual(await waiting(ann, space), [])
 })
 
-test.serial('what is not well said invites nobody', async t => {
+test.serial('a malformed invitation invites no one', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const email = newAddress()

@@ -141,7 +141,7 @@ test('a key that was changed in any place is none, and one of another server nei
   t.is((await elsewhere.by(key).get(`/api/files/${ann.file}`)).status, 401)
 })
 
-test('keys that are refused because their jobs have ended count as nobody’s guesses', async t => {
+test('keys refused because their jobs have ended do not count as failed sign-ins', async t => {
   const { scene, ann, job } = await open(t, { resources: { users: { wrongKeysPerAddress: 3 } } })
   const jobs: Job[] = [job]
   for (let n = 0; n < 8; n += 1) jobs.push(await scene.submit(ann.person, 'files', ann.file))

@@ -29,7 +29,7 @@ type By = Awaited<ReturnType<typeof ofFile>>
 const uploadTo = (by: By, path: string) => by.call(path, { method: 'POST', body: formWith('made', 'made.txt') })
 const made = async (by: By, path: string): Promise<string> => (await ok<{ id: string }>(uploadTo(by, path))).id
 
-/** What pyclowder and extractors do with a file. */
+/** The requests of pyclowder and extractors about a file. */
 const works = async (by: By, file: string) => {
   const tags = { tags: ['counted'], extractor_id: extractor }
   const preview = await made(by, '/api/previews')
@@ -54,7 +54,7 @@ const works = async (by: By, file: string) => {
   ].map(({ status }) => status)
 }
 
-/** What they do with the dataset that holds it. */
+/** Their requests about the dataset that contains it. */
 const worksOn = async (by: By, dataset: string) =>
   [
     await by.get(`/api/datasets/${dataset}`),
@@ -87,7 +87,7 @@ test('the key of a dataset’s job does it with the dataset and everything in it
   t.is((await by.post(`/api/datasets/${ann.dataset}/extractions`, { extractor, parameters: {} })).status, 200)
 })
 
-test('what is in another space or dataset is not there, whoever’s it is', async t => {
+test('resources in another space or dataset are not found, whoever owns them', async t => {
   const { other, stranger, elsewhere } = ann
   for (const by of [await ofFile(), await ofDataset()]) {
     const preview = await made(by, '/api/previews')

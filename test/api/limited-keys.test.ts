@@ -15,7 +15,7 @@ const server = await bootForTest({
   config: { access: { private: true } },
 })
 
-/** Calls with a key of the person that reaches so far. */
+/** Calls with a key of the person that has this scope. */
 const keyed = async (person: Somebody, reach: string): Promise<Calls & { readonly key: string }> => {
   const key = await newKey(server, person.email, person.password, `name=${encodeURIComponent(reach)}&${reach}`)
   return { ...callsOf(server.as(key)), key }
@@ -126,7 +126,7 @@ test('its trash is that of its space', async t => {
   t.deepEqual((await idsOf(ann.get('/api/collections/listTrash?limit=0'))).toSorted(), [away, mine].toSorted())
 })
 
-test('a key limited to verbs does what they say, and nothing else', async t => {
+test('a key limited to verbs allows these only', async t => {
   const { dataset } = await things(inside)
   const keys = {
     read: await keyed(ann, 'verbs=read'),
@@ -144,7 +144,7 @@ test('a key limited to verbs does what they say, and nothing else', async t => {
     for (const [verb, attempt] of Object.entries(tries)) {
       const status = await statusOf(attempt(by))
       if (of === verb && verb !== 'delete') t.is(status, 200, verb)
-      // Without the verb read nothing is seen, so that a refusal is that of a missing thing.
+      // Without the verb read nothing is visible, so the refusal is that of a missing resource.
       else t.true([403, 404].includes(status), `${of} ${verb} ${status}`)
     }
   }
@@ -191,7 +191,7 @@ test('a key reaches no further than its owner does at that moment', async t => {
   t.deepEqual(await allIds(bobs.get, '/api/datasets?limit=50'), [])
 })
 
-/** How each route that requires a right without naming a resource keeps a key in its spaces. */
+/** How each route that requires a right without a resource confines a key to its spaces. */
 const looksItself: Readonly<Record<string, string>> = {
   'POST /api/sections': 'demands the right on the file of the body',
   'POST /api/relations': 'demands the right on an end, and that both are seen',
@@ -254,7 +254,7 @@ const looksItself: Readonly<Record<string, string>> = {
 
 const isRoute = (exported: unknown): exported is Route => typeof exported === 'object' && exported !== null && 'declaration' in exported
 
-test('of each route that names no thing it is known how it keeps a key in its spaces', async t => {
+test('every route without a resource declares how it confines a key to its spaces', async t => {
   const unknown: string[] = []
   for await (const path of glob('plugins/*/*/index.ts', { cwd: join(import.meta.dirname, '../..') })) {
     const { plugin } = (await import(`../../${path}`)) as { plugin: PluginDefinition }

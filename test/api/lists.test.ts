@@ -10,7 +10,7 @@ test.after.always(() => server.stop())
 const nobody = callsOf(server.as())
 const encoded = encodeURIComponent
 
-/** Copies of a dataset, as many in a space, all of one moment or each later than the one before. */
+/** Copies of a dataset, and as many in a space, all created at the same time or each later than the one before. */
 const copies = async (of: string, count: number, about: (n: number) => { readonly name?: string; readonly created?: string }) => {
   const documents = server.get(DocumentStore)
   const { revision: _, id: _of, ...record } = (await documents.get(datasets, of)) ?? {}
@@ -22,7 +22,7 @@ const copies = async (of: string, count: number, about: (n: number) => { readonl
   return ids
 }
 
-/** The lists that take a title, for a person who may see and edit everything made in `world`. */
+/** The lists with a title filter, for a person who may view and edit everything in `world`. */
 const world = async (names: readonly string[]) => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
@@ -120,7 +120,7 @@ test('a wrong date is refused by every list, with and without a limit', async t 
 
 const seenBy = async (person: Somebody, owner: Somebody, space: string) => letIn(owner, space, 'Viewer', person)
 
-test('pages over things of one moment miss and repeat nothing, in both directions', async t => {
+test('pages of resources created at the same time miss and repeat nothing, in both directions', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await seenBy(bob, ann, space)

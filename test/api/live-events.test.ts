@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 const server = await bootForTest({ config: { access: { private: true } } })
 test.after.always(() => server.stop())
 
-/** An event that everybody in the test may see last, so that all before it has come or never will. */
+/** A final event visible to all callers of the test: earlier events have arrived before it, or never will. */
 const mark = async (call: Parameters<typeof upload>[0], dataset: string): Promise<string> => upload(call, dataset, 'mark', 'mark.txt')
 
 test('a change of a resource comes as a CloudEvent with its id, name and status', async t => {
@@ -127,7 +127,7 @@ test('anonymous callers have no stream where reading takes an account, and where
   const shown = await newDataset(ann, { name: 'shown', space })
   await open.drained()
   const stream = await listen(open.url, undefined)
-  // A file that is in no dataset is its author's alone, on a public server too.
+  // A file outside datasets is visible only to its author, on a public server too.
   const hidden = await ok<{ id: string }>(ann.call('/api/files?extract=false', { method: 'POST', body: formWith('x', 'private-word.txt') }))
   t.is((await open.as()(`/api/files/${hidden.id}/metadata`)).status, 404)
   const file = await mark(ann.call, shown)
@@ -136,7 +136,7 @@ test('anonymous callers have no stream where reading takes an account, and where
   stream.close()
 })
 
-test('nobody receives an event about what they may not view', async t => {
+test('callers receive no events about resources they may not view', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const [space, secret] = [await newSpace(ann, 'shared-space'), await newDataset(ann, { name: 'canary-dataset' })]
   const shared = await newDataset(ann, { name: 'shared', space })
@@ -447,7 +447,7 @@ test('nothing is reported of an extraction after its end', async t => {
   const ends = () => stream.events.filter(({ type }) => type === 'extraction.finished')
   await until('their ends', () => new Set(ends().map(({ data }) => (data['target'] as { id: string }).id)).size === files.length)
   await server.drained()
-  // What waits is written together, so that a report from before is there once this one is.
+  // Pending reports are written together, so earlier ones have arrived once this one has.
   const last = { activity: 'import', id: unknownId, actor: ann.id, state: 'finished' } as const
   for (const listener of server.get(ProgressListeners).all()) listener.report(last)
   await stream.first('the last report', of('import.finished', unknownId))

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 const server = await bootForTest({ config: { access: { private: true } } })
 test.after.always(() => server.stop())
 
-/** Does something, and waits until a stream with the filter has received it: `type subject` of all that it received. */
+/** Runs `work` and waits until a stream with the filter has received the events. Resolves to `type subject` of all received events. */
 const receivedBy = async (who: Somebody, query: string, wanted: readonly string[], work: () => Promise<unknown>) => {
   await server.drained()
   const [stream, all] = [await listen(server.url, who.key, query), await listen(server.url, who.key)]
@@ -59,7 +59,7 @@ test('a space or a collection as `id` selects changes of the datasets and collec
     await ann.put(`/api/datasets/${dataset}/title`, { name: 'renamed again' })
   }
   t.deepEqual(await receivedBy(ann, `?id=${space}`, inSpace, again), inSpace)
-  // One after the other: an event of something that is deleted for good meanwhile is checked against nothing, and not sent.
+  // One at a time: an event whose resource has been permanently deleted meanwhile cannot be checked, and is not sent.
   for (const gone of [`dataset.trashed dataset/${dataset}`, `dataset.deleted dataset/${dataset}`])
     t.deepEqual(await receivedBy(ann, `?id=${collection}`, [gone], () => ann.remove(`/api/datasets/${dataset}`)), [gone])
 })

@@ -84,7 +84,7 @@ test('of many logos for one place at once one stays, with its bytes alone', asyn
   t.is(left, 1)
 })
 
-test('who may change a logo follows from its path', async t => {
+test('the right to change a logo depends on its path', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const logo = await put(ann.call, `space-${space}`, 'logo')
@@ -103,7 +103,7 @@ test('who may change a logo follows from its path', async t => {
   t.is((await nobody.remove(`/api/logos/${logo.id}`)).status, 401)
 })
 
-test("the installation's own are for everybody, those of a space for who may see it", async t => {
+test('logos of the installation are visible to all callers, those of a space to callers who may view it', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const [own, shown] = [await put(ann.call, `space-${space}`, 'mine'), await put(admin, 'GLOBAL', 'logo')]

@@ -15,7 +15,7 @@ test.before(async () => {
 })
 test.after.always(() => world?.server.stop())
 
-/** What the server alone decides, as records and answers call it. */
+/** Members set by the server only, as named in records and responses. */
 const decided = [
   ...['id', '_id', 'author', 'authorId', 'creator', 'user', 'userId', 'owner', 'email', 'actor'],
   ...['status', 'state', 'role', 'roles', 'permissions', 'scope', 'verbs', 'limits', 'admin', 'isAdmin', 'superAdmin', 'serverAdmin'],
@@ -37,7 +37,7 @@ const decided = [
   ...['datasetCount', 'counts', 'requests', 'source', 'thumbnail', 'revoked', 'extractor', 'dataset', 'file', 'target', 'parent'],
 ]
 
-/** What a route makes free with: sent members are content there, kept as they came. */
+/** Routes whose members are free-form content, stored unchanged. */
 const free: readonly RegExp[] = [
   /metadata/,
   /^\/api\/sections$/,
@@ -53,7 +53,7 @@ const free: readonly RegExp[] = [
 
 const idNames = /(?:^|_)(?:id|space|collection|dataset|file|folder|user)s?$|Ids?$/
 
-/** A value that a schema takes, with ids of resources there are. */
+/** A value valid for a schema, with IDs of existing resources. */
 const fitting = (schema: Schema, name = ''): unknown => {
   if (schema.default !== undefined) return schema.default
   if (schema.enum) return schema.enum[0]
@@ -76,7 +76,7 @@ const needed = ({ query }: DeclaredRoute): URLSearchParams =>
 test('nothing that the server decides is taken from a body, whatever route it is sent to', async t => {
   const markers = new Map<string, string>()
   let taken = 0
-  // What takes resources away comes last.
+  // Deletions come last.
   const rank = ({ method, path }: DeclaredRoute): number => (method === 'DELETE' || /remove|delete|logout|password/i.test(path) ? 1 : 0)
   for (const route of routes.toSorted((one, other) => rank(one) - rank(other))) {
     const { method, path, body } = route

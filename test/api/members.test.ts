@@ -68,7 +68,7 @@ test.serial('members are listed with their roles, groups first, page by page', a
   t.is(nextOf(await bob.get(`/api/spaces/${space}/members?limit=4`)), undefined)
 })
 
-test.serial('members are shown to those who may look at the space', async t => {
+test.serial('members are shown to callers who may view the space', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   t.is((await bob.get(`/api/spaces/${space}/members`)).status, 404)
@@ -99,7 +99,7 @@ test.serial('a member gets a role, another role, and leaves; each emits an event
   t.regex(mails[2] ?? '', /removed you from the space told$/)
 })
 
-test.serial('only those who may edit a space rule over its members', async t => {
+test.serial('only editors of a space manage its members', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -126,7 +126,7 @@ test.serial('only those who may edit a space rule over its members', async t => 
   t.is(await roleOf(bob, space), 'Editor')
 })
 
-test.serial('the last who can edit a space stays', async t => {
+test.serial('the last editor of a space cannot be removed', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -147,7 +147,7 @@ test.serial('the last who can edit a space stays', async t => {
   t.deepEqual(await Promise.all([ann, bob, cid].map(one => roleOf(one, space))), [undefined, 'Admin', undefined])
 })
 
-test.serial('whoever is a member leaves by themselves', async t => {
+test.serial('members can leave by themselves', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Viewer', bob)
@@ -162,7 +162,7 @@ test.serial('whoever is a member leaves by themselves', async t => {
   t.is(answers[0]?.['httpStatus'], 404)
 })
 
-test.serial('two admins who leave at once do not leave the space to nobody', async t => {
+test.serial('two admins who leave concurrently do not leave the space without an admin', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   for (let round = 0; round < 5; round += 1) {
     const space = await newSpace(ann)
@@ -173,7 +173,7 @@ test.serial('two admins who leave at once do not leave the space to nobody', asy
   }
 })
 
-test.serial('somebody requests to join, once, and takes it back', async t => {
+test.serial('a user requests to join, once, and withdraws the request', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann, 'wanted')
   const group = await idOf(admin.post('/api/groups', { name: 'onlookers' }))
@@ -222,7 +222,7 @@ test.serial('a request ends when its sender becomes a member otherwise, with the
   t.is(await roleOf(bob, space), 'Editor')
 })
 
-test.serial('of several who settle one request at once one does it', async t => {
+test.serial('of several concurrent decisions on one request one succeeds', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Admin', ann, cid)
@@ -243,7 +243,7 @@ test.serial('of several who settle one request at once one does it', async t => 
   }
 })
 
-test.serial('a request that somebody began to settle and did not end can be settled', async t => {
+test.serial('a request whose decision was interrupted can be decided', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   const set = (settling: Date) =>
@@ -276,7 +276,7 @@ test.serial('fifty writers on the memberships of one person leave one membership
   }
 })
 
-test.serial('whoever becomes a member while the space is deleted is none', async t => {
+test.serial('a membership created during the deletion of the space is removed', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   for (let round = 0; round < 4; round += 1) {
     const space = await newSpace(ann)

@@ -36,7 +36,7 @@ test('of several contexts of a name the oldest counts', async t => {
   t.deepEqual((await ann.get('/api/contexts/twice/context.json')).body, { '@context': { n: 'http://2' } })
 })
 
-test('a context is removed by who made it, and by a server admin', async t => {
+test('a context is removed by its author, or by a server admin', async t => {
   const id = await idOf(keep('mine', {}))
   t.is((await bob.remove(`/api/contexts/${id}`)).status, 403)
   t.is((await callsOf(server.as()).remove(`/api/contexts/${id}`)).status, 401)
@@ -49,7 +49,7 @@ test('a context is removed by who made it, and by a server admin', async t => {
   t.is((await callsOf(server.as(server.admin.key)).remove(`/api/contexts/${other}`)).status, 200)
 })
 
-test('wrong contexts, and those of nobody in particular, are refused', async t => {
+test('invalid contexts, and those of anonymous callers, are refused', async t => {
   for (const body of [
     {},
     { context_name: 'a' },
@@ -64,7 +64,7 @@ test('wrong contexts, and those of nobody in particular, are refused', async t =
   t.is((await ann.get('/api/contexts/nobody%20made%20it/context.json')).status, 404)
 })
 
-test('anybody reads the base context, with a stale key too', async t => {
+test('all callers read the base context, even with a stale key', async t => {
   const { status, body } = await callsOf(server.as('stale')).get('/contexts/metadata.jsonld')
   t.is(status, 200)
   const context = (body as { '@context': Record<string, unknown> })['@context']

@@ -101,7 +101,7 @@ test.serial('a definition of the installation is made by a server admin and copi
   t.true((await labels(ann, inSpace(space))).includes('water level'), 'copies stay')
 })
 
-test('a definition of a space is made by who may edit the space, and goes with it', async t => {
+test('a definition of a space is created by its editors, and deleted with it', async t => {
   const space = await newSpace(ann)
   const definition = { label: 'soil  type', type: 'list', uri: '' }
   t.is((await bob.post(inSpace(space), definition)).status, 403)
@@ -237,7 +237,7 @@ test('distinct definitions are those of the installation and of one’s spaces, 
   t.false((await labels(bob, '/api/metadata/distinctdefinitions')).includes('same'))
 })
 
-test('labels are offered to who types the name of a field, those of spaces to their people', async t => {
+test('labels are suggested for the names of fields, those of spaces to their members', async t => {
   const space = await newSpace(ann)
   await ann.post(inSpace(space), { label: 'Audible range', type: 'number' })
   const names = async (by: Pick<Calls, 'get'>, filter: string) => (await by.get(`/api/metadata/autocompletenames?filter=${filter}`)).body

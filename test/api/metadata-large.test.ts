@@ -15,7 +15,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test.serial('what is too deep, too large or names a prototype is refused by every way in', async t => {
+test.serial('metadata that is too deep, too large or names a prototype is refused by every route', async t => {
   const [dataset, file] = [await newDataset(ann), await upload(ann.call, await newDataset(ann))]
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { d: deep(levels - 1) })
   const ways = (content: string): readonly (readonly [string, string])[] => [

@@ -27,7 +27,7 @@ const refusedWith = async (t: ExecutionContext, answer: ReturnType<typeof say>, 
   for (const part of parts) t.regex((body as { message: string }).message, part)
 }
 
-test('what a person says must be what the definition of the field takes, and the refusal says so', async t => {
+test('metadata of people must match the definition of the field, and a refusal reports the mismatch', async t => {
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
   const types = ['string', 'number', 'datetime', 'wkt', 'scientific_variable', 'listgeocode', 'annotation', 'unheard_of']
@@ -79,7 +79,7 @@ test('a field takes the terms of a standard vocabulary, as it is now; of lists e
   t.is((await say(dataset, { tree: 'anything' })).status, 200)
 })
 
-test('extractors say what they like, people by every way what fits', async t => {
+test('extractors may send any values, people only valid ones, by every route', async t => {
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
   const file = await upload(ann.call, dataset)

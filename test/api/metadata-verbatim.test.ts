@@ -15,7 +15,7 @@ test.before(async () => {
 test.after.always(() => server?.stop())
 
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
-/** Names that stores are known to trip over, and any others. */
+/** Names known to cause problems in stores, and arbitrary ones. */
 const key = fc
   .oneof(
     {
@@ -61,7 +61,7 @@ const context = fc.option(fc.oneof(webUrl(), members, fc.array(fc.oneof(webUrl()
   nil: undefined,
 })
 
-/** Also the order of members, which equality does not see. */
+/** Also compares the order of members, which deep equality ignores. */
 const exactly = (json: unknown): string => JSON.stringify(json)
 
 test('content and context come back verbatim, whatever is in them', async t => {

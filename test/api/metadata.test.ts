@@ -19,7 +19,7 @@ test.after.always(() => server?.stop())
 
 const added = 'Metadata successfully added to db'
 
-/** A resource of each kind, of one person. */
+/** A resource of each kind, owned by one person. */
 const make: Readonly<Record<string, (by: Somebody) => Promise<string>>> = {
   files: async by => upload(by.call, await newDataset(by)),
   datasets: by => newDataset(by),
@@ -176,7 +176,7 @@ test('metadata without an agent is any object or list; no body is none', async t
   }
 })
 
-test('who sent a document takes it away where they may not otherwise', async t => {
+test('the author of a document can remove it without other rights', async t => {
   const [space, dataset] = [await newSpace(ann), await newDataset(bob)]
   await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Editor: bob.id } })
   await bob.post(`/api/spaces/${space}/addDatasetToSpace/${dataset}`)
@@ -219,7 +219,7 @@ for (const plural of ['files', 'datasets']) {
   })
 }
 
-test('search finds what was said of a thing until it is taken away', async t => {
+test('search finds metadata of a resource until it is removed', async t => {
   const dataset = await newDataset(ann)
   const found = async () => {
     await server.drained()

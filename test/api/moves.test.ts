@@ -154,7 +154,7 @@ test('moving a folder to another dataset takes rights on both', async t => {
   t.is((await move(bob, from.dataset, from.a, query)).status, 200)
 })
 
-test('what was moved away survives the deletion of the dataset that it came from, however soon', async t => {
+test('a moved file survives the deletion of its former dataset, however soon', async t => {
   for (let n = 0; n < 5; n++) {
     const [from, to] = [await tree(), await tree()]
     await ann.remove(`/api/datasets/${from.dataset}`)
@@ -208,7 +208,7 @@ test('files that are uploaded while their dataset is deleted leave nothing', asy
   }
 })
 
-test.serial('a thing that is deleted twice at once is deleted once', async t => {
+test.serial('a resource that is deleted twice concurrently is deleted once', async t => {
   await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const { dataset, a, inA } = await tree()

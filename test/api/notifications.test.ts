@@ -34,7 +34,7 @@ const mailsTo = async (who: Somebody): Promise<readonly string[]> => {
 const prefer = (who: Somebody, json: Record<string, string>) =>
   ok<Record<string, string>>(who.call('/api/me/notifications/preferences', { method: 'PUT', json }))
 
-/** Two people who see each other and share a space with a dataset. */
+/** Two accounts that are visible to each other and share a space with a dataset. */
 const scene = async () => {
   const [ann, bob] = [await somebody(server, 'Ann'), await somebody(server, 'Bob')]
   await meet(server, ann, bob)
@@ -98,7 +98,7 @@ test('membership: being added, another role, a request and its answer', async t 
   t.is(titles.filter(title => /^Ann Number \d+ changed your role in the space Water lab$/.test(title)).length, 1)
 })
 
-test('the author of a dataset is notified when somebody else adds it to a space', async t => {
+test('the author of a dataset is notified when another user adds it to a space', async t => {
   const { bob, space } = await scene()
   const dataset = await newDataset(bob, { name: 'Bobs data' })
   const other = await newSpace(bob, 'Other lab')
@@ -110,7 +110,7 @@ test('the author of a dataset is notified when somebody else adds it to a space'
   t.regex(share?.title ?? '', /added your dataset Bobs data to the space Other lab$/)
 })
 
-test('somebody else has no access to notifications: they look as if there were none', async t => {
+test('notifications of another user appear not to exist', async t => {
   const { ann, bob, dataset } = await scene()
   await comment(ann, dataset, `@${bob.email} look`)
   const [mention] = await inbox(bob, '?kind=mention')
@@ -164,7 +164,7 @@ test('each kind goes by the channel that the person chose', async t => {
   t.is((await bob.call('/api/me/notifications/preferences', { method: 'PUT', json: { reply: 'pigeon' } })).status, 400)
 })
 
-test('who wants no mails at all gets none unless a kind is chosen', async t => {
+test('users who disabled mails get none unless a kind is selected', async t => {
   const { ann, bob, dataset } = await scene()
   await ok(bob.call(`/api/users/${bob.id}`, { method: 'PUT', json: { notifications: 'none' } }))
   t.like(await ok(bob.call('/api/me/notifications/preferences')), { mention: 'inbox' })
@@ -193,7 +193,7 @@ test('all notifications up to a time are marked as read at once, and pages are l
   t.is(await unread(bob), 0)
 })
 
-test('what people follow is bundled: one notification for each resource and hour', async t => {
+test('notifications about followed resources are bundled: one per resource and hour', async t => {
   let now = Date.now()
   const own = await bootForTest({ t, overrides: { [Mailer]: new MemoryMailer() }, clock: { now: () => new Date(now) } })
   const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
@@ -241,7 +241,7 @@ test('old notifications and those beyond the limit of a person are removed', asy
   t.deepEqual(await titles(), [])
 })
 
-test('a notification is streamed to its recipient at once, and to nobody else', async t => {
+test('a notification is streamed at once, to its recipient only', async t => {
   const { ann, bob, dataset } = await scene()
   const [own, other] = [await listen(server.url, bob.key, '?kind=user'), await listen(server.url, ann.key, '?kind=user')]
   await comment(ann, dataset, `@${bob.email} now`)

@@ -30,7 +30,7 @@ interface Document {
 
 let server: TestServer
 let whole: Document
-/** With what is shared in its places. */
+/** The document with shared references resolved. */
 let document: Document
 
 test.before(async () => {
@@ -45,16 +45,16 @@ const operations = (): readonly (readonly [string, Operation])[] =>
     Object.entries(item).map(([method, each]) => [`${method.toUpperCase()} ${path}`, each] as const),
   )
 
-/** Method and path with parameters by place: names of parameters differ between routes that share a path. */
+/** Method and path with parameters by position: their names differ between routes with the same path. */
 const addressOf = (method: string, path: string): string => `${method.toUpperCase()} ${path.replace(/:\w+\*?|\{\w+\}/g, '{}')}`
 
-/** What is wrong, all of it at once. */
+/** All problems at once. */
 const faults = (isRight: (operation: Operation, address: string) => boolean): readonly string[] =>
   operations()
     .filter(([address, operation]) => !isRight(operation, address))
     .map(([address]) => address)
 
-test('anybody can read the document, as JSON', async t => {
+test('all callers can read the document, as JSON', async t => {
   const answer = await server.as()('/openapi.json')
   t.is(answer.status, 200)
   t.regex(answer.headers.get('content-type') ?? '', /^application\/json/)
@@ -126,7 +126,7 @@ test('the ids of operations stay: clients are generated with them', async t => {
   t.deepEqual(ids, [...kept])
 })
 
-test('every operation says who may call it, by schemes that are declared', t => {
+test('every operation specifies its security by declared schemes', t => {
   const known = new Set<string>([...allPermissions, 'anyone', 'reader', 'signedIn', 'serverAdmin'])
   const schemes = new Set(Object.keys(document.components.securitySchemes))
   t.deepEqual(

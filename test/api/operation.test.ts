@@ -22,9 +22,9 @@ test('a page runs no script that is written into it, and nothing of ours is take
     pages.push(path)
     const policy = headers.get('content-security-policy') ?? ''
     t.regex(policy, /default-src '(?:self|none)'/, `${path} ${status}`)
-    // Compiled code of a script of ours, which viewers need, is no script that is written into a page.
+    // WebAssembly compiled by our own scripts, which viewers need, is not an inline script.
     const frame = /^sandbox allow-scripts; .*connect-src 'none';/.test(policy)
-    // A frame without origin and network may have styles of its own.
+    // A frame without origin and network may have inline styles.
     const checked = policy.replace("'wasm-unsafe-eval'", '').replace(frame ? "style-src 'self' 'unsafe-inline'" : '', '')
     t.notRegex(checked, /unsafe|\*|http:/, path)
   }

@@ -52,7 +52,7 @@ test('people are found by the beginning of their names and addresses, whatever t
   t.deepEqual(await found(ann.get, 'yar'), ['Zoë Yared'])
 })
 
-test('only people whom one may view are found, and nobody finds anyone without an account', async t => {
+test('only people whom the caller may view are found, and none by anonymous callers', async t => {
   const [ann, stranger] = [await named('Wanda', 'Seen'), await named('Wanda', 'Unseen')]
   t.deepEqual(await found(ann.get, 'wanda'), ['Wanda Seen'])
   t.deepEqual(await found(ann.get, stranger.email), [])

@@ -84,7 +84,7 @@ test('rights of others are explained to server admins only, and no response reve
   t.deepEqual([nobody.user, nobody.verdict], [null, 'unseen'])
 })
 
-test('about a thing that one cannot see the answer is that of a missing one', async t => {
+test('an invisible resource gets the same response as a missing one', async t => {
   const superAdmin = callsOf(withSuperAdmin(server.as(server.admin.key)))
   for (const by of [cid, bob, admin]) {
     const of = (id: string) => explain(by, { permission: 'ViewDataset', type: 'dataset', id, ...(by === admin ? { user: ann.id } : {}) })
@@ -134,7 +134,7 @@ test('every permission is listed with a sentence and its one verb', async t => {
   t.is((await callsOf(server.as()).get('/api/permissions')).status, 401)
 })
 
-test('what is explained is what happens', async t => {
+test('explanations agree with decisions', async t => {
   const eve = await somebody(server, 'eve')
   const fay = await somebody(server, 'fay')
   await letIn(ann, lab, 'Editor', eve)
@@ -191,7 +191,7 @@ const held = async (by: Calls, body: object): Promise<readonly Held[]> => {
 
 test('permissions on many resources are those that are explained one by one', async t => {
   const names = ((await ann.get('/api/permissions')).body as readonly { name: string }[]).map(({ name }) => name)
-  // The others gain and lose rights in tests that run meanwhile.
+  // The other accounts gain and lose rights in concurrent tests.
   const [eve, fay, gus] = [await somebody(server, 'eve'), await somebody(server, 'fay'), await somebody(server, 'gus')]
   await letIn(ann, lab, 'Editor', eve)
   await letIn(ann, lab, 'Viewer', gus)

@@ -6,7 +6,7 @@ import { newPerson, type Person, signIn } from '../support/people.ts'
 import { newDataset, newFolder, ok, refusal, upload } from '../support/scene.ts'
 import { declaredCollections, storedTexts } from '../support/stored-documents.ts'
 
-/** Collections that say nothing about people, and why. */
+/** Collections without personal data, with the reason. */
 const impersonal: Readonly<Record<string, string>> = {
   'access.reading': 'whether reading requires sign-in',
   roles: 'names of permissions',
@@ -51,7 +51,7 @@ interface Traces {
 const roleOf = async (server: TestServer, name: string): Promise<string> =>
   (await server.get(Users).roles()).find(role => role.name === name)?.id ?? ''
 
-/** Someone who has left a word of their own wherever one can. */
+/** A person who has written a unique word wherever possible. */
 const leaveTraces = async (server: TestServer, name: string): Promise<Traces> => {
   const person = await newPerson(server, name)
   const { call, id } = person
@@ -95,7 +95,7 @@ const leaveTraces = async (server: TestServer, name: string): Promise<Traces> =>
   return { person, space, dataset, file, tokens: used }
 }
 
-/** A success, whatever its body is. */
+/** Requires success, whatever the body. */
 const done = async (answer: Promise<Response>): Promise<void> => {
   const response = await answer
   if (!response.ok) throw new Error(`${response.status} ${response.url}: ${await response.text()}`)
@@ -107,7 +107,7 @@ const exported = async (call: Person['call'], id: string) => {
   return unzip(await bytesOf(response))
 }
 
-test('every collection has somebody who answers for personal data, or says nothing about people', async t => {
+test('every collection has a contributor for personal data, or contains none', async t => {
   const server = await boot({ t })
   const answered = new Set(
     server

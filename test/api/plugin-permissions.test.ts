@@ -61,7 +61,7 @@ const given = async (server: TestServer, name = 'AnalyzeSpectrum') => {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'plugin-permissions-'))
-// Its roles are stored before there is such a plugin.
+// Roles are stored before the plugin is installed.
 const before = await boot(folder)
 await before.stop()
 const server = await boot(folder, spectra)
@@ -128,7 +128,7 @@ test.serial('a role is made of them, and a key that only reads does not have wha
   t.is((await reader.post(analysis)).status, 403)
 })
 
-test.serial('what everyone may read is read on what is public by anyone', async t => {
+test.serial('permissions to read for everyone apply to public resources for all callers', async t => {
   const open = await bootForTest({ t, plugins: [...plugins, spectra] })
   const id = await newDataset(await somebody(open))
   const anybody = callsOf(open.as())
@@ -184,6 +184,6 @@ test('a misspelt permission does not compile', t => {
   definePlugin({ id: 'example.one', summary: 'x', permissions: { AnalyseSpectrum: added } })
   // @ts-expect-error: there is no such verb
   definePlugin({ id: 'example.one', summary: 'x', permissions: { AnalyzeSpectrum: { ...added, verb: 'change' } } })
-  // What is checked is that the compiler refuses the lines above: `tsc` fails where an expected error is absent. ava wants one assertion of each test.
+  // The check is that the compiler refuses the lines above: `tsc` fails when an expected error is absent. ava requires one assertion per test.
   t.pass()
 })

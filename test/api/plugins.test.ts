@@ -94,7 +94,7 @@ test('jobs of an extractor that is switched off wait for it', async t => {
   t.deepEqual(await ofDigest(), ['DONE'])
 })
 
-test('what cannot be switched says why, and what would be right', async t => {
+test('a plugin that cannot be switched has a reason and a remedy', async t => {
   t.like(await refusal(set('resources.files', false)), { status: 409, code: 'conflict' })
   t.regex((await refusal(set('resources.files', false))).message, /change "plugins" in the configuration and restart/)
   t.regex((await refusal(set('auth.local', false))).message, /auth\.local cannot be switched because it contributes to/)

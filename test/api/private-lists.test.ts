@@ -76,7 +76,7 @@ test('a page of a person of many spaces misses nothing', async t => {
   }
   const seen = await allIds(bob.get, '/api/datasets?limit=5')
   t.is(new Set(seen).size, seen.length)
-  // Public ones of other tests may be among them.
+  // The list may include public ones of other tests.
   t.deepEqual(
     seen.filter(id => made.includes(id)),
     made,

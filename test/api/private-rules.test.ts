@@ -20,7 +20,7 @@ const toAccess = async (by: Calls, dataset: string, access: string): Promise<voi
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
 }
 
-/** A dataset with a file in a folder, and a resource of each kind that hangs on it; paths by kind. */
+/** A dataset with a file in a folder, and an attached resource of each kind; paths by kind. */
 const furnished = async (by: Somebody, more: object) => {
   const dataset = await newDataset(by, more)
   const folder = await newFolder(by.call, dataset, 'folder')
@@ -47,7 +47,7 @@ const furnished = async (by: Somebody, more: object) => {
   return { dataset, file, looks: Object.entries(looks), download: `/api/files/${file}` }
 }
 
-test('on a private server nobody in particular sees what is public with all that hangs on it, and nothing else', async t => {
+test('on a private server anonymous callers see public resources with all attached ones, and nothing else', async t => {
   const shown = await furnished(ann, {})
   await toAccess(ann, shown.dataset, 'PUBLIC')
   const hidden = await furnished(ann, {})
@@ -81,7 +81,7 @@ test('a dataset with default access is as public as its spaces, and a collection
   t.is(await status(nobody, `/api/spaces/${space}`), 200)
 })
 
-test('who owns a dataset or collection takes it out of spaces and collections that are hidden from them', async t => {
+test('owners can remove a dataset or collection from spaces and collections that are hidden from them', async t => {
   const owner = await somebody(shut, 'owner')
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   for (const each of [space, other]) await letIn(ann, each, 'Editor', owner)
@@ -218,7 +218,7 @@ test('an account shows to people of the same space, and to server admins', async
   t.is((await cid.post(renamed)).status, 404)
 })
 
-test('on a public server everybody reads, and nobody in particular changes anything', async t => {
+test('on a public server all callers read, and anonymous ones change nothing', async t => {
   const owner = await somebody(open)
   const visitor = callsOf(open.as())
   const { dataset, looks, download } = await furnished(owner, {})

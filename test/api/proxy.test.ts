@@ -22,7 +22,7 @@ let server: TestServer
 let ann: Person
 let port = 0
 const seen: Seen[] = []
-/** Connections of requests that were not answered to their end. */
+/** Connections of requests whose responses are incomplete. */
 const open = new Set<ServerResponse>()
 
 const behaviours: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void>> = {
@@ -139,7 +139,7 @@ test.serial('hostile paths never leave the prefix', async t => {
     ...['/host/x', '//', 'a//b', '%2f%2fhost', 'a%00', '%0d%0aX:%20y', '%', '%zz'],
   ]
   for (const path of paths) {
-    // Written manually: fetch would tidy the path.
+    // A raw request: fetch would normalize the path.
     const status = await new Promise<number>((resolve, reject) => {
       const { hostname, port: to } = new URL(server.url)
       const asked = send({ hostname, port: to, path: `/api/proxy/geo/${path}`, headers: { 'x-api-key': ann.key } }, answer => {
@@ -158,7 +158,7 @@ test.serial('hostile paths never leave the prefix', async t => {
   t.is(last().url, '/base/@evil')
 })
 
-test.serial('unknown names, and people who may not', async t => {
+test.serial('unknown services, and callers without permission', async t => {
   t.like(await refusal(ann.call('/api/proxy/nobody/x')), { status: 404, code: 'not-found', message: 'Not found: nobody' })
   for (const name of ['__proto__', 'constructor', 'toString', '%2e%2e']) t.is((await ann.call(`/api/proxy/${name}/x`)).status, 404, name)
   t.is((await server.as()('/api/proxy/geo/x')).status, 401)
@@ -180,7 +180,7 @@ test.serial('without a rule a service takes GET only, for any caller', async t =
   t.is(seen.length, before)
 })
 
-test.serial('a rule names who may use a service: server admins, or roles of one space', async t => {
+test.serial('a rule specifies the callers of a service: server admins, or roles of one space', async t => {
   const admin = server.as(server.admin.key)
   t.like(await refusal(ann.call('/api/proxy/closed/x')), { status: 403, message: 'The service closed is for server admins' })
   t.is((await admin('/api/proxy/closed/x', { method: 'POST', body: 'x' })).status, 200)

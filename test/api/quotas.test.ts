@@ -129,7 +129,7 @@ test('an upload in pieces is refused when it begins', async t => {
       headers: { 'tus-resumable': '1.0.0', 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' },
       body: 'x'.repeat(size),
     })
-  // What was left when it began is taken by another file before its end, and released later.
+  // Another file takes the remaining quota before the upload ends, and is deleted later.
   const file = await sent(call, dataset, 1)
   await refused(t, patch(0, 100))
   t.like(await own(call), { usedBytes: 1, usedFiles: 1 })
@@ -186,7 +186,7 @@ test('the files of an imported bag count, and one that does not fit is not impor
   t.like(await own(person.call), { usedBytes: 600, usedFiles: 2 })
 })
 
-test('a server admin makes exceptions, and nobody else', async t => {
+test('only a server admin makes exceptions', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 10, maxFilesPerPerson: 5 })
   const { call, id } = await newPerson(server)
   const { call: another } = await newPerson(server)

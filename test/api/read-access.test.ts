@@ -4,7 +4,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 
 const account = { email: 'first@example.org', password: 'the first password', firstName: 'First', lastName: 'Admin' }
 
-/** A server that no one has an account on. */
+/** A server without accounts. */
 const newServer = (t: ExecutionContext, access: object = {}): Promise<TestServer> => bootForTest({ t, admin: 'none', config: { access } })
 
 const tokenOf = async (server: TestServer): Promise<string> => {
@@ -29,7 +29,7 @@ const signedIn = async (server: TestServer) => {
     server.as()(path, { ...init, headers: { cookie, 'sec-fetch-site': 'same-origin' } })
 }
 
-test('a new server is private until the first admin has said who may read', async t => {
+test('a new server is private until the first admin has chosen the read access', async t => {
   const server = await newServer(t)
   t.is(await reading(server), 401)
   t.like(await sessionOf(server), { private: true, accessOrigin: 'pending' })

@@ -17,7 +17,7 @@ const listener = definePlugin({ id: 'test.listener', summary: 'Receives all even
 const server = await bootForTest({ plugins: recordPlugins, also: [listener] })
 test.after.always(() => server.stop())
 
-/** What is said while something is done: type, what differs from call to call, and the data. */
+/** The events emitted during `work`: type, varying parts, and data. */
 const saidBy = async (who: Somebody, work: () => Promise<unknown>) => {
   await server.drained()
   const before = heard.length
@@ -27,7 +27,7 @@ const saidBy = async (who: Somebody, work: () => Promise<unknown>) => {
   return said.map(({ type, subject, actor, data }) => ({ type, id: subject.id, byThem: actor === who.id, data }))
 }
 
-test.serial('each change of a dataset is said once, with what changed and by whom', async t => {
+test.serial('each change of a dataset emits one event, with the change and the actor', async t => {
   const ann = await somebody(server)
   const [space, collection] = [await newSpace(ann), await newCollection(ann)]
   let id = ''
@@ -41,7 +41,7 @@ test.serial('each change of a dataset is said once, with what changed and by who
     said('dataset.attached', { other: { kind: 'collection', id: collection } }),
   ])
   const path = `/api/datasets/${id}`
-  // It is said after the answer has ended.
+  // The event is emitted after the end of the response.
   const download = async (): Promise<void> => {
     await ann.get(`${path}/download`)
     await until('the download to be said', () => heard.some(({ type, subject }) => type === 'dataset.downloaded' && subject.id === id))
@@ -67,7 +67,7 @@ test.serial('each change of a dataset is said once, with what changed and by who
   for (const [at, [work, wanted]] of steps.entries()) t.deepEqual(await saidBy(ann, work), wanted, `step ${at}`)
 })
 
-test.serial('what happens to collections and folders is said', async t => {
+test.serial('changes of collections and folders emit events', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const [top, child] = [await newCollection(ann, { space }), await newCollection(ann)]
@@ -102,7 +102,7 @@ test.serial('what happens to collections and folders is said', async t => {
   ])
 })
 
-test.serial('what happens to a space is said', async t => {
+test.serial('changes of a space emit events', async t => {
   const ann = await somebody(server)
   let id = ''
   const made = await saidBy(ann, async () => {

@@ -17,7 +17,7 @@ const relate = async (source: object, target: object, more: object = {}) =>
   (await ann.post('/api/relations', { source, target, ...more })).body as Made
 const all = async (by: typeof ann) => ((await by.get('/api/relations')).body as readonly { id: string }[]).map(one => one.id)
 
-test('two things are related once, and found from either', async t => {
+test('two resources are related once, and found from either', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset)
   const made = await relate(end('dataset', dataset), end('file', file))
@@ -64,7 +64,7 @@ test('an id can be an address, but not at both ends', async t => {
   t.is((await ann.get(`/api/relations/${outside.id}`)).status, 404)
 })
 
-test('an unknown type is refused with the list of those that there are', async t => {
+test('an unknown type is refused with the list of known types', async t => {
   const dataset = await newDataset(ann.call)
   const { status, body } = await ann.post('/api/relations', { source: end('dataset', dataset), target: end('space', unknownId) })
   t.is(status, 400)

@@ -5,10 +5,10 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { embeddedStores } from '../support/embedded-stores.ts'
 import { until } from '../support/until.ts'
 
-/** Nothing that would shrink to nothing on its way. */
+/** Random data, which does not compress well. */
 const piece = Buffer.from(Array.from({ length: 2000 }, () => `{"author":"${randomBytes(12).toString('hex')}","size":1}`).join(','))
 
-/** A server whose store writes lines forever, or until `failAfter` pieces; what became of them. */
+/** A server whose store writes lines endlessly, or until `failAfter` pieces; `seen` counts them. */
 const serverWithEndlessFiles = async (t: ExecutionContext, failAfter = Number.POSITIVE_INFINITY) => {
   const seen = { begun: 0, ended: 0, pieces: 0 }
   const { documents } = await embeddedStores(t)
@@ -18,7 +18,7 @@ const serverWithEndlessFiles = async (t: ExecutionContext, failAfter = Number.PO
       for (;;) {
         if (seen.pieces === failAfter) throw new Unavailable('The store is unavailable')
         seen.pieces += 1
-        // As a store that has to read them.
+        // Asynchronous, as in a real store.
         await new Promise(setImmediate)
         yield piece
       }
@@ -66,7 +66,7 @@ test('a client that does not read holds a report up', async t => {
     return before === last && last > 0
   }
   await until('the report to stand still', isStill)
-  // Some megabytes fit into the buffers of both ends.
+  // The buffers of both ends hold some megabytes.
   t.true(seen.pieces * piece.length < 100_000_000, `${seen.pieces}`)
   leaving.abort()
   t.is(await until('the report to end', () => seen.ended), 1)

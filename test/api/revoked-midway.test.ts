@@ -21,7 +21,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-/** A dataset of a space with an editor, and ways to end what the editor may do. */
+/** A dataset of a space with an editor, and ways to revoke the editor's rights. */
 const scene = async () => {
   const editor = await somebody(server, 'editor')
   const space = await newSpace(ann)
@@ -45,11 +45,11 @@ const readEnds: readonly End[] = ['removed from the space', 'whose dataset left 
 
 const filesIn = async (dataset: string): Promise<number> => (await Array.fromAsync(server.get(Files).ofDataset(dataset))).length
 
-/** The body of an upload is being taken: what was decided before it was decided. */
+/** Resolves when the body of an upload is being received, after the first permission check. */
 const isTaking = () => until('the upload to have begun', async () => (await readdir(join(server.folder, 'blobs', 'tmp'))).length > 0)
 
 for (const end of ['removed from the space', 'whose dataset left the space', 'suspended', 'who only reads from now on'] as const)
-  test.serial(`what somebody sends who is ${end} meanwhile is refused when it is complete, and leaves nothing`, async t => {
+  test.serial(`an upload by a user ${end} meanwhile is refused when it is complete, and leaves nothing`, async t => {
     const { editor, dataset, ends } = await scene()
     const sending = new SlowUpload(server.url, editor.key, dataset, 'late.bin', sizeBytes)
     await sending.send(bytes.subarray(0, sizeBytes / 2))
@@ -62,7 +62,7 @@ for (const end of ['removed from the space', 'whose dataset left the space', 'su
   })
 
 for (const end of readEnds)
-  test.serial(`a download that has begun may end for somebody ${end}, and no other begins`, async t => {
+  test.serial(`a download that has begun may end for a user ${end}, and no other begins`, async t => {
     const { editor, dataset, ends } = await scene()
     const file = await upload(ann.call, dataset, bytes, 'long.bin', { type: 'application/octet-stream' })
     const path = `/api/files/${file}/blob`

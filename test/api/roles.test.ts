@@ -31,7 +31,7 @@ const roleOf = async (id: string) => (await admin.get(`/api/roles/${id}`)).body 
 const heldBy = async (person: Somebody, space: string) =>
   (await server.get(Users).get(person.id))?.memberships.find(held => held.space === space)?.role
 
-test.serial('there are three roles from the beginning, always with the same ids', async t => {
+test.serial('a new installation has three roles, always with the same ids', async t => {
   for (const [name, id] of Object.entries(roleIds)) {
     const { permissions, ...role } = await roleOf(id)
     t.like(role, { id, name })
@@ -69,7 +69,7 @@ test.serial('only server admins rule over roles', async t => {
   t.deepEqual((await roleOf(id)).permissions, [])
 })
 
-test.serial('a permission that there is not is refused with the nearest that there is', async t => {
+test.serial('an unknown permission is refused with the most similar one', async t => {
   const wrong = await admin.post('/api/roles', { name: 'wrong', permissions: ['ViewDataset', 'EditDatset'] })
   t.is(wrong.status, 400)
   t.is((wrong.body as { message: string }).message, 'Unknown permission EditDatset; did you mean EditDataset?')
@@ -182,7 +182,7 @@ test.serial('two roles that are made each other’s successor leave their holder
   t.deepEqual([...((await permissions()) ?? [])].sort(), [...defaultRoles.Viewer].sort())
 })
 
-test.serial('whoever gets a role while it is deleted holds its successor or nothing', async t => {
+test.serial('a member who gets a role during its deletion has its successor or none', async t => {
   const ann = await somebody(server)
   const people = [await somebody(server), await somebody(server), await somebody(server)]
   const space = await newSpace(ann)

@@ -18,13 +18,13 @@ type Shown = keyof typeof viewing
 
 interface World {
   readonly server: TestServer
-  /** By `kind:id`, as they were made. */
+  /** By `kind:id`, in order of creation. */
   readonly things: Record<string, Rights>
   readonly spaces: readonly string[]
   readonly people: readonly Somebody[]
 }
 
-/** Roles of which some see only a part. */
+/** Roles, some of which see only a part. */
 const partial: readonly (readonly Permission[])[] = [
   ['ViewSpace', 'ViewCollection'],
   ['ViewSpace', 'ViewDataset', 'EditDataset'],
@@ -74,13 +74,13 @@ const makeWorld = async (isPrivate: boolean, { pick, oneIn }: Dice): Promise<Wor
       state: 'live',
     }
   }
-  // Everyone was Admin everywhere while resources were made; now they have what chance gives them.
+  // All accounts were Admin everywhere while resources were created; now they get random roles.
   for (const { id } of people) for (const space of spaces) await users.setMembership(id, space, oneIn(2) ? pick(roles) : undefined)
   await server.drained()
   return { server, things, spaces, people }
 }
 
-/** A caller: by HTTP, and as the policy sees them. */
+/** A caller over HTTP, and as the policy represents it. */
 interface Asker {
   readonly name: string
   readonly calls: Calls

@@ -9,7 +9,7 @@ interface Result {
 }
 
 let server: TestServer
-/** Has a public dataset, which everyone sees, and a space with bob. */
+/** Has a public dataset, visible to all callers, and a space with bob. */
 let ann: Somebody
 let bob: Somebody
 let eve: Somebody

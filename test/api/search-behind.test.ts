@@ -14,7 +14,7 @@ interface Named {
   readonly collectionname?: string
 }
 
-/** A server whose index can be made to take no changes in, as one that was away and has much to catch up with. */
+/** A server whose index can be made to stop applying changes, as when it has been unavailable and has a backlog. */
 const setUp = async (t: ExecutionContext) => {
   const { index } = await freshIndex(t)
   const { promise, resolve: catchUp } = Promise.withResolvers<void>()

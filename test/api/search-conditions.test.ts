@@ -12,7 +12,7 @@ const ask = (query: string) => server.as()(`/api/search/conditions?${new URLSear
 const conditions = (query: string) => ok<{ join: string; conditions: readonly unknown[] | null }>(ask(query))
 const one = (is: string, text: string) => [{ is, text }]
 
-test('a query is a list of what it asks, as written', async t => {
+test('a query is a list of its conditions, as written', async t => {
   t.deepEqual(await conditions('soil NOT "dry sand" depth>=12 tag=="red oak" name:/^a.*b$/ exists:site label:north|south'), {
     join: 'and',
     conditions: [

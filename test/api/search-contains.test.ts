@@ -10,13 +10,13 @@ interface Result {
 
 let server: TestServer
 let ann: Somebody
-/** Makes resources of his own, which ann does not see. */
+/** Has resources that are invisible to ann. */
 let bob: Somebody
 let eve: Somebody
-/** Ids of the resources below, by their names. */
+/** IDs of the resources below, by name. */
 let ids: Readonly<Record<string, string>>
 
-/** Two collections in each other, three datasets in none, one and two of them, a folder in a folder, files in these and in two datasets. */
+/** Two nested collections, datasets in none, one and both of them, nested folders, and files in these and in two datasets. */
 test.before(async () => {
   server = await bootForTest({ config: { access: { private: true } } })
   ann = await somebody(server, 'ann')
@@ -38,7 +38,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-/** The query with ids in the place of `{name}`, and the names of what it finds. */
+/** Runs the query with `{name}` replaced by IDs, and returns the names of the results. */
 const written = (query: string): string => encodeURIComponent(query.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? ''))
 const found = async (query: string, person = ann, more = ''): Promise<string> => {
   const { results, total_size } = await ok<Result>(person.call(`/api/search?query=${written(query)}${more}`))

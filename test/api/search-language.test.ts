@@ -203,7 +203,7 @@ test('the JSON form is refused when it is none', async t => {
   t.regex((await refusal(byJson([item('depth', '~', 1)]))).message, /Item 1 .* available: : /)
 })
 
-test('whoever is not signed in may request everything, and gets what a public server shows', async t => {
+test('anonymous callers may request everything, and get what a public server shows', async t => {
   for (const [query, count] of [
     ['', 4],
     ['txt', 3],

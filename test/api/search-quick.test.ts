@@ -66,7 +66,7 @@ test('at most five of a kind are shown, names that begin with the prefix first, 
   t.is((await quick('avocet')).datasets[0]?.name, 'Six avocets')
 })
 
-test('people are named to those who may view their accounts', async t => {
+test('names of people are shown to callers who may view their accounts', async t => {
   const { people } = await quick('eve')
   t.deepEqual(
     people.map(({ id }) => id),

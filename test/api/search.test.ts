@@ -77,7 +77,7 @@ test('what one may not see is neither found nor counted', async t => {
   t.deepEqual([seen.count, seen.total_size, seen.results], [0, 0, []])
 })
 
-test('who joins the space finds what is in it, and no longer when they leave', async t => {
+test('members of the space find its content, and no longer after they leave', async t => {
   const { id: space } = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Pond', description: '' } }))
   const dataset = await newDataset(ann.call, { name: 'Newts', space: [space] })
   await upload(ann.call, dataset, 'x', 'newts.txt')
@@ -90,7 +90,7 @@ test('who joins the space finds what is in it, and no longer when they leave', a
   t.deepEqual(await names(asked('newts'), eve), [])
 })
 
-test('whose dataset it is finds what others put in, without being in its space', async t => {
+test('the owner of a dataset finds what others put in, without being in its space', async t => {
   const { id: space } = await ok<{ id: string }>(
     ann.call('/api/spaces', { method: 'POST', json: { name: 'Left behind', description: '' } }),
   )

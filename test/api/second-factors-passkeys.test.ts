@@ -16,7 +16,7 @@ interface Begun {
   readonly publicKey: Options & { readonly excludeCredentials?: readonly { readonly id: string }[] }
 }
 const statusOf = async (answer: Promise<Response>): Promise<number> => (await answer).status
-/** A browser: the address of the server is another one than that of the test. */
+/** A browser. The public address of the server differs from the one used by the test. */
 const browser = (cookie: string): TestFetch => byCookie(server, cookie)
 
 const begin = (call: TestFetch, password?: string) => json<Begun>(post(call, '/api/second-factors/passkeys/options', { password }))
@@ -123,7 +123,7 @@ test('a passkey that names another account, or none, opens nothing', async t => 
   t.is((await alone(new Authenticator(origin), { userHandle: Buffer.from(person.id).toString('base64url') })).status, 401)
 })
 
-test('whoever is suspended does not come in by a passkey either', async t => {
+test('a suspended account cannot sign in with a passkey either', async t => {
   const { person, key } = await withPasskey('suspended')
   await server.get(Users).change(person.id, { set: { status: 'Inactive' } }, [])
   t.is((await alone(key)).status, 401)
@@ -162,7 +162,7 @@ test('several passkeys of an account are listed, renamed and removed; what is re
   t.is(await statusOf(server.as()('/api/login', { method: 'POST', json: { email: person.email, password: person.password } })), 200)
 })
 
-test('nobody finishes the enrolment of somebody else', async t => {
+test('an enrolment cannot be completed by another user', async t => {
   const [ann, bob] = [await newPerson(server, 'mine'), await newPerson(server, 'theirs')]
   const sessions = [browser(await signIn(server, ann.email, ann.password)), browser(await signIn(server, bob.email, bob.password))] as const
   const { enrolment, publicKey } = await begin(sessions[0], ann.password)

@@ -88,7 +88,7 @@ test('the last factor stays while one is required', async t => {
   t.like(await refusal(await session('/api/second-factors/totp', { method: 'DELETE' })), { httpStatus: 409 })
 })
 
-test('an admin resets somebody’s factors: their sessions end, they are notified, and it is in the audit log', async t => {
+test('an admin resets the factors of a user: their sessions end, they are notified, and it is in the audit log', async t => {
   const { server, clock, mailer } = await boot({ t }, 'nobody')
   const person = await withTotp(server, clock, 'lost')
   const admin = server.as(server.admin.key)

@@ -25,7 +25,7 @@ const elsewhere = (): { readonly 'x-forwarded-for': string } => {
 const statusOf = async (answer: Promise<Response>): Promise<number> => (await answer).status
 const codeNow = (secret: string, stepsAhead = 0): string => codeAt(secret, new Date(clock.now().getTime() + stepsAhead * 30_000))
 
-// The clock is one for all tests of this file, so they run one after the other.
+// All tests of this file share one clock, so they run serially.
 test.serial('an app is enrolled with the present password and its first code, and ten recovery codes are shown once', async t => {
   const person = await newPerson(server, 'ann')
   const cookie = await signIn(server, person.email, person.password)
@@ -111,7 +111,7 @@ test.serial('a code is accepted once, and none before it; of many at once one', 
   t.is(await statusOf(finish(server, challenge, { code: codeNow(person.secret, -1) })), 401)
 })
 
-test.serial('the code that enrolled the app signs nobody in', async t => {
+test.serial('the code that enrolled the app cannot be used to sign in', async t => {
   const person = await newPerson(server, 'first')
   const session = byCookie(server, await signIn(server, person.email, person.password))
   const { secret } = await enrolTotp(session, person.password, clock)
@@ -154,7 +154,7 @@ test.serial('recovery codes are valid once each, however they are typed, and the
   t.is((await use(recoveryCodes[0] ?? '')).status, 200)
 })
 
-test.serial('of many who show one recovery code at once, one gets in', async t => {
+test.serial('of many concurrent uses of one recovery code, one succeeds', async t => {
   const person = await withTotp(server, clock, 'raced')
   const challenges = await Promise.all(Array.from({ length: 5 }, () => challengeOf(server, person)))
   const recoveryCode = person.recoveryCodes[0]

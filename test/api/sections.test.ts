@@ -23,7 +23,7 @@ test('a section is shown as Clowder 1.x shows it, and what has no meaning is kep
   t.deepEqual((await bob.get(`/api/sections/${bare}`)).body, { id: bare, file_id: file, ...nothing })
 })
 
-test('what is wrong with a section is refused, and so is whoever may not add it', async t => {
+test('an invalid section is refused, and so is one without permission', async t => {
   const file = await newFile()
   for (const [area, message] of [
     [{ x: 1, y: 1 }, 'area.w is required'],
@@ -55,7 +55,7 @@ test('the sections of a file come in the order of their start times', async t =>
   t.deepEqual((await bob.get(`/api/files/${file}/sections`)).body, [none, two, ten])
 })
 
-test('a description is changed by those who may edit', async t => {
+test('a description is changed by editors only', async t => {
   const id = await sectionOf(ann, await newFile(), { description: 'before' })
   const path = `/api/sections/${id}/description`
   t.deepEqual((await ann.post(path, { description: 'after' })).body, { status: 'success' })

@@ -56,7 +56,7 @@ test('lists, counts and pages hold what one may see and nothing else', async t =
   t.is((await sta(ann.call, '/Observations?$count=true'))['@iot.count'], 12)
 })
 
-test('what one may not see is not there, by any path, filter or forged link', async t => {
+test('invisible resources are not found, by any path, filter or forged link', async t => {
   const hidden = [
     ...[`/Things(${sensors[1]})`, `/Locations(${sensors[1]})`, `/Sensors(${sensors[1]})/Datastreams`, `/Things(${sensors[1]})/name/$value`],
     ...[`/Datastreams('${secret}:level')`, `/Datastreams('${secret}:level')/Observations`, `/Datastreams('${secret}:level')/Thing`],

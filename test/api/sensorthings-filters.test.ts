@@ -121,7 +121,7 @@ test('datastreams are found by what they measure, where and of which thing', asy
   t.deepEqual(await ids(`/Datastreams?$filter=phenomenonTime lt ${timeAt(0)}`), [])
 })
 
-test('a filter that cannot be queried says where and why', async t => {
+test('an unsupported filter is refused with position and reason', async t => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['name eq 5', /a text cannot be compared with a number \(position 9\)/],
     ['name', /a comparison .* belongs here, not a text \(position 1\)/],

@@ -31,7 +31,7 @@ const questions = [
   ].map(filter => `/Datastreams('1:nitrate')/Observations?$top=3&$orderby=phenomenonTime desc&$filter=${filter}`),
 ]
 
-/** All pages of an answer, without the address of the server. */
+/** All pages of a response, without the address of the server. */
 const pagesOf = async (server: TestServer, path: string): Promise<readonly unknown[]> => {
   const pages: unknown[] = []
   for (let next: string | undefined = addressOf(path); next !== undefined; ) {

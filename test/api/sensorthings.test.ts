@@ -4,7 +4,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { refusal } from '../support/scene.ts'
 import { addressOf, dawn, idsOf, type Json, makeStations, type StaPage, type Station, sta, staAll } from '../support/sensorthings.ts'
 
-// In a process of its own: beside seven others on a machine under heavy load, lists of datastreams were empty once (not yet explained).
+// In a separate process: next to seven others on a heavily loaded machine, lists of datastreams were empty once (not yet explained).
 let server: TestServer
 let stations: readonly Station[]
 let first: Station
@@ -285,7 +285,7 @@ test.serial('while the store of readings is unavailable, what needs it is 503 an
   t.true((await get('/Datastreams')).value.length > 0)
 })
 
-test('what is not there is 404', async t => {
+test('a missing resource is 404', async t => {
   const paths = ['/Nothing', '/Things(999)', '/Things(0)', "/Things('1')", '/Things(99999999999999999999)', `/Datastreams('999:nitrate')`]
   const more = [
     `/Datastreams('${streamOf(first).id}:nothing')`,
@@ -311,7 +311,7 @@ test('only reading is offered', async t => {
       t.is((await server.as(server.admin.key)(addressOf(path), { method })).status, 405, `${method} ${path}`)
 })
 
-test('what cannot be queried says why', async t => {
+test('an unsupported query is refused with the reason', async t => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['/Things?$orderby=description', /only by id or name/],
     ['/Things?$orderby=name,id desc', /after name only id can follow/],

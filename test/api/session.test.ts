@@ -74,7 +74,7 @@ test('users get their account and rights', async t => {
   t.like((await sessionOf(ann.call, '?superAdmin=true')).user, { superAdmin: false })
 })
 
-test('a session that has ended, and a wrong key, are nobody', async t => {
+test('an ended session and an invalid key are anonymous', async t => {
   const { call } = await newPerson(server)
   const gone = byCookie(server, 'pounce_session=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')
   t.is((await sessionOf(gone)).user, null)
@@ -152,7 +152,7 @@ test('before the terms are accepted the session has only that', async t => {
   t.is((await refusal(put(call, {}))).code, 'terms-not-accepted')
 })
 
-test('preferences are kept as they were sent, replaced as a whole, and nobody else’s', async t => {
+test('preferences are stored as sent, replaced as a whole, and private', async t => {
   const [one, other] = [await newPerson(server), await newPerson(server)]
   const chosen = {
     language: 'de',

@@ -16,7 +16,7 @@ test.before(async () => {
 test.after.always(() => server?.stop())
 
 let networks = 0
-/** Of each test its own network, as a proxy of ours sees it. */
+/** A separate client network per test, as reported by our proxy. */
 const fromElsewhere = (): { readonly 'x-forwarded-for': string } => {
   networks += 1
   return { 'x-forwarded-for': `198.51.100.${networks}` }
@@ -27,7 +27,7 @@ const login = (email: string, password: string, headers: Record<string, string> 
   on.as()('/api/login', { method: 'POST', json: { email, password }, headers })
 const me = (headers: Record<string, string>) => server.as()('/api/me', { headers })
 
-/** Every way to sign in, with another wrong credential each time. */
+/** Every way to sign in, each time with a different wrong credential. */
 const doors: Readonly<Record<string, Knock>> = {
   'a password at the door': (at, headers) => login(ann.email, `wrong password ${at}`, headers),
   'the password of nobody': (at, headers) => login('nobody@example.org', `wrong password ${at}`, headers),
@@ -61,7 +61,7 @@ for (const [name, knock] of Object.entries(doors))
     t.is((await server.as(ann.key)('/api/me', { headers })).status, 200, 'a right key goes on')
   })
 
-test('a wrong key where nobody is needed does no harm, and is counted all the same', async t => {
+test('an invalid key on a public route does no harm, but is counted', async t => {
   const headers = fromElsewhere()
   const look = (at: number) => server.as()(`/api/users/${ann.id}?key=wrong${at}`, { headers })
   for (let at = 0; at < 20; at += 1) t.is((await look(at)).status, 200)
@@ -80,7 +80,7 @@ test('the network is what our proxy saw, and not what the client puts before it'
   t.deepEqual(statuses.slice(42), [429, 429])
 })
 
-test('without a proxy of ours nobody chooses a network', async t => {
+test('without a trusted proxy clients cannot choose their network', async t => {
   const bare = await bootForTest({ t, plugins, config: { resources: { users: { wrongKeysPerAddress: 3 } } } })
   const statuses: number[] = []
   for (let at = 0; at < 4; at += 1) {
@@ -90,7 +90,7 @@ test('without a proxy of ours nobody chooses a network', async t => {
   t.deepEqual(statuses, [401, 401, 401, 429])
 })
 
-test('who attacks an account shuts its owner out neither for ever nor elsewhere', async t => {
+test('an attack on an account does not lock its owner out permanently or on other networks', async t => {
   const owner = await newPerson(server, 'attacked')
   const attacker = fromElsewhere()
   for (let at = 0; at < 21; at += 1) await login(owner.email, `guess ${at}`, attacker)
@@ -100,7 +100,7 @@ test('who attacks an account shuts its owner out neither for ever nor elsewhere'
 
 const signedInCookie = (answer: Response): string | null => answer.headers.get('set-cookie')
 
-test('a page of another site signs nobody in or out, whatever it calls its form', async t => {
+test('a cross-site page cannot sign users in or out, whatever the media type of its form', async t => {
   const body = JSON.stringify({ email: ann.email, password: ann.password })
   const kinds = ['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']
   const foreign: readonly Record<string, string>[] = [
@@ -156,7 +156,7 @@ const download = (t: ExecutionContext, url: string, headers: Record<string, stri
     })
   })
 
-test('who is suspended in the middle of a download gets what was begun to the end, and nothing after it', async t => {
+test('a user suspended during a download gets the rest of it, and nothing after it', async t => {
   const own = await bootForTest({ t, plugins: recordPlugins, config: { access: { private: true } } })
   const person = await somebody(own, 'suspended')
   const dataset = await newDataset(person)

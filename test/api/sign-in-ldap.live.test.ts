@@ -92,7 +92,7 @@ live('only members of a group come in, and groups have roles in spaces', async t
   t.deepEqual(user?.memberships, [])
 })
 
-live('whoever comes in for the first time waits for an admin where the settings say so', async t => {
+live('a first sign-in waits for approval by an admin if configured', async t => {
   const server = await boot(t, {}, { users: { outsideAccounts: 'approval' } })
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const waiting = await login(server, email, password)

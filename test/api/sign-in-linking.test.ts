@@ -52,7 +52,7 @@ test.serial('the account of a server admin is never linked, and the refusal does
   const told = (await mailsTo(server, mailer, 'boss@example.org')).length
   t.deepEqual(await refused(place, 'boss', 'boss@example.org'), await refused(place, 'worker', 'worker@example.org'))
   t.is((await mailsTo(server, mailer, 'boss@example.org')).length, told)
-  // Requested before, and an admin since.
+  // The link was requested before the account became an admin.
   const token = await lastToken(server, mailer, 'worker@example.org')
   await admin.post('/api/admin/users', { admin: [other] })
   t.is((await nobody.post('/api/login/link', { token })).status, 403)

@@ -34,7 +34,7 @@ test('a new account waits for an admin where configured, and admins are notified
   t.is((await place.signIn()).answer.status, 401)
 })
 
-test('where the settings say so nobody gets an account, and those with one come in', async t => {
+test('if configured, no accounts are created, and existing ones can sign in', async t => {
   const place = await outsideServer(t, { users: { outsideAccounts: 'none' } })
   t.is((await place.signIn({ sub: 'new', email: 'new@example.org' })).answer.status, 401)
   t.is(await place.server.get(Users).byEmail('new@example.org'), undefined)
@@ -53,7 +53,7 @@ test('accounts are not linked by address unless the settings say so, and who kee
   t.deepEqual(statuses, [401, 401, 429])
 })
 
-test.serial('an account whose own address nobody ever checked is nobody else’s to open', async t => {
+test.serial('an account with an unverified address cannot be linked by that address', async t => {
   const place = shared
   const id = await place.account('waiting@example.org')
   await place.server.get(Users).change(id, { set: { provider: 'ldap', isEmailUnverified: true, identities: ['ldap uid=mallory'] } }, [])
@@ -61,7 +61,7 @@ test.serial('an account whose own address nobody ever checked is nobody else’s
   t.deepEqual((await place.server.get(Users).get(id))?.identities, ['ldap uid=mallory'])
 })
 
-test('nobody becomes a server admin because a provider says that an address is theirs', async t => {
+test('an address asserted by a provider does not make a server admin', async t => {
   const admins = ['chief@example.org', 'deputy@example.org']
   const place = await outsideServer(t, { provider: { audience }, more: { admins } as object })
   const token = (email_verified: boolean, sub: string, email: string) => place.issuer.token({ sub, email, email_verified, aud: audience })

@@ -50,7 +50,7 @@ test.serial('an account follows the name and the checked address of the provider
   t.like(unchecked, { id: me?.id ?? '', email: 'after@example.org' })
 })
 
-test.serial('an address that nobody checked opens no account and makes none', async t => {
+test.serial('an unverified address neither opens nor creates an account', async t => {
   const id = await place.account('victim@example.org')
   const before = await accounts()
   for (const email_verified of [false, 'false', undefined, 1, 'yes']) {
@@ -71,13 +71,13 @@ test.serial('an address that the provider has under another subject gives no acc
   t.deepEqual((await stored(me?.id))?.identities, ['uni first-owner'])
 })
 
-test.serial('nobody opens the account of a provider with a password', async t => {
+test.serial('the account of a provider cannot be opened with a password', async t => {
   await place.signIn({ sub: 'no-password', email: 'no-password@example.org' })
   for (const password of ['', 'null', 'undefined', 'a good password'])
     t.is((await server.as()('/api/login', { method: 'POST', json: { email: 'no-password@example.org', password } })).status, 401)
 })
 
-test.serial('of many first sign-ins at once all come to one account', async t => {
+test.serial('many concurrent first sign-ins lead to one account', async t => {
   issuer.person = { sub: 'eager', email: 'eager@example.org', email_verified: true, name: 'Eager Beaver' }
   const browsers = Array.from({ length: 8 }, () => new Browser())
   const answers = await Promise.all(browsers.map(browser => place.signIn(undefined, browser)))
@@ -200,7 +200,7 @@ test.serial('cookies of a sign-in are kept from scripts and from other sites, an
   for (const name of ['state', 'nonce', 'code_challenge']) t.true((sent.get(name)?.length ?? 0) >= 43, name)
 })
 
-test.serial('a provider that nobody configured is not there', async t => {
+test.serial('an unconfigured provider is not found', async t => {
   for (const path of [
     '/api/login/nobody',
     '/api/login/userpass',

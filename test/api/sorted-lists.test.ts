@@ -15,7 +15,7 @@ interface Item {
 }
 const nameOf = ({ name, collectionname }: Item): string => name ?? collectionname ?? ''
 
-/** The names of a whole list, read page by page along its links, and how often it was asked. */
+/** The names of a whole list, read page by page by its links, and the number of requests. */
 const walk = async (
   call: TestFetch,
   server: TestServer,
@@ -177,7 +177,7 @@ test('a title is found in the requested order, and counted', async t => {
       ['2', '2'],
     ],
   )
-  // Too short for the index of pieces: a bounded walk, which is not counted.
+  // Too short for the index of substrings: a bounded scan without a total.
   const short = await walk(ann.call, server, '/api/datasets?sort=name&title=le&limit=2&total=true')
   t.deepEqual([short.names, short.totals[0]], [['apple', 'Table 2', 'table 10'], null])
   t.deepEqual(await names(ann.call, '/api/datasets?sort=name&title=apple&exact=true'), ['apple'])

@@ -15,7 +15,7 @@ const mailsTo = ({ email }: { readonly email: string }, about: RegExp) =>
 const setTimeToLive = (owner: Somebody, space: string, hours: number | string, enabled: boolean) =>
   owner.post(`/api/spaces/${space}/update`, { name: 'short-lived', description: '', timetolive: hours, enabled })
 
-test.serial('who is added, accepted or rejected gets a mail, and so do the others who may edit the space', async t => {
+test.serial('added, accepted and rejected users get a mail, and so do the other editors of the space', async t => {
   const [ann, bob, cat, dan] = [
     await somebody(server, 'Ann'),
     await somebody(server, 'Bob'),
@@ -36,7 +36,7 @@ test.serial('who is added, accepted or rejected gets a mail, and so do the other
   t.is(mailsTo(cat, /Your request .* was accepted/).length, 1)
   t.is(mailsTo(dan, /Your request .* was rejected/).length, 1)
   t.is(mailsTo(cat, /request of Dan .* was rejected/).length, 1)
-  // Nobody is notified of what they did.
+  // Users are not notified of their own actions.
   t.is(mailsTo(ann, /request of/).length, 0)
   t.is(mailsTo(bob, /request/).length, 0)
   t.is((await admin.put(`/api/spaces/${space}/verify`)).status, 200)
@@ -58,7 +58,7 @@ test.serial('server admins are notified of spaces and collections that are delet
   t.is(mailsTo(server.admin, /deleted the collection Doomed too/).length, 1)
 })
 
-test.serial('what is older than the time to live of its space goes, once that is on', async t => {
+test.serial('resources older than the time to live of their space are deleted, once that is enabled', async t => {
   const ann = await somebody(server)
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const old = await newDataset(ann, { space: [space] })
@@ -91,7 +91,7 @@ test.serial('what is older than the time to live of its space goes, once that is
   }
 })
 
-/** Whether a collection is somewhere below itself. */
+/** Whether a collection is its own ancestor. */
 const isInCircle = async (id: string): Promise<boolean> => {
   const seen = new Set<string>()
   const open = [id]
@@ -105,7 +105,7 @@ const isInCircle = async (id: string): Promise<boolean> => {
   return false
 }
 
-test.serial('of edges that would close a ring together one is refused, whoever comes first', async t => {
+test.serial('of edges that would form a cycle together one is refused, in any order', async t => {
   const ann = await somebody(server)
   for (let round = 0; round < 10; round++) {
     const ring = await Promise.all(Array.from({ length: 4 }, () => newCollection(ann)))
@@ -118,7 +118,7 @@ test.serial('of edges that would close a ring together one is refused, whoever c
   }
 })
 
-test.serial('taking a collection away lets what was in it stand by itself', async t => {
+test.serial('removing a collection makes its children top-level collections', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const top = await newCollection(ann, { name: 'top', space })

@@ -56,7 +56,7 @@ test('without verification a space is private at once, and its admins open it', 
 })
 
 for (const isPrivate of [false, true])
-  test(`who gets which spaces in lists of a ${isPrivate ? 'private' : 'public'} server`, async t => {
+  test(`spaces in lists of a ${isPrivate ? 'private' : 'public'} server, per caller`, async t => {
     for (const enablePublic of [true, false]) {
       const server = await boot(t, { access: { private: isPrivate }, resources: { spaces: { enablePublic } } })
       const [admin, nobody] = [callsOf(server.as(server.admin.key)), callsOf(server.as())]

@@ -12,7 +12,7 @@ const nobody = callsOf(server.as())
 const unknownId = 'f'.repeat(24)
 const ok = { status: 'success' }
 
-test('a space is made, shown and listed for whoever made it', async t => {
+test('a space is created, shown and listed for its creator', async t => {
   const ann = await somebody(server)
   const id = await idOf(ann.post('/api/spaces', { name: 'Lakes – 湖', description: 'two\nlines' }))
   const { status, body } = await ann.get(`/api/spaces/${id}`)
@@ -27,7 +27,7 @@ test('a space is made, shown and listed for whoever made it', async t => {
   t.false(record?.isPublic)
 })
 
-test('whoever makes a space is its Admin member', async t => {
+test('the creator of a space is its Admin member', async t => {
   const ann = await somebody(server)
   const id = await newSpace(ann)
   const roles = await server.get(Users).roles()
@@ -111,7 +111,7 @@ test('a change of a space that lacks its name or description is refused and chan
   t.is((await server.get(Spaces).get(id))?.revision, 1)
 })
 
-test('only those who may edit a space change it', async t => {
+test('only editors of a space change it', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
   const update = { name: 'taken', description: '', timetolive: '1', enabled: false }
@@ -159,7 +159,7 @@ test('unknown roles and people are refused before anything is changed', async t 
   t.deepEqual((await server.get(Users).get(bob.id))?.memberships, [])
 })
 
-test('a member is taken out; somebody who is none cannot be', async t => {
+test('a member is removed; a non-member cannot be', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
   await letIn(ann, id, 'Viewer', bob)
@@ -185,7 +185,7 @@ test('a removed space is gone at once and its members are released', async t => 
   t.deepEqual((body as { spaces: string[] }).spaces, [])
 })
 
-test('requests to join are settled by those who may edit the space', async t => {
+test('requests to join are decided by editors of the space', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
   const at = new Date().toISOString()
@@ -212,7 +212,7 @@ test('following is noted once and undone', async t => {
   t.is((await nobody.post(`/api/spaces/${id}/follow`)).status, 401)
 })
 
-test('the list shows public spaces to everybody and others to their members', async t => {
+test('the list shows public spaces to all callers and others to their members', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const [open, closed] = [await newSpace(ann), await newSpace(ann)]
   await publish(server, ann, open)

@@ -32,7 +32,7 @@ test('the version is public', async t => {
   t.regex(version.number, /^\d+\.\d+\.\d+/)
 })
 
-test('totals follow what happens and equal a recount', async t => {
+test('totals follow changes and equal a recount', async t => {
   const other = await bootForTest({ t })
   const bob = await newPerson(other, 'bob')
   const counts = async () => {
@@ -129,7 +129,7 @@ test('the tree is read page by page', async t => {
   t.deepEqual(seen, ['a', 'b', 'c', 'x.txt', 'y.txt'])
 })
 
-test('nobody looks below what they may not see', async t => {
+test('children of invisible resources are not listed', async t => {
   const dataset = await newDataset(ann.call, { name: 'Hidden' })
   for (const id of [dataset, unknownId, 'nonsense'])
     t.is((await eve.call(`/api/tree/getChildrenOfNode?nodeType=dataset&nodeId=${id}`)).status, 404)

@@ -58,7 +58,7 @@ for (const kind of ['file', 'dataset', 'collection', 'section'] as const) {
     t.is((await ann.post(`/api/${plural[kind]}/${unknownId}/tags`, { tags: ['x'] })).status, 404)
   })
 
-  test(`tags come off a ${kind}, whoever put them there`, async t => {
+  test(`tags are removed from a ${kind}, whoever added them`, async t => {
     const path = await pathOf(kind)
     const { tags } = await put(ann, path, ['one', 'two', 'three', 'four'])
     // Sections alone go by id (Clowder 1.x).
@@ -83,7 +83,7 @@ for (const kind of ['file', 'dataset', 'collection', 'section'] as const) {
   })
 }
 
-test('one tag comes off a dataset by its id, and one that is not there is no error', async t => {
+test('one tag is removed from a dataset by id, and a missing one is no error', async t => {
   const path = await pathOf('dataset')
   const { tags } = await put(ann, path, ['one', 'two'])
   t.like(await ann.post(`${path}/removeTag`, { tagId: tags[0]?.id }), { status: 200, body: '' })

@@ -21,7 +21,7 @@ const withSuperAdmin = (who: Who): Who => {
   return { call, ...callsOf(call) }
 }
 
-/** Ann's dataset in a space, with one resource of each kind in it; Bob edits in the space and uploaded one of the files, Cyd rules it, Dora is a stranger. */
+/** Ann's dataset in a space, with one resource of each kind in it; Bob is an editor of the space and uploaded one of the files, Cyd is its admin, Dora is a stranger. */
 const open = async (isPrivate: boolean) => {
   const server = await bootForTest({ config: { access: { private: isPrivate } } })
   const [ann, bob, cyd, dora] = await Promise.all(['ann', 'bob', 'cyd', 'dora'].map(name => somebody(server, name)))
@@ -79,7 +79,7 @@ const reads = ({ dataset, collection, folder, file, section, preview, thumbnail,
   `/api/metadata.jsonld/${metadata}`,
 ]
 
-/** One of each sort of change, of each kind of thing. */
+/** One change of each sort, for each kind of resource. */
 const changes = (ids: Ids): readonly Send[] => {
   const { space, collection, dataset, folder, file, section, preview, thumbnail, comment, metadata, live, loose } = ids
   const document = { content: { a: 1 }, agent: byUser(unknownId) }
@@ -166,7 +166,7 @@ const statuses = async (who: Who, paths: readonly string[]): Promise<readonly st
   return found
 }
 
-/** What its owner reads of everything, without what counts reading, and without archives, whose bytes hold times. */
+/** Everything that the owner can read, without counters of reads, and without archives, whose bytes contain times. */
 const shown = async (who: Who, ids: Ids): Promise<readonly unknown[]> => {
   const found: unknown[] = []
   for (const path of reads(ids).filter(each => !each.includes('/download'))) {
@@ -177,7 +177,7 @@ const shown = async (who: Who, ids: Ids): Promise<readonly unknown[]> => {
 }
 
 for (const isPrivate of [true, false])
-  test.serial(`on a ${isPrivate ? 'private' : 'public'} server the trash is read by its owners, and changed by nobody`, async t => {
+  test.serial(`on a ${isPrivate ? 'private' : 'public'} server the trash is readable by its owners, and immutable`, async t => {
     const { server, ids, people, ann, bob, cyd, superAdmin } = await open(isPrivate)
     t.teardown(() => server.stop())
     const before = await shown(ann, ids)
@@ -188,7 +188,7 @@ for (const isPrivate of [true, false])
     const frozen = allBut(sent, '409 in-trash')
     t.deepEqual(await each(ann, sent), frozen)
     t.deepEqual(await each(superAdmin, sent), frozen)
-    // Of these they may name what is live, and it is the trash that does not exist for them.
+    // They may refer to live resources, but trashed ones do not exist for them.
     for (const name of ['bob', 'cyd', 'dora', 'admin', 'bobsExtractor']) {
       const refused = (await each(people[name] as Who, sent)).filter(line => !/ 40[34] (not-found|forbidden)$/.test(line))
       t.deepEqual(refused, [], name)
@@ -232,7 +232,7 @@ for (const isPrivate of [true, false])
     t.is((await bob.post(`/api/files/${ids['file']}/tags`, { tags: ['again'] })).status, 200)
   })
 
-test('what is sent about many at once leaves out what is in the trash', async t => {
+test('bulk requests skip resources in the trash', async t => {
   const { server, ids, ann, bob } = await open(true)
   t.teardown(() => server.stop())
   await ann.remove(`/api/datasets/${ids['dataset']}`)
@@ -253,7 +253,7 @@ test('what is sent about many at once leaves out what is in the trash', async t 
   t.like((await bob.post('/api/files/bulkRemove', { fileIds: [ids['file']] })).body, { 'not found': [ids['file']] })
 })
 
-test('whoever follows something may stop when it is in the trash, and nobody copies it from there', async t => {
+test('followers can unfollow a resource in the trash, and it cannot be copied from there', async t => {
   const { server, ids, ann, bob } = await open(true)
   t.teardown(() => server.stop())
   await bob.post(`/api/datasets/${ids['dataset']}/follow`)
@@ -264,7 +264,7 @@ test('whoever follows something may stop when it is in the trash, and nobody cop
   t.is((await bob.post(`/api/datasets/${ids['dataset']}/copyDatasetToSpace/${ids['space']}`)).status, 404)
 })
 
-test('who may delete it purges it without seeing it', async t => {
+test('callers with the right to delete a resource can purge it without viewing it', async t => {
   const { server, ids, ann, bob, cyd } = await open(true)
   t.teardown(() => server.stop())
   await ann.remove(`/api/datasets/${ids['dataset']}`)
@@ -275,7 +275,7 @@ test('who may delete it purges it without seeing it', async t => {
   t.is((await ann.get(`/api/datasets/${ids['dataset']}`)).status, 404)
 })
 
-test('a file that lies in something live as well is as live as that', async t => {
+test('a file in a trashed and a live dataset is live', async t => {
   const { server, ids, ann, bob } = await open(true)
   t.teardown(() => server.stop())
   t.is((await ann.post(`/api/datasets/${ids['live']}/files/${ids['file']}`)).status, 200)
@@ -315,7 +315,7 @@ test('why something is frozen is explained', async t => {
   t.regex(JSON.stringify(body), /is in the trash, where nobody changes anything/)
 })
 
-/** What may be done in the trash: to read it, to restore it, to delete it for good. Besides, anyone who follows something may stop. */
+/** Operations allowed in the trash: reading, restoring, permanent deletion. Followers may also unfollow. */
 const allowedInTrash = [
   'DELETE /api/collections/{id}',
   'DELETE /api/datasets/{id}',

@@ -25,7 +25,7 @@ const counts = async (): Promise<Readonly<Record<string, number>>> => {
   return (await ok<{ counts: Record<string, number> }>(server.as(server.admin.key)('/api/status'))).counts
 }
 
-test.serial('what is in the trash is in no list, search, count, tree or choice of others, and comes back to all of them', async t => {
+test.serial('trashed resources are in no list, search, count, tree or selection of others, and return to all of them', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -86,7 +86,7 @@ test.serial('what is in the trash is in no list, search, count, tree or choice o
   t.deepEqual(await counts(), before)
 })
 
-test.serial('nothing is put into what is in the trash, and nothing of it elsewhere', async t => {
+test.serial('nothing can be added to a resource in the trash, and nothing of it to other resources', async t => {
   const ann = await somebody(server, 'ann')
   const space = await newSpace(ann)
   const [shelf, other] = [await newCollection(ann), await newCollection(ann)]
@@ -109,7 +109,7 @@ test.serial('nothing is put into what is in the trash, and nothing of it elsewhe
   t.deepEqual(new Set(refused), new Set([409]))
 })
 
-test.serial('what was restored while the trash is emptied stays', async t => {
+test.serial('a resource restored while the trash is emptied stays', async t => {
   const ann = await somebody(server, 'ann')
   const [gone, kept] = [await newDataset(ann), await newDataset(ann)]
   for (const id of [gone, kept]) await ann.remove(`/api/datasets/${id}`)
@@ -120,7 +120,7 @@ test.serial('what was restored while the trash is emptied stays', async t => {
   t.is((await datasets.get(kept))?.state, 'live')
 })
 
-test.serial('without a trash what is deleted is gone at once', async t => {
+test.serial('without a trash a deletion is permanent at once', async t => {
   const resources = { datasets: { useTrash: false }, collections: { useTrash: false } }
   const without = await bootForTest({ t, config: { resources } })
   const ann = await somebody(without, 'ann')
@@ -137,7 +137,7 @@ test.serial('without a trash what is deleted is gone at once', async t => {
   t.like(counts, { datasets: 0, collections: 0, files: 0, bytes: 0 })
 })
 
-/** Puts the server's clock some days ahead. */
+/** Advances the clock of the server by some days. */
 const dayMs = 86_400_000
 
 test.serial('what has been in the trash for longer than the settings say is deleted by schedule, and nothing else', async t => {
@@ -165,7 +165,7 @@ test.serial('what has been in the trash for longer than the settings say is dele
   t.is((await ann.get(`/api/files/${file}/metadata`)).status, 404)
 })
 
-test.serial('by default the trash keeps what is in it for ever', async t => {
+test.serial('by default the trash is never cleared', async t => {
   const ann = await somebody(server, 'ann')
   const dataset = await newDataset(ann)
   await ann.remove(`/api/datasets/${dataset}`)

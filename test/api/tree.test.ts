@@ -44,7 +44,7 @@ test('a space holds what is in none of its collections; mine is what one made', 
   t.deepEqual(await below(bob, 'space', space), [held, heldElsewhere, bobs, bobsGroup].sort())
 })
 
-test('a node that one may not see is like one that is not there, and nobody looks without an account', async t => {
+test('an invisible node is like a missing one, and anonymous callers are refused', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const things = { space: await newSpace(ann), collection: await newCollection(ann), dataset: await newDataset(ann) }
   for (const [type, id] of Object.entries(things)) {

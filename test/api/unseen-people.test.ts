@@ -9,13 +9,13 @@ const unknownId = 'f'.repeat(24)
 const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
 test.after.always(() => server.stop())
 
-/** What came back, but for the id of the request and the ids that were sent. */
+/** The response without the request ID and the sent IDs. */
 const plain = ({ status, body }: Answer, id: string): unknown => ({
   status,
   text: JSON.stringify({ ...(body as object), requestId: '' }).replaceAll(id, 'ID'),
 })
 
-test.serial('who may not be seen is answered like who does not exist, by every route but updateUsers', async t => {
+test.serial('invisible accounts get the same response as missing ones, by every route but updateUsers', async t => {
   const space = await newSpace(ann)
   t.is((await ann.get(`/api/users/${bob.id}`)).status, 404)
   const asked: readonly ((id: string) => Promise<Answer>)[] = [
@@ -39,7 +39,7 @@ test.serial('who may not be seen is answered like who does not exist, by every r
   t.false(JSON.stringify((await ann.get(`/api/spaces/${space}/members`)).body).includes(bob.id))
 })
 
-test.serial('whose address may not be seen is answered like an address that nobody has, by every route that takes one', async t => {
+test.serial('an invisible address gets the same response as an unknown one, by every route that takes one', async t => {
   const space = await newSpace(ann)
   const info = { name: 'apart', version: '1', description: '', author: '', contexts: {}, repository: [] }
   const asked: readonly ((email: string) => Promise<Answer>)[] = [
@@ -51,7 +51,7 @@ test.serial('whose address may not be seen is answered like an address that nobo
   for (const [at, ask] of asked.entries()) t.deepEqual(plain(await ask(bob.email), bob.email), plain(await ask(unknown), unknown), `${at}`)
 })
 
-test.serial('metadata that names who may not be seen as its agent is taken like that of an unknown person', async t => {
+test.serial('metadata with an invisible account as its agent is handled like that of an unknown person', async t => {
   const dataset = await newDataset(ann)
   const told = async (place: string) => {
     const agent = { '@type': 'cat:user', name: 'Somebody', user_id: `${server.url}/api/users/${place}` }

@@ -20,7 +20,7 @@ const typeAt = async (path: string): Promise<string | null> => {
   return answer.headers.get('content-type')
 }
 
-/** Name, bytes, the type that they have. */
+/** Name, bytes, and expected type. */
 const cases: readonly (readonly [string, Uint8Array | string, string])[] = [
   ['leaf.png', png, 'image/png'],
   ['leaf.PNG', 'no picture', 'image/png'],

@@ -69,7 +69,7 @@ test.serial('uploads of a batch are one line in the feed and one set of files fo
   t.is(new Set(names?.match(/f\d+\.txt/g)).size, 30)
 })
 
-test.serial('what comes to a batch later makes its line grow and wakes no extractor again', async t => {
+test.serial('later additions to a batch extend its line and do not trigger extractors again', async t => {
   const dataset = await newDataset(ann.call)
   for (const path of ['a.txt', 'b/c.txt']) {
     t.is((await send(dataset, { path, batch: 'growing' })).status, 200)

@@ -225,7 +225,7 @@ test('a path that ends with another name than the file, or leads to several file
   await isUntouched(t, dataset)
 })
 
-test('whoever may not add to the dataset makes no folders in it', async t => {
+test('without the right to add to the dataset no folders are created in it', async t => {
   const dataset = await newDataset(ann.call)
   for (const answer of [
     sendTus({ dataset, path: 'a/c.txt' }, bob.call),

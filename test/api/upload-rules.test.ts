@@ -153,7 +153,7 @@ test('a file without a type has that of its ending, an archive that of what is i
   }
 })
 
-test('what the client adds to the feed by itself is not added twice', async t => {
+test('lines that the client adds to the feed are not added twice', async t => {
   const lines = async (person: Person): Promise<number> => {
     await drained(server.as(server.admin.key))
     const events = await ok<{ event_type: string }[]>(person.call('/api/events?limit=200'))

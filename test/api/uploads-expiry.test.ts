@@ -31,7 +31,7 @@ const patch = (path: string, offset: number, body: string): Promise<Response> =>
     body,
   })
 
-test.serial('an upload expires when nothing came for its time, and what came lengthens it', async t => {
+test.serial('an upload expires without new bytes, and received bytes extend its time', async t => {
   const path = await begun('ab', 6)
   const { expires } = await ok<{ expires: string }>(call(path))
   t.is(Date.parse(expires) - clock.now().getTime(), 10 * hourMs)

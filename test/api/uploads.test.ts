@@ -179,7 +179,7 @@ test('bytes count only with the checksum that was announced', async t => {
   t.is((await head(whole)).status, 404)
 })
 
-test('an offset other than the server’s is 409 and says the right one', async t => {
+test('an offset other than the server’s is 409 with the right one', async t => {
   const path = await begun(t, 100)
   t.like(await (await patch(path, 1, data(10))).json(), { code: 'conflict', offset: 0 })
   t.is((await patch(path, 0, data(10))).status, 204)
@@ -216,7 +216,7 @@ test('an upload that is looked at before its last request has ended keeps its by
   const writer = sent.writable.getWriter()
   const init = { method: 'PATCH', headers: { ...version, ...type, 'upload-offset': '0' }, body: sent.readable, duplex: 'half' as const }
   const answer = ann.call(path, init)
-  // In small pieces, so that a beginning becomes durable with the last of them.
+  // In small pieces, so that a beginning becomes durable only with the last one.
   for (let at = 0; at < whole.length; at += 40_000) {
     await writer.write(whole.subarray(at, at + 40_000))
     if (at >= 80_000)
@@ -229,7 +229,7 @@ test('an upload that is looked at before its last request has ended keeps its by
   t.deepEqual(await bytesOf(idIn(path)), whole)
 })
 
-test.serial('what no upload can begin with is refused, saying why', async t => {
+test.serial('an invalid start of an upload is refused with the reason', async t => {
   const cases: readonly (readonly [string, Promise<Response>, number, RegExp])[] = [
     ['no version', ann.call('/api/uploads', { method: 'POST', headers: { 'upload-length': '1' } }), 412, /Tus-Resumable/],
     ['another version', begin(1, { headers: { 'tus-resumable': '0.2.2' } }), 412, /1\.0\.0/],
@@ -275,7 +275,7 @@ test.serial('what no upload can begin with is refused, saying why', async t => {
   t.is((await server.as()('/api/uploads', { method: 'POST', headers: version })).status, 401)
 })
 
-test('what no upload can go on with is refused', async t => {
+test('an invalid continuation of an upload is refused', async t => {
   const path = await begun(t, 10)
   const send = (headers: Record<string, string>) => ann.call(path, { method: 'PATCH', headers, body: data(10) })
   t.is((await send({ ...type, 'upload-offset': '0' })).status, 412)
@@ -336,7 +336,7 @@ test('OPTIONS lists versions and extensions', async t => {
   t.is(answer.headers.get('tus-checksum-algorithm'), 'sha256,sha1,md5')
 })
 
-test('who lost the right to the dataset meanwhile gets no file into it', async t => {
+test('a user who lost the right to the dataset meanwhile adds no file to it', async t => {
   const theirs = await newDataset(ann.call)
   const path = await begun(t, 10, { about: { dataset: theirs } })
   await ok(ann.call(`/api/datasets/${theirs}`, { method: 'DELETE' }))
@@ -345,7 +345,7 @@ test('who lost the right to the dataset meanwhile gets no file into it', async t
   t.is((await ann.call(`/api/files/${idIn(path)}/metadata`)).status, 404)
 })
 
-test.serial('one account has so many unfinished uploads and no more', async t => {
+test.serial('unfinished uploads per account are limited', async t => {
   const eve = await newPerson(server, 'eve')
   const options = { about: { dataset: '' }, call: eve.call }
   const paths: string[] = []

@@ -62,7 +62,7 @@ test('an account that is not well described is refused and not made', async t =>
   t.is(await server.get(Users).byEmail('wrong@example.org'), undefined)
 })
 
-test('nobody smuggles rank, id or hash into an account', async t => {
+test('rank, id and hash of an account cannot be set by a request', async t => {
   const smuggled = { status: 'Admin', id: unknownId, passwordHash: 'x', memberships: [{ space: unknownId, role: unknownId }] }
   await admin('/api/users', { method: 'POST', json: account('smuggler@example.org', smuggled) })
   const made = await server.get(Users).byEmail('smuggler@example.org')
@@ -74,7 +74,7 @@ test('nobody smuggles rank, id or hash into an account', async t => {
   t.is(await server.get(Users).get(unknownId), undefined)
 })
 
-test('of many who request one e-mail address at once one gets it', async t => {
+test('of many concurrent requests for one e-mail address one succeeds', async t => {
   const tries = Array.from({ length: 12 }, (_, at) => account(at % 2 ? 'Wanted@example.org' : 'wanted@EXAMPLE.org'))
   const statuses = await Promise.all(tries.map(async json => (await admin('/api/users', { method: 'POST', json })).status))
   t.deepEqual(statuses.toSorted(), [200, ...Array<number>(11).fill(409)])
@@ -133,7 +133,7 @@ test('a malformed and an unknown account are answered alike', async t => {
   t.is((await admin('/api/users/email/unknown@example.org')).status, 404)
 })
 
-test('a name is changed by its owner and by a server admin, by nobody else', async t => {
+test('a name is changed only by its owner and by a server admin', async t => {
   const [person, other] = [await newPerson(server, 'named'), await newPerson(server, 'other')]
   const rename = `/api/users/${person.id}/updateName?firstName=Grace&lastName=Hopper`
   t.is((await nobody(rename, { method: 'POST' })).status, 401)
@@ -157,7 +157,7 @@ test('being admin of a space gives no right over its members’ accounts', async
   t.is((await boss.call(`/api/users/${person.id}/updateName?firstName=a&lastName=b`, { method: 'POST' })).status, 403)
 })
 
-test('following somebody is stored once and can be ended', async t => {
+test('following a user is stored once and can be ended', async t => {
   const [fan, star] = [await newPerson(server, 'fan'), await newPerson(server, 'star')]
   const followed = async () => (await server.get(Users).get(fan.id))?.followed
   for (const _ of [1, 2])
@@ -186,7 +186,7 @@ test('a server admin suspends, restores and promotes accounts, and it counts at 
   t.is((await person.call('/api/users')).status, 200)
 })
 
-test('a list of standings with a fault in it changes nobody', async t => {
+test('a list of account states with an error changes no account', async t => {
   const person = await newPerson(server, 'kept')
   const set = async (json: object) => (await admin('/api/admin/users', { method: 'POST', json })).status
   t.is(await set({ inactive: [person.id, unknownId] }), 404)
@@ -206,7 +206,7 @@ test('superadmin mode is for admins only', async t => {
   )
 })
 
-test('everybody who is signed in may read the roles', async t => {
+test('all signed-in callers may read the roles', async t => {
   const person = await newPerson(server)
   const roles = (await (await person.call('/api/roles')).json()) as { id: string; name: string; permissions: string[] }[]
   t.deepEqual(

@@ -62,7 +62,7 @@ test('a list without words, and what is no list of words, is refused', async t =
   t.regex(JSON.stringify((await ann.post('/api/standardvocab', [])).body), /Empty terms list is not allowed/)
 })
 
-test('nobody in particular sees no standard vocabulary and makes none', async t => {
+test('anonymous callers neither see nor create standard vocabularies', async t => {
   const nobody = callsOf(server.as())
   const id = await idOf(ann.post('/api/standardvocab', ['a']))
   for (const answer of [nobody.get('/api/standardvocab'), nobody.get(`/api/standardvocab/${id}`), nobody.post('/api/standardvocab', ['a'])])

@@ -53,7 +53,7 @@ test('an update without anything is refused with what it could hold, and a descr
   t.is((await ok<Hook>(change(ann, made, { description: '' }))).description, '')
 })
 
-test('a target that does not speak HTTP is said not to', async t => {
+test('a target that does not speak HTTP is reported as such', async t => {
   const target = createServer(socket => socket.on('error', () => undefined).end('220 mail.example.org ESMTP\r\n'))
   await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve))
   t.teardown(() => target.close())

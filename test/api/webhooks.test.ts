@@ -7,7 +7,7 @@ import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support
 import { until } from '../support/until.ts'
 import { type Received, type Target, webhookTarget } from '../support/webhook-target.ts'
 
-// In a process of its own: targets have half a second.
+// In a separate process: targets must respond within half a second.
 const config = { access: { private: true }, outbound: { allow: ['127.0.0.1'] } }
 const server = await bootForTest({ config })
 test.after.always(() => server.stop())
@@ -126,7 +126,7 @@ test('nothing is delivered that the owner may not view, also when the right is l
   t.false(JSON.stringify(later).includes('canary'))
   t.false(JSON.stringify(target.received).includes('canary one'))
   t.false(JSON.stringify(target.received).includes(secret))
-  // What was sent while it was allowed stays in the log, without what may no longer be viewed.
+  // Earlier deliveries stay in the log, without content that may no longer be viewed.
   t.false(JSON.stringify(await log(bob, made)).includes('canary two'))
 })
 
@@ -240,7 +240,7 @@ test('events of one subject are delivered in order, also when one of them fails 
   t.is(ids.size, 1, 'a repeat has the id of the first attempt')
 })
 
-test('what waits while a target is down is delivered after its return, each once and in order', async t => {
+test('events pending while a target is down are delivered after its return, each once and in order', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const [one, two] = [await newDataset(ann), await newDataset(ann)]
   await server.drained()

@@ -7,10 +7,10 @@ import { installPython, pythonWith } from './python-environment.ts'
 
 const run = promisify(execFile)
 
-/** The Library of Congress' validator. */
+/** The validator of the Library of Congress. */
 const bagit = { name: 'bagit', release: '1.9.0' }
 
-/** Undefined when the validator is ready, else why there is none. */
+/** Undefined when the validator is available, otherwise the reason why it is not. */
 export const installBagit = (): Promise<string | undefined> => installPython(bagit)
 
 const script = `
@@ -22,14 +22,14 @@ bag.validate()
 print(json.dumps({"info": bag.info, "payload": sorted(bag.payload_entries())}))
 `
 
-/** What the validator read in a bag. */
+/** The content of a bag as read by the validator. */
 export interface ReadBag {
   readonly info: Readonly<Record<string, string>>
   /** Paths of the payload, in order. */
   readonly payload: readonly string[]
 }
 
-/** Unpacks a bag with Python and validates it with all its checksums; rejects with the validator's words. */
+/** Unpacks a bag with Python and validates it with all its checksums; rejects with the message of the validator. */
 export const validateBag = async (archive: Buffer): Promise<ReadBag> => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bag-'))
   try {

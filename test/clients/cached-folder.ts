@@ -4,14 +4,14 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where what tests install is kept from one run to the next. */
+/** The folder in which installations for tests are cached between runs. */
 export const cachedFolder = (name: string): string => fileURLToPath(new URL(`../../node_modules/.cache/${name}`, import.meta.url))
 
 const isComplete = (name: string): boolean => existsSync(join(cachedFolder(name), 'complete'))
 
 /**
- * Fills a cached folder, or finds the one of an earlier run. Test files that start at once do not meet: each fills its own, and the first that is
- * complete stays.
+ * Fills a cached folder, or reuses that of an earlier run. Test files that start concurrently do not conflict: each fills a folder of its own, and
+ * the first complete one is kept.
  * @param fill returns why it cannot, or undefined when the folder is filled
  * @returns the same
  */
@@ -38,7 +38,7 @@ const keep = async (folder: string, name: string): Promise<void> => {
   }
 }
 
-/** What an installer had to say at its end. */
+/** The last output of an installer. */
 export const lastLine = (error: unknown): string => {
   const { stderr = '', message } = error as Error & { readonly stderr?: string }
   return (stderr || message).trim().split('\n').at(-1) ?? ''

@@ -49,7 +49,7 @@ const made = async (options: Partial<PounceOptions> = {}) => {
 const bytesOf = async (call: (name: string, input: object) => Promise<unknown>, id: string): Promise<Buffer> =>
   Buffer.from(await ((await call('getFile', { path: { id } })) as Response).arrayBuffer())
 
-/** A connection that breaks and is mended when the client has noticed. */
+/** A connection that breaks, and is restored once the client has noticed. */
 const breaking = async (t: Parameters<typeof flakyProxy>[0]) => {
   const proxy = await flakyProxy(t, server.url)
   const seen = { failures: 0 }

@@ -77,7 +77,7 @@ const asking = (test: TestFn): void => {
     t.deepEqual(found.map(({ content }) => (content['parameters'] as { greeting: string }).greeting).sort(), ['kept', 'last'])
   })
 
-  test.serial('an extractor that gives up says why, and the file is not waited for', async t => {
+  test.serial('a failed extractor reports the reason, and the file is not left pending', async t => {
     await world.enable()
     const file = await world.newText()
     const run = await world.ended('files', file, 'test.echo', await world.submit('files', file, 'test.echo', { abort: true }))
@@ -87,7 +87,7 @@ const asking = (test: TestFn): void => {
     t.is(await until('the built-in extractors to end, too', isBusy, busy => busy === 'false'), 'false')
   })
 
-  test.serial('a job for an extractor that never listened ends with an error that says so', async t => {
+  test.serial('a job for an extractor that never listened ends with an error that reports this', async t => {
     const about = { name: 'test.never', version: '1', description: 'd', author: 'a', contexts: [], repository: [] }
     await ok(world.ann.call('/api/extractors', { method: 'POST', json: { ...about, process: { file: ['text/*'] } } }))
     const file = await world.newText()
@@ -97,14 +97,14 @@ const asking = (test: TestFn): void => {
 }
 
 const choosing = (test: TestFn): void => {
-  test.serial('jobs that were sent while nobody listened wait for the extractor', async t => {
+  test.serial('jobs sent while no extractor listens wait for it', async t => {
     await world.enable('test.wordcount')
     const file = await world.newText()
     await world.start('wordcount')
     t.is((await world.ended('files', file, 'test.wordcount')).status, 'DONE')
   })
 
-  test.serial('a space says which extractors run in it', async t => {
+  test.serial('a space selects the extractors that run in it', async t => {
     const [without, only] = [await newSpace(world.ann, 'Without'), await newSpace(world.ann, 'Only here')]
     await world.choose(without, { enabled: [], disabled: ['test.wordcount'] })
     const quiet = await world.newText(await newDataset(world.ann.call, { space: [without] }))
@@ -155,7 +155,7 @@ const counting = (test: TestFn): void => {
       const size = Buffer.byteLength(text)
       const own = { resource_id: file, resource_name: 'text.txt', author_id: world.ann.id, user_id: world.ann.id, size }
       const fetched = { category: 'download', type: 'file', ...own }
-      // pyclowder 2 requests not to be counted.
+      // pyclowder 2 requests that its downloads are not counted.
       const wanted = world.release === '2.7.0' ? [fetched] : [fetched, fetched]
       const records = await until(
         'records of the download',
@@ -197,7 +197,7 @@ const privately = (test: TestFn): void => {
   })
 }
 
-/** pyclowder 2 alone binds its queues to an exchange. */
+/** Only pyclowder 2 binds its queues to an exchange. */
 const bound = (test: TestFn): void => {
   test.serial('a queue that an older extractor has bound is served whether or not it is enabled', async t => {
     await world.stopExtractors()
@@ -208,7 +208,7 @@ const bound = (test: TestFn): void => {
   })
 }
 
-/** What unmodified extractors of one release of pyclowder do with a server, over a real broker. */
+/** Tests of unmodified extractors of one release of pyclowder with a server and a real broker. */
 export const extractorTests = (test: TestFn, url: (name: LiveServer) => string, release: Release): void => {
   test.before(async () => {
     world = await ExtractorWorld.open(release, url)

@@ -7,24 +7,24 @@ import { until } from '../support/until.ts'
 import type { Release } from './pyclowder.ts'
 import { type ExtractorOptions, RunningExtractor } from './running-extractor.ts'
 
-/** A run as the API shows it. */
+/** A run as returned by the API. */
 export interface Run {
   readonly id: string
   readonly extractor_id: string
   readonly status: string
   readonly messages: readonly { readonly status: string }[]
 }
-/** A JSON-LD document as the API shows it. */
+/** A JSON-LD document as returned by the API. */
 export interface Metadata {
   readonly content: Readonly<Record<string, unknown>>
   readonly agent: Readonly<Record<string, unknown>>
 }
 type Kind = 'files' | 'datasets'
 
-/** What is uploaded. */
+/** An upload. */
 export const text = 'one two three\nfour\n'
 
-/** RabbitMQ beside the queue, on which a built-in extractor runs. */
+/** RabbitMQ, in addition to the queue of built-in extractors. */
 const plugins = [
   ...recordPlugins,
   'transport.queue',
@@ -36,7 +36,7 @@ const plugins = [
   'previewers.basic',
 ]
 
-/** A server on a virtual host of its own, people, and extractors of one release. */
+/** A server on a new virtual host, accounts, and extractors of one release. */
 export class ExtractorWorld {
   readonly release: Release
   readonly server: TestServer
@@ -84,7 +84,7 @@ export class ExtractorWorld {
     for (const extractor of this.#running.splice(0)) await extractor.stop()
   }
 
-  /** Stops the server and starts it on its data. */
+  /** Restarts the server with the same data. */
   async restart(): Promise<void> {
     await this.server.restart()
     const call = this.server.as(this.ann.key)
@@ -99,7 +99,7 @@ export class ExtractorWorld {
     )
   }
 
-  /** Of the extractors of these tests, has exactly those run by themselves. */
+  /** Enables automatic runs of exactly these extractors of the tests. */
   async enable(...names: readonly string[]): Promise<void> {
     const call = this.server.as(this.server.admin.key)
     const { enabled } = await ok<{ enabled: string[] }>(call('/api/extractors/enabled'))
@@ -121,7 +121,7 @@ export class ExtractorWorld {
     return (await this.runsOf(kind, id)).some(run => run.extractor_id === extractor)
   }
 
-  /** The run when it has ended, in whatever way. */
+  /** Resolves to the run when it has ended, successfully or not. */
   async ended(kind: Kind, id: string, extractor: string, job?: string): Promise<Run> {
     const isMeant = (run: Run) => run.extractor_id === extractor && (job === undefined || run.id === job)
     const isOver = (run: Run | undefined) => run !== undefined && /^DONE$|StatusMessage.error|^Cancel Success/.test(run.status)

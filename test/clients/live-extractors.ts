@@ -5,7 +5,7 @@ import { installPyclowder, type Release } from './pyclowder.ts'
 
 const needed = ['RABBITMQ', 'RABBITMQ_MANAGEMENT'] as const
 
-/** The tests of a release; reported as skipped, with the reason, where there is no broker or no pyclowder. */
+/** Tests of a release; reported as skipped, with the reason, without a broker or pyclowder. */
 export const liveExtractors = async (test: TestFn, release: Release): Promise<void> => {
   const { test: live, url } = liveTests(test, ...needed)
   const hasBroker = needed.every(name => process.env[`POUNCE_TEST_${name}_URL`])

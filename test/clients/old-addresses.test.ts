@@ -9,7 +9,7 @@ test.before(async () => {
 })
 test.after.always(() => world?.server.stop())
 
-/** Answers of another site, and addresses that end with a slash already. */
+/** Responses of another site, and addresses that already end with a slash. */
 const left = (path: string): boolean => path.startsWith('/api/proxy/') || path.endsWith('/') || path.includes('/login/')
 
 test('every address that can be read answers an old script as it answers others, also with a slash at its end', async t => {

@@ -1,12 +1,12 @@
 import { callsOf } from '../support/calls.ts'
 import { type UntypedPart, untypedForm } from './untyped-parts.ts'
 
-/** What `requests.get(url, auth=(None, None))` sends, and scripts with settings that no one filled in. */
+/** Sent by `requests.get(url, auth=(None, None))`, and by scripts with empty settings. */
 const noneAndNone = `Basic ${btoa('None:None')}`
 
 /**
- * A client as scripts for Clowder 1.x are written: the key in each address, a Basic header of nothing beside it, and parts without types.
- * It looks like a `TestFetch`, so that other helpers can use it.
+ * A client like scripts for Clowder 1.x: the key in each URL, an empty Basic header, and parts without media types.
+ * It has the interface of a `TestFetch`, so that other helpers can use it.
  */
 export const oldClient = (url: string, key: string) => {
   const call = (path: string, { json, headers, ...init }: RequestInit & { readonly json?: unknown } = {}): Promise<Response> => {

@@ -145,7 +145,7 @@ test('an extractor registers with the patterns that Clowder 1.x takes', async t 
   t.like((await old.get('/api/extractors/old.leaves')).body, { name: 'old.leaves', process: { file } })
 })
 
-test('with a key that nobody has any more, what is public can be read', async t => {
+test('public resources can be read with a deleted key', async t => {
   const dataset = await newDataset('Open')
   for (const key of ['None', 'r1ek3rs', '']) {
     const stale = oldClient(server.url, key)

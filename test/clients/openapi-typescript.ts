@@ -6,11 +6,11 @@ import { cachedFolder, fillCached, lastLine } from './cached-folder.ts'
 
 const run = promisify(execFile)
 
-/** openapi-typescript wants a TypeScript of its own, older than ours: so it is none of our dependencies. */
+/** openapi-typescript requires an older TypeScript than ours, so it is not one of our dependencies. */
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'typescript@5.9.3']
 const name = 'openapi-typescript-7.13.0'
 
-/** Undefined when it is ready, else why there is none. */
+/** Undefined when it is available, otherwise the reason why it is not. */
 export const installOpenapiTypescript = (): Promise<string | undefined> =>
   fillCached(name, async folder => {
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
@@ -25,15 +25,15 @@ export const installOpenapiTypescript = (): Promise<string | undefined> =>
 
 const programOf = (program: string): string => join(cachedFolder(name), 'node_modules', '.bin', program)
 
-/** Makes types of a document. */
+/** Generates types from a document. */
 export const generateTypes = async (document: string, types: string): Promise<void> => {
   await run(programOf('openapi-typescript'), [document, '--output', types], { timeout: 60_000 })
 }
 
-/** Where the modules of a generated client are found. */
+/** The folder in which the modules of a generated client are resolved. */
 export const clientModules = join(cachedFolder(name), 'node_modules')
 
-/** Compiles TypeScript files of a folder strictly; what the compiler has to say. */
+/** Compiles the TypeScript files of a folder in strict mode; resolves to the output of the compiler. */
 export const compileErrors = async (folder: string, ...files: readonly string[]): Promise<string> => {
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom']
   try {

@@ -54,7 +54,7 @@ const byName = async (t: ExecutionContext, session: Session): Promise<void> => {
   t.is(await session.call('geostreams.get_stream_by_name', 'nobody calls one so'), null)
 }
 
-/** pyclowder's documentation says metres; Clowder 1.x reads kilometres, and so do we. */
+/** The documentation of pyclowder specifies metres; Clowder 1.x uses kilometres, and so do we. */
 const byCircle = async (t: ExecutionContext, session: Session): Promise<void> => {
   const [near, far] = [
     { type: 'Point', coordinates: [12.5, 47.5, 0] },
@@ -72,7 +72,7 @@ const byCircle = async (t: ExecutionContext, session: Session): Promise<void> =>
   t.is(await circle('streams', 47.5, 12.5, 50), null)
 }
 
-/** Pairs of latitude and longitude in one list, whatever pyclowder's documentation says of their order: that is what its requests are read as. */
+/** Pairs of latitude and longitude in one list. The server reads requests in this order, whatever the documentation of pyclowder states. */
 const byPolygon = async (t: ExecutionContext, session: Session): Promise<void> => {
   const there = { type: 'Point', coordinates: [30.5, -10.5, 0] }
   const sensor = await sensorAt(session, 'polygon in', there)

@@ -74,7 +74,7 @@ const extractions = async (t: ExecutionContext, { call, get, person }: Session):
   t.is(await runs(), before + 2)
 }
 
-/** Functions of the older release that the newer one cannot call any more, for want of an argument of its own. */
+/** Functions of the older release that fail in the newer one because of a missing argument of its own. */
 const older = async (t: ExecutionContext, { call, get, outcome }: Session): Promise<void> => {
   const collection = await call<string>('collections.create_empty', 'To go', '')
   const dataset = await call<string>('datasets.create_empty', 'Going', '', collection)
@@ -99,7 +99,7 @@ const older = async (t: ExecutionContext, { call, get, outcome }: Session): Prom
   t.is((await outcome('client.get', `/spaces/${id}`)).status, 404)
 }
 
-/** What release 3.0.8 gets wrong by itself: no request is sent, or none that its v1 has. */
+/** Defects of release 3.0.8: no request is sent, or one that does not exist in v1. */
 const broken = async (t: ExecutionContext, { call, outcome }: Session): Promise<void> => {
   const dataset = await call<string>('datasets.create_empty', 'Here', '')
   const collection = await call<string>('collections.create_empty', 'There', '')

@@ -3,7 +3,7 @@ import { bootForTest, skippedBecause, type TestServer } from 'pounce/sdk/testing
 import { newPerson, type Person } from '../support/people.ts'
 import { installPyclowder, type Outcome, Pyclowder, type Release } from './pyclowder.ts'
 
-/** One release of pyclowder against a server of its own. */
+/** One release of pyclowder with a separate server. */
 export interface Session {
   readonly server: TestServer
   readonly person: Person
@@ -41,12 +41,12 @@ const begin = async (release: Release): Promise<Session> => {
 /** A test of every release, or of one. */
 export type Group = readonly [title: string, work: (t: ExecutionContext, session: Session) => Promise<void>, only?: Release]
 
-/** Registers the tests, each release with a server of its own. */
+/** Registers the tests, with a separate server per release. */
 export const pyclowderTests = async (test: TestFn, groups: readonly Group[]): Promise<void> => {
   const releases = await Promise.all(
     (['3.0.8', '2.7.0'] as const).map(async release => {
       const missing = await installPyclowder(release)
-      // Nothing is booted where every test is skipped: ava would not run the hook that stops it.
+      // No server is started when all tests are skipped, since ava would not run the hook that stops it.
       return { release, missing, session: missing === undefined ? await begin(release) : undefined }
     }),
   )

@@ -11,7 +11,7 @@ const missing = await installPyclowder()
 const pyclowderTest = missing === undefined ? test : test.skip
 const why = missing === undefined ? '' : ` (${missing})`
 
-/** Nothing is booted where every test is skipped: ava would not run the hook that stops it. */
+/** No server is started when all tests are skipped, since ava would not run the hook that stops it. */
 const booted = async () => {
   const server = await bootForTest()
   return { server, person: await newPerson(server, 'extractor-author'), python: new Pyclowder() }
@@ -28,7 +28,7 @@ const running = () => {
 }
 
 const data = (name: string): string => fileURLToPath(new URL(`../data/${name}`, import.meta.url))
-/** As pyclowder passes it to an extractor. */
+/** The value that pyclowder passes to an extractor. */
 const host = (): string => `${running().server.url}/`
 const unknownId = 'f'.repeat(24)
 

@@ -5,13 +5,13 @@ import { installPython, pythonWith } from './python-environment.ts'
 
 const script = fileURLToPath(new URL('pyclowder_calls.py', import.meta.url))
 
-/** The releases that are tested: the newest, and the last one that binds its queues and registers over HTTP. */
+/** The tested releases: the newest, and the last one that binds its queues and registers over HTTP. */
 export type Release = '3.0.8' | '2.7.0'
 
-/** The Python that has this release. */
+/** The Python interpreter with this release. */
 export const pythonOf = (release: Release): string => pythonWith({ name: 'pyclowder', release })
 
-/** Undefined when it is ready, else why there is none. */
+/** Undefined when it is available, otherwise the reason why it is not. */
 export const installPyclowder = (release: Release = '3.0.8'): Promise<string | undefined> => installPython({ name: 'pyclowder', release })
 
 /** Status messages of pyclowder's connector. */
@@ -22,7 +22,7 @@ export interface StatusMessage {
   readonly message: string
 }
 
-/** What a function returned, or the HTTP error it raised. */
+/** The return value of a function, or the HTTP error it raised. */
 export interface Outcome {
   readonly result?: unknown
   readonly messages?: readonly StatusMessage[]

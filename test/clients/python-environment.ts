@@ -5,22 +5,22 @@ import { cachedFolder, fillCached, lastLine } from './cached-folder.ts'
 
 const run = promisify(execFile)
 
-/** A package of Python that tests use, at one release. */
+/** A release of a Python package used by tests. */
 export interface PythonPackage {
   readonly name: string
   readonly release: string
-  /** Others that are installed with it, such as `mypy==2.4.1`. */
+  /** Other packages to install with it, such as `mypy==2.4.1`. */
   readonly also?: readonly string[]
 }
 
 const folderName = ({ name, release, also = [] }: PythonPackage): string => [`${name}-${release}`, ...also].join('-').replaceAll('==', '-')
 
-/** The Python that has this package. */
+/** The Python interpreter with this package. */
 export const pythonWith = (wanted: PythonPackage): string => join(cachedFolder(folderName(wanted)), 'bin', 'python')
 
 /**
- * Makes a virtual environment with a package, or finds the one of an earlier run.
- * @returns why there is none, or undefined when it is ready
+ * Creates a virtual environment with a package, or reuses that of an earlier run.
+ * @returns undefined when it is available, otherwise the reason why it is not
  */
 export const installPython = (wanted: PythonPackage): Promise<string | undefined> =>
   fillCached(folderName(wanted), folder => installInto(folder, wanted))

@@ -5,21 +5,21 @@ import { connect } from 'amqplib'
 import { until } from '../support/until.ts'
 import { pythonOf, type Release } from './pyclowder.ts'
 
-/** Which of the programs under `extractors`, and its arguments. */
+/** A program under `extractors`, and its arguments. */
 export interface ExtractorOptions {
   readonly release: Release
   readonly program: 'wordcount' | 'echo' | 'inventory'
   readonly broker: string
-  /** Of its environment, such as `EXTRACTOR_KEY`. */
+  /** Environment variables, such as `EXTRACTOR_KEY`. */
   readonly env?: Readonly<Record<string, string>>
 }
 
 const said = 20_000
 
-/** How many consumers a queue has; 0 for one that does not exist. */
+/** Number of consumers of a queue; 0 if it does not exist. */
 const consumersOf = async (broker: string, queue: string): Promise<number> => {
   const model = await connect(broker)
-  // A queue that does not exist closes the channel and says so to the caller as well.
+  // For a missing queue the channel is closed, and the caller also gets the error.
   model.on('error', () => undefined)
   try {
     const channel = await model.createChannel()
@@ -32,7 +32,7 @@ const consumersOf = async (broker: string, queue: string): Promise<number> => {
   }
 }
 
-/** An extractor as people run it: a Python program that is configured with the broker only. */
+/** An extractor as run in production: a Python program configured with the broker only. */
 export class RunningExtractor {
   #child: ChildProcess
   #output = ''
@@ -60,12 +60,12 @@ export class RunningExtractor {
     return extractor
   }
 
-  /** What it has written, its last 20,000 characters. */
+  /** The last 20,000 characters of its output. */
   get output(): string {
     return this.#output
   }
 
-  /** Ends it at once, whatever it is doing. Idempotent. */
+  /** Kills it. Idempotent. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')

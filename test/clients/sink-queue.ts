@@ -1,6 +1,6 @@
 import { type Channel, type ChannelModel, connect } from 'amqplib'
 
-/** A consumer of the event sink, as Clowder's are: a queue of its own, bound to the fanout exchange. */
+/** A consumer of the event sink like those of Clowder: a separate queue bound to the fanout exchange. */
 export class SinkQueue {
   #model: ChannelModel
   #channel: Channel

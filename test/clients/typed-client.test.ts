@@ -12,7 +12,7 @@ const missing = await installOpenapiTypescript()
 const clientTest = missing === undefined ? test : test.skip
 const why = missing === undefined ? '' : ` (${missing})`
 
-/** What someone would write with the generated types: ten operations, with the names of the models. With `view=full` an answer has another one: hence `as`. */
+/** Code written with the generated types: ten operations, with the names of the models. With `view=full` a response has a different model, hence `as`. */
 const client = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './pounce.d.ts'
@@ -55,7 +55,7 @@ const booted = async () => {
   await writeFile(join(folder, 'client.ts'), client)
   const wrong = client.replace("{ name: 'Soil samples' }", '{ name: 7 }').replace('const dataset: Dataset', 'const dataset: Dataset[]')
   await writeFile(join(folder, 'wrong.ts'), wrong)
-  // Both at once: what takes the compiler its time are the types.
+  // Compiled together, since most of the time is spent on the types.
   const errors = (await compileErrors(folder, 'client.ts', 'wrong.ts')).split('\n')
   return { server, folder, errors, person: await newPerson(server, 'typed') }
 }

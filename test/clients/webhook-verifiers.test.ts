@@ -14,7 +14,7 @@ const library = { name: 'standardwebhooks', release: '1.0.0' }
 const missing = await installPython(library)
 const python = missing === undefined ? test : skippedBecause(test, missing)
 
-/** A message, and how it was tampered with. */
+/** A message, and how it was modified. */
 interface Shown {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>

@@ -22,7 +22,7 @@ test('a right that comes through a parent is explained with every step', async t
   })
 })
 
-test('a refusal says what each rule found missing, and whether the thing can be seen', async t => {
+test('a refusal reports what each rule found missing, and whether the resource is visible', async t => {
   t.deepEqual(await policy.explain(cast['viewer']!, 'EditFile', file), {
     verdict: 'no',
     because: [
@@ -51,7 +51,7 @@ test('a refusal says what each rule found missing, and whether the thing can be 
   ])
 })
 
-test('what is frozen in the trash is explained with the right that would count outside of it', async t => {
+test('a resource frozen in the trash is explained with the right that would apply outside the trash', async t => {
   const bin = { kind: 'dataset', id: idOf('bin') } as const
   t.deepEqual(await policy.explain(cast['author']!, 'EditDataset', bin), {
     verdict: 'frozen',
@@ -88,7 +88,7 @@ test('a parent that the reader may not see is not named', async t => {
   t.true((await both.explain(cast['viewer']!, 'EditFile', file, cast['superAdmin']!)).because.join(' ').includes(idOf('hidden')))
 })
 
-test('what the account or key may not do at all is named first', async t => {
+test('limits of the account or key are named first', async t => {
   const because = async (caller: string) => (await policy.explain(cast[caller]!, 'DeleteDataset', dataset)).because[0]
   t.is(await because('readOnlyAdmin'), 'Account is ReadOnly')
   t.is(await because('inactiveAuthor'), 'Account is not activated')
@@ -105,7 +105,7 @@ test('a missing thing and one whose parents are gone are distinguished for peopl
   t.deepEqual((await policy.explain(cast['superAdmin']!, 'ViewFile', orphan)).because, [`all that file ${orphan.id} belongs to is gone`])
 })
 
-test('every reason for a right has its sentence', async t => {
+test('every reason for a right has an explanation', async t => {
   const last = async (caller: string, permission: 'ViewDataset', ref: Ref = dataset) =>
     (await policy.explain(cast[caller]!, permission, ref)).because.at(-1)
   t.is(await last('superAdmin', 'ViewDataset'), 'superadmin mode is on')
@@ -120,7 +120,7 @@ test('every reason for a right has its sentence', async t => {
   t.deepEqual((await shown.explain(cast['anonymous']!, 'ViewDataset', dataset)).because, [`dataset ${dataset.id} is public`])
 })
 
-test('without a resource there is one sentence', async t => {
+test('a check without a resource is explained in one sentence', async t => {
   t.deepEqual(await policy.explain(cast['anonymous']!, 'CreateSpace'), {
     verdict: 'no',
     because: ['nobody is signed in, and CreateSpace is not for everybody'],

@@ -11,7 +11,7 @@ const hex = (n: number): string => `a${n.toString(16).padStart(23, '0')}`
 const inLab: Rights = { author: idOf('author'), spaces: [idOf('lab')], isPublic: false, state: 'live' }
 const everything = policyOn({ all: () => [resourceOf('dataset', async ids => new Map(ids.map(id => [id, inLab])))] }, { isPrivate: true })
 
-/** Memberships that count how often one of them was looked at. */
+/** Memberships that count how often they are read. */
 const counting = (memberships: readonly Membership[]) => {
   const looks = { count: 0 }
   const counted = memberships.map(
@@ -26,7 +26,7 @@ const counting = (memberships: readonly Membership[]) => {
   return { looks, counted }
 }
 
-test('somebody in 64,000 spaces has the rights of the last of them, for one thing and for a thousand', async t => {
+test('a member of 64,000 spaces has the rights of the last one, for one resource and for a thousand', async t => {
   const { looks, counted } = counting(many(64_000))
   const busy = someone('busy', counted)
   t.is(await everything.canOn(busy, 'ViewDataset', { kind: 'dataset', id: hex(1) }), 'yes')
@@ -39,7 +39,7 @@ test('somebody in 64,000 spaces has the rights of the last of them, for one thin
   t.true(looks.count < 20 * 64_000, 'not each of them for each thing')
 })
 
-test('a verdict and the scope of a search look at each of 10,000 memberships a few times at most', async t => {
+test('a decision and the scope of a search read each of 10,000 memberships a few times at most', async t => {
   for (const look of [
     (busy: Caller) => everything.canOn(busy, 'ViewDataset', { kind: 'dataset', id: hex(1) }),
     (busy: Caller) => everything.searchScope(busy),
@@ -50,7 +50,7 @@ test('a verdict and the scope of a search look at each of 10,000 memberships a f
   }
 })
 
-test('a space in which somebody holds several roles, as through groups, counts once', t => {
+test('a space in which a caller has several roles, as through groups, counts once', t => {
   const twice = someone('twice', [lab, { ...lab, group: idOf('soil') }, { ...member('lab', 'Editor'), group: idOf('rock') }])
   t.deepEqual(everything.visibleTo(twice, 'ViewDataset'), {
     op: 'or',
@@ -62,7 +62,7 @@ test('a space in which somebody holds several roles, as through groups, counts o
   })
 })
 
-test('what hangs on very many things is read in batches, and in circles only once', async t => {
+test('very many parents are read in batches, and cyclic ones only once', async t => {
   const datasets = Array.from({ length: 2500 }, (_, n): Ref => ({ kind: 'dataset', id: hex(n) }))
   const asked: number[] = []
   const rightsOf = async (ids: readonly string[]) => {

@@ -15,7 +15,7 @@ const refOf = (key: string): Ref => {
 const refsOf = (world: NaiveWorld): readonly Ref[] => [...Object.keys(world), 'dataset:gone', 'file:gone'].map(refOf)
 const anyPermission = fc.constantFrom(...somePermissions)
 
-test('a verdict is what the sentences of the reference say, and a list of many says the same', async t => {
+test('decisions follow the rules of the reference, for one resource and for a list', async t => {
   const property = fc.asyncProperty(anyWorld, anyCaller, anyMode, anyPermission, async (world, caller, mode, permission) => {
     const policy = policyOn(sourcesOf(world), mode)
     const naive = new NaivePolicy(world, mode)
@@ -44,7 +44,7 @@ const liveTops = (world: NaiveWorld): readonly Listed[] =>
     return isListed ? [{ ref, record: { id: ref.id, revision: 1, author, spaces, isPublic } }] : []
   })
 
-test('a list shows exactly the live things on which the caller holds the permission', async t => {
+test('a list shows exactly the live resources for which the caller has the permission', async t => {
   const property = fc.property(anyWorld, anyCaller, anyMode, anyPermission, (world, caller, mode, permission) => {
     const where = policyOn(sourcesOf(world), mode).visibleTo(caller, permission)
     const naive = new NaivePolicy(world, mode)

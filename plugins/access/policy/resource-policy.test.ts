@@ -27,7 +27,7 @@ const world: World = {
   'user:author': { author: idOf('author'), spaces: lab },
 }
 
-/** y: yes, n: may see but not do, u: unseen, f: in the trash and frozen there. A column for each of the cast, in its order. */
+/** y: allowed, n: visible but not allowed, u: invisible, f: frozen in the trash. One column for each caller of `cast`, in that order. */
 type Row = readonly [mode: 'public' | 'private', thing: string, permission: Permission, verdicts: string]
 
 //  anonymous stranger viewer editor | spaceAdmin author readOnly inactive | serverAdmin superAdmin authorsExtractor service
@@ -159,7 +159,7 @@ test('the key of a job gets `frozen` for a target in the trash, and reads nothin
   t.is(await policy.canOn(late, 'AddMetadata', { kind: 'collection', id: idOf('trashed') }), 'unseen')
 })
 
-test('what lies in the trash lies there for everybody, and what also hangs on something live does not', async t => {
+test('a trashed resource is in the trash for all callers; one that also has a live parent is not', async t => {
   const policy = policyOn(sourcesOf(world))
   const isThere = (thing: string) => policy.isInTrash(refOf(thing))
   for (const thing of ['dataset:trashed', 'file:inTrash', 'file:alsoInTrash', 'preview:inTrash']) t.true(await isThere(thing), thing)
@@ -176,11 +176,11 @@ test('a malformed id is answered like an unknown one and never reaches the store
   t.is(reads.count, 0)
 })
 
-test('a kind that no plugin answers for is unseen', async t => {
+test('a kind that no plugin declares is invisible', async t => {
   t.is(await policyOn(sourcesOf(world)).canOn(cast['superAdmin']!, 'ViewSection', { kind: 'section', id: idOf('a') }), 'unseen')
 })
 
-test('open downloads let everybody download what they may look at, and nothing else', async t => {
+test('open downloads let all callers download what they may view, and nothing else', async t => {
   const on = { isPrivate: true, allowAnonymousDownload: true }
   const policy = policyOn(sourcesOf(world), on)
   t.is(await policy.canOn(cast['anonymous']!, 'DownloadFiles', dataset('shown')), 'yes')
@@ -193,7 +193,7 @@ test('geostreams can be closed on a private server', t => {
   t.is(policyOn(sourcesOf(world), { isPrivate: true, makeGeostreamsPublicReadable: false }).can(cast['anonymous']!, 'ViewGeoStream'), 'no')
 })
 
-test('things that are each other’s parents end in no right and no endless walk', async t => {
+test('resources that are each other’s parents give no right and no endless loop', async t => {
   const circle: World = {
     'collection:a': { parents: [{ kind: 'collection', id: idOf('b') }] },
     'collection:b': { parents: [{ kind: 'collection', id: idOf('a') }] },
@@ -260,7 +260,7 @@ test('a verdict on a dataset reads it once, and nothing else', async t => {
   t.deepEqual(read, [[dataset('plain').id]])
 })
 
-test('what a caller sees of a kind is what its own view permission allows; of a kind that nobody declares, nothing', async t => {
+test('callers see of a kind what its own view permission allows; of an undeclared kind, nothing', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   const viewer = someone('viewer', [member('lab', ['ViewDataset'])])
   t.deepEqual([...(await policy.seen(viewer, 'dataset', [dataset('plain').id, idOf('gone')]))], [dataset('plain').id])

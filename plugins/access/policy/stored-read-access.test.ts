@@ -19,7 +19,7 @@ const openDocuments = async (t: ExecutionContext) => {
   return documents
 }
 
-test('a kernel follows the choice made at another one, and asks nothing twice', async t => {
+test('a kernel adopts the choice made at another one, and reads nothing twice', async t => {
   const documents = await openDocuments(t)
   const [one, other] = [await started(t, documents), await started(t, documents)]
   t.is(one.origin, 'default')
@@ -34,7 +34,7 @@ test('a kernel follows the choice made at another one, and asks nothing twice', 
   await until('the one to be private', () => one.isPrivate)
 })
 
-test('what is configured is not stored, and overrides what is', async t => {
+test('the configured value is not stored, and overrides the stored one', async t => {
   const documents = await openDocuments(t)
   await (await started(t, documents)).choose(true)
   const configured = await started(t, documents, false)

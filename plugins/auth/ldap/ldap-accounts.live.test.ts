@@ -45,7 +45,7 @@ live('only members of the groups of the settings may sign in', async t => {
   t.is(await provider.password(other.email, other.password), undefined)
 })
 
-live('people may sign in by another name when the filter finds them by it', async t => {
+live('users may sign in with any name that the filter matches', async t => {
   const { email, password, dn } = await newPerson(url('LDAP'), 'a good password')
   const { provider } = await accountsOf(url('LDAP'), { userFilter: '(&(objectClass=inetOrgPerson)(|(mail={login})(uid={login})))' })
   const uid = /^uid=([^,]+)/.exec(dn)?.[1] ?? ''
@@ -53,7 +53,7 @@ live('people may sign in by another name when the filter finds them by it', asyn
   t.is((await provider.password(email, password))?.email, email)
 })
 
-live('what people type stays a value of the filter', async t => {
+live('user input is only ever a value in the filter', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const { provider } = await accountsOf(url('LDAP'))
   for (const login of ['*', `${email})(uid=*`, `*)(mail=${email}`, email.replace('@', '*'), `${email}\\2a`, '(', '\\', '\0', `${email}\0`])
@@ -63,7 +63,7 @@ live('what people type stays a value of the filter', async t => {
   t.is((await provider.password(strange, 'a good password'))?.email, strange)
 })
 
-live('a name that two entries answer to, and an entry without an address, open nothing', async t => {
+live('a name that matches two entries, and an entry without an address, are refused', async t => {
   const { log, lines } = keptLog()
   const shared = `both-${Date.now()}@example.org`
   await Promise.all([1, 2].map(() => newPerson(url('LDAP'), 'a good password', { mail: shared })))
@@ -101,7 +101,7 @@ live('a directory that cannot encrypt never sees a password, unless the settings
   await t.throwsAsync(provider.password(email, password), { instanceOf: Unavailable })
 })
 
-live('what names a person for good may be another attribute than the name of the entry', async t => {
+live('the permanent identifier of a person may be an attribute other than the name of the entry', async t => {
   const { email, password, dn } = await newPerson(url('LDAP'), 'a good password')
   const { provider } = await accountsOf(url('LDAP'), { idAttribute: 'entryUUID' })
   const subject = (await provider.password(email, password))?.subject
@@ -142,7 +142,7 @@ live('a directory that points to another one is not followed there', async t => 
   t.deepEqual(strangers, [])
 })
 
-/** The directory behind TLS, with a certificate for `localhost`; its address by another host name where requested. */
+/** The directory behind TLS, with a certificate for `localhost`; its address may use another host name. */
 const encrypted = async (t: ExecutionContext): Promise<{ readonly port: number; readonly caFile: string }> => {
   const { cert, key } = certificateFor('localhost')
   const { hostname, port } = new URL(url('LDAP'))

@@ -6,7 +6,7 @@ import type { LdapConfig } from './config.ts'
 import { Directory } from './directory.ts'
 import { LdapAccounts } from './ldap-accounts.ts'
 
-/** The directory of `ldap.sh` (its comment says what is in it). */
+/** The directory of `ldap.sh`, whose comment describes the content. */
 export const root = 'dc=example,dc=org'
 const admin = { bindDn: `cn=admin,${root}`, bindPassword: 'admin' }
 
@@ -24,7 +24,7 @@ const defaults: LdapConfig = {
   timeoutMs: 2000,
 }
 
-/** The provider under test, for the people of that directory. */
+/** The provider under test, with the accounts of that directory. */
 export const accountsOf = async (url: string, config: Partial<LdapConfig> = {}, log = silent) => {
   const whole: LdapConfig = { ...defaults, ...admin, url, baseDn: `ou=people,${root}`, ...config }
   const directory = new Directory(whole, log)
@@ -32,7 +32,7 @@ export const accountsOf = async (url: string, config: Partial<LdapConfig> = {}, 
   return { provider: new LdapAccounts(whole, directory, log), directory }
 }
 
-/** Works in the directory as its admin. */
+/** Runs `work` with a connection as the admin of the directory. */
 const asAdmin = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
   const client = new Client({ url })
   try {
@@ -43,7 +43,7 @@ const asAdmin = async <T>(url: string, work: (client: Client) => Promise<T>): Pr
   }
 }
 
-/** A part of the directory of its own. */
+/** A new subtree of the directory. */
 export const newUnit = async (url: string): Promise<string> => {
   const ou = `u${randomUUID()}`
   await asAdmin(url, client => client.add(`ou=${ou},${root}`, { objectClass: 'organizationalUnit', ou }))
@@ -57,7 +57,7 @@ export const newReferral = async (url: string, unit: string, there: string): Pro
   )
 }
 
-/** A new person in the directory; `about` are further attributes, or others; `name` is as it is written in a DN. */
+/** A new person in the directory. `about` adds or replaces attributes; `name` is escaped as in a DN. */
 export const newPerson = async (
   url: string,
   password: string,

@@ -4,7 +4,7 @@ import { bearerProviderContract, liveTests } from 'pounce/sdk/testing'
 import { Browser } from '../../../test/support/browser.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
 
-/** The issuer of `oidc.sh` (its comment says whom it knows). */
+/** The issuer of `oidc.sh`, whose comment lists the accounts. */
 const { test: live, url } = liveTests(test, 'OIDC')
 
 const audience = 'urn:svc:api'
@@ -77,7 +77,7 @@ live('only members of the groups of the settings come in', async t => {
   t.like(await signIn(anybody), { subject: 'bob', groups: [] })
 })
 
-live('a code is good once, for the browser and the sign-in that it belongs to', async t => {
+live('a code is valid once, for the browser and the sign-in that it belongs to', async t => {
   const { site } = await oidcWith({ uni: uni() })
   const [one, other] = [await away(site), await away(site)]
   t.is(await site.returned(one.back, other.kept), undefined)
@@ -85,7 +85,7 @@ live('a code is good once, for the browser and the sign-in that it belongs to', 
   t.is(await site.returned(other.back, other.kept), undefined)
 })
 
-live('a person unknown to the provider returns without a proof', async t => {
+live('a person unknown to the provider gets no identity', async t => {
   const { site } = await oidcWith({ uni: uni({ parameters: { login_hint: 'nobody' } }) })
   t.is(await signIn(site), undefined)
 })

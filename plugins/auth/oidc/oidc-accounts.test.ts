@@ -33,7 +33,7 @@ bearerProviderContract(test, async t => {
   }
 })
 
-test('tokens open nothing where no audience was named', async t => {
+test('tokens are refused when no audience is configured', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url } })
   for (const aud of ['app', 'undefined', '', undefined]) t.is(await accounts.bearer(await issuer.token({ sub: 'ada', aud })), undefined)
@@ -57,7 +57,7 @@ test('each provider vouches for its own tokens', async t => {
   t.is((await accounts.bearer(await other.token({ sub: 'ada', aud: audience })))?.provider, 'other')
 })
 
-test('forged tokens make the provider be queried for its keys now and then only', async t => {
+test('forged tokens cause only occasional requests for the keys of the provider', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } }, { refetchKeysAfterMs: 60_000 })
   for (let at = 0; at < 20; at += 1)
@@ -65,13 +65,13 @@ test('forged tokens make the provider be queried for its keys now and then only'
   t.is(issuer.asked.filter(path => path === '/keys').length, 1)
 })
 
-test('while the provider is unavailable tokens of known keys go on, and forged ones do not cause requests to it', async t => {
+test('while the provider is unavailable, tokens of known keys are accepted, and forged ones cause no requests to it', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
   t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
   issuer.keysAnswer = response => response.writeHead(500).end()
   const before = issuer.asked.length
-  // Signed first: on a slow machine that takes as long as the provider is left alone.
+  // Signed in advance: on a slow machine this takes as long as the pause between requests to the provider.
   const forged: string[] = []
   for (let at = 0; at < 20; at += 1) forged.push(await issuer.token({ sub: 'ada', aud: audience }, 'right', { kid: `unknown ${at}` }))
   for (const token of forged) await t.throwsAsync(accounts.bearer(token), { instanceOf: Unavailable })
@@ -79,7 +79,7 @@ test('while the provider is unavailable tokens of known keys go on, and forged o
   t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
 })
 
-test('what is logged holds neither tokens nor what they say', async t => {
+test('logs contain neither tokens nor their claims', async t => {
   const issuer = await fakeIssuer(t)
   const { log, lines } = keptLog()
   const { accounts, site } = await oidcWith({ uni: { issuer: issuer.url, audience } }, {}, log)
@@ -102,7 +102,7 @@ test('what is logged holds neither tokens nor what they say', async t => {
     t.false(JSON.stringify(lines).includes(secret))
 })
 
-test('a provider that is unavailable says nothing about its tokens', async t => {
+test('while a provider is unavailable its tokens are neither valid nor invalid', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
   const token = await issuer.token({ sub: 'ada', aud: audience })

@@ -21,7 +21,7 @@ const started = async (t: ExecutionContext, own: object = {}) => {
   return { issuer, ...(await oidcWith({ uni: { issuer: issuer.url, ...own } })) }
 }
 
-test('whoever comes back is who the provider says', async t => {
+test('the identity after the redirect is that of the provider', async t => {
   const { site, issuer } = await started(t)
   t.deepEqual(await signIn(site), {
     provider: 'uni',
@@ -63,7 +63,7 @@ test('a token with a wrong signature or with a wrong or missing claim is rejecte
   t.truthy(await signIn(site))
 })
 
-test('an answer fits only the browser and the sign-in that it belongs to, and once', async t => {
+test('a response is valid once, for the browser and the sign-in that it belongs to', async t => {
   const { site } = await started(t)
   const [one, other] = [await away(site), await away(site)]
   t.is(await site.returned(one.back, other.kept), undefined)
@@ -86,7 +86,7 @@ test('an answer fits only the browser and the sign-in that it belongs to, and on
     t.is(await site.returned(new URL(callback + query), other.kept), undefined, query)
 })
 
-test('a code that was given to another client, or another address, is worth nothing', async t => {
+test('a code issued to another client or another address is refused', async t => {
   const { site, issuer } = await started(t)
   const { site: elsewhere } = await oidcWith({ uni: { issuer: issuer.url, clientId: 'other' } })
   const { back, kept } = await away(elsewhere)
@@ -111,7 +111,7 @@ test('a provider that names another issuer in its answer is refused', async t =>
   t.truthy(site)
 })
 
-test('what the ID token leaves out is requested, and an address counts only when verified by its own source', async t => {
+test('claims missing in the ID token are requested, and an address counts only when verified by its own source', async t => {
   const { site, issuer } = await started(t)
   issuer.person = { sub: 'ada', email: 'first@example.org' }
   issuer.userInfo = { email: 'second@example.org', email_verified: true, groups: ['curators'], given_name: 'Ada' }
@@ -142,7 +142,7 @@ test('another key of the provider counts as soon as it is published, and the old
   t.is(await signIn(site), undefined)
 })
 
-test('keys that do not come, or are too many, open nothing and are no wrong sign-in', async t => {
+test('when keys are missing or too many, tokens are not accepted and this is no failed sign-in', async t => {
   const answers: readonly NonNullable<FakeIssuer['keysAnswer']>[] = [
     response =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [], more: 'x'.repeat(1 << 20) })),

@@ -35,7 +35,7 @@ const keysOf = async (store: BlobStore): Promise<readonly string[]> => {
   return keys.sort()
 }
 
-/** Puts bytes and keeps what the store gives meanwhile. */
+/** Puts bytes and collects the beginnings that the store reports meanwhile. */
 const grow = async (store: BlobStore, from = source(), keep?: (beginning: BlobFacts) => Promise<void>) => {
   const kept: BlobFacts[] = []
   const put = store.putGrowing?.(from, {
@@ -50,7 +50,7 @@ const grow = async (store: BlobStore, from = source(), keep?: (beginning: BlobFa
   return { kept, outcome, whole: outcome.status === 'fulfilled' ? outcome.value : undefined }
 }
 
-test('what came until now is a blob of its own while more comes, and after all of it', async t => {
+test('the bytes received so far are a blob of their own during the upload and after it', async t => {
   const { store } = await freshStore(t)
   let seen = 0
   const { kept, whole } = await grow(store, source(), async ({ key, sizeBytes }) => {

@@ -27,7 +27,7 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
   return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
 }
 
-/** Changes one byte of a file, or cuts it off there. */
+/** Changes one byte of a file, or truncates the file there. */
 async function damage(path: string, at: number, how: 'flip' | 'cut' = 'flip'): Promise<void> {
   await using file = await open(path, 'r+')
   if (how === 'cut') return await file.truncate(at)
@@ -109,7 +109,7 @@ test('a segment that was cut short is damaged from there on', async t => {
   t.true((await read(store, before.key))?.equals(testBytes(100, 8)))
 })
 
-/** A disk on which calls fail as configured: `fail` gives the error of the n-th call, or undefined. */
+/** A disk on which calls fail as configured: `fail` returns the error of the n-th call, or undefined. */
 function faultyDisk(fail: (call: 'write' | 'sync', n: number) => string | undefined): Disk {
   let calls = 0
   const check = (call: 'write' | 'sync'): void => {
@@ -153,7 +153,7 @@ for (const [name, bytes] of [
     t.deepEqual([...(await keysOf(store))].sort(), [kept.key, later.key].sort())
   })
 
-  test(`whichever call fails while a ${name} blob is put, the put fails and nothing is kept`, async t => {
+  test(`if any call fails while a ${name} blob is put, the put fails and nothing is kept`, async t => {
     for (let failing = 1; ; failing += 1) {
       let hasFailed = false
       const disk = faultyDisk((_, n) => {
@@ -212,7 +212,7 @@ test('one bad upload in a shared write does not harm the others', async t => {
   t.is((await keysOf(store)).length, facts.length)
 })
 
-test('what an interrupted run left in the temporary folder is gone after the start', async t => {
+test('leftovers of an interrupted run in the temporary folder are deleted at the start', async t => {
   const { folder } = await freshStore(t)
   await writeFile(join(folder, 'tmp', 'half'), big)
   await mkdir(join(folder, 'tmp', 'more'))

@@ -12,7 +12,7 @@ import { startedStore } from './test-store.ts'
 
 const kills = usualOrFull(4, 10)
 
-/** Lets a program write until it has acknowledged so many blobs, then kills it. Gives what it acknowledged. */
+/** Runs a writer until it has acknowledged this many blobs, then kills it. Resolves to the acknowledged ones. */
 async function writeAndKill(folder: string, seed: number, acks: number): Promise<readonly (readonly [string, string])[]> {
   const program = fileURLToPath(new URL('./test-killed-writer.ts', import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, folder, String(seed)], {

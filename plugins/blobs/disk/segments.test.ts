@@ -19,7 +19,7 @@ async function keysOf(store: BlobStore): Promise<readonly string[]> {
 
 const sizeOf = (at: number): number => (at * 7919) % 60_000
 
-/** Puts so many blobs that several segments are full. */
+/** Puts enough blobs to fill several segments. */
 async function fill(store: BlobStore, count: number): Promise<readonly string[]> {
   const facts = await Promise.all(Array.from({ length: count }, (_, at) => store.put(testBytes(sizeOf(at), at + 1))))
   return facts.map(({ key }) => key)

@@ -1,7 +1,7 @@
 import { testBytes } from 'pounce/sdk/testing'
 import { startedStore } from './test-store.ts'
 
-/** Run as a program that a test kills: puts blobs without end, several at a time, and prints a line for each that was acknowledged. */
+/** A program to be killed by a test: puts blobs endlessly, several at a time, and prints a line for each acknowledged one. */
 const [folder, seed] = process.argv.slice(2)
 const store = await startedStore(folder ?? '')
 

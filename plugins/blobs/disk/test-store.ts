@@ -6,7 +6,7 @@ import { FixedClock, silent } from 'pounce/sdk/testing'
 import { type Disk, realDisk } from './disk.ts'
 import { DiskBlobs } from './disk-blobs.ts'
 
-/** A started store and its folder, both gone when the test ends. */
+/** A started store and its folder, both removed when the test ends. */
 export async function freshStore(
   t: { teardown(fn: () => Promise<void>): void },
   disk: Disk = realDisk,
@@ -20,7 +20,7 @@ export async function freshStore(
   return { store, folder }
 }
 
-/** A store on a folder that may hold something already. */
+/** A store on a folder that may already have content. */
 export async function startedStore(folder: string, disk: Disk = realDisk): Promise<DiskBlobs> {
   const installation = {
     instance: 'test',

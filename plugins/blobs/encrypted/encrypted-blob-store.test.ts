@@ -22,7 +22,7 @@ const encrypted = (blobs: BlobStore, settings: { readonly key: string; readonly 
 
 blobStoreContract(test, async t => encrypted((await embeddedStores(t)).blobs))
 
-/** A store behind, whose bytes a test can read and change. */
+/** A backing store whose bytes a test can read and change. */
 class OpenStore {
   readonly kept = new Map<string, Buffer>()
 
@@ -102,7 +102,7 @@ test('bytes that were changed, moved, cut off or exchanged are never delivered a
   for (const [what, spoil] of Object.entries(damage)) {
     const facts = await store.put(content)
     open.kept.set(facts.key, spoil(Buffer.from(open.kept.get(facts.key) ?? '')))
-    // A header that was read before must not hide the change.
+    // A cached header must not hide the change.
     for (const reader of [store, encrypted(open)]) await t.throwsAsync(all(reader, facts.key), { instanceOf: CorruptContent }, what)
   }
   const { key: name } = await store.put(content)
@@ -122,7 +122,7 @@ test('a part is read without the rest', async t => {
   await t.throwsAsync(all(store, name, { start: 65_535, end: 65_536 }), { instanceOf: CorruptContent })
 })
 
-test('what was stored before is read as it is, and files that begin like an encrypted one do no harm', async t => {
+test('blobs stored before encryption are read unchanged, and files that begin like an encrypted one do no harm', async t => {
   const { blobs } = await embeddedStores(t)
   const before = await Promise.all(
     [testBytes(10), testBytes(100), testBytes(100_000), Buffer.from('PNC-AES1 is how it begins')].map(bytes => blobs.put(bytes)),

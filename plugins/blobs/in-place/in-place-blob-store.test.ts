@@ -19,7 +19,7 @@ const newFolder = async (t: TestContext): Promise<string> => {
   return folder
 }
 
-/** A store with one listed folder, and another folder beside it that is not. */
+/** A store with one listed folder, and another folder beside it that is not listed. */
 const scene = async (t: TestContext) => {
   const root = await newFolder(t)
   const listed = join(root, 'data')
@@ -75,7 +75,7 @@ test('empty and large files are read as they are', async t => {
   t.is(await read(store.get((await files.register(join(listed, 'empty'))).key)), '')
 })
 
-test('what leads out of the folders or is no regular file is refused, all with one message', async t => {
+test('paths outside the folders and non-regular files are refused, all with one message', async t => {
   const { root, listed, other, files } = await scene(t)
   await symlink(join(other, 'secret.txt'), join(listed, 'link.txt'))
   await symlink(other, join(listed, 'way-out'))
@@ -134,7 +134,7 @@ test('a file that was changed, replaced or taken away is not delivered', async t
   }
 })
 
-test('other bytes under the old time are found out before the last of them is given', async t => {
+test('changed bytes with the old modification time are detected before the last of them is delivered', async t => {
   const { listed, files, store } = await scene(t)
   const path = join(listed, 'forged')
   await writeFile(path, Buffer.alloc(1_000_000, 'a'))
@@ -150,7 +150,7 @@ test('other bytes under the old time are found out before the last of them is gi
   t.true(seen < 1_000_000)
 })
 
-test('a stream that nobody reads leaves no open file behind', async t => {
+test('an unread stream leaves no open file behind', async t => {
   const { listed, files, store } = await scene(t)
   const { key } = await files.register(join(listed, 'leaf.txt'))
   const stream = await store.get(key)

@@ -21,7 +21,7 @@ async function namesOf({ objects, uploads }: TestStore): Promise<readonly string
   return names
 }
 
-/** What it rejects with. */
+/** The error of a rejected promise. */
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => {
@@ -58,7 +58,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
       store.remove(doomed),
       store.list().next(),
     ]
-    // A silent server never answers: that there is an end is a limit's doing.
+    // A silent server never responds: only a timeout ends these calls.
     for (const error of await Promise.all(calls.map(failureOf))) t.true(error instanceof Unavailable, String(error))
     await proxy.become('pass')
     t.is((await store.stat(long))?.sizeBytes, 7 * MB)
@@ -82,7 +82,7 @@ live('an upload cut in the middle fails, whatever its source does, and leaves no
   const made = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
   const source = piecesOf(testBytes(40 * MB), async at => {
     if (at === 16 * MB) await proxy.become('refuse')
-    // the uploader has nothing more to say, forever
+    // the source stalls forever
     if (at === 28 * MB) await once(source, 'close')
   })
   const error = await failureOf(made.store.put(source))
@@ -142,7 +142,7 @@ for (const mode of ['refuse', 'silent'] as const) {
   })
 }
 
-live('damage is found wherever it is, whole or in a range, and other blocks can be read', async t => {
+live('damage is detected anywhere, in whole reads and ranges, and other blocks can be read', async t => {
   const { store, objects } = await freshStore(t, url('S3'))
   for (const size of [10, 200_000, 8 * MB]) {
     const bytes = testBytes(size)
@@ -211,11 +211,11 @@ for (const [what, wrong, setting] of wrongSettings) {
   })
 }
 
-live.serial('many transfers at once hold little of what they move', async t => {
+live.serial('many concurrent transfers use little memory', async t => {
   const { store } = await freshStore(t, url('S3'))
   const before = process.memoryUsage().rss
   let most = 0
-  /** As the server does for the bytes that pass through it. */
+  /** Collects garbage as the server does for the bytes that pass through it. */
   const look = (bytes: number): void => {
     youngGarbage.passed(bytes)
     most = Math.max(most, process.memoryUsage().rss - before)

@@ -3,7 +3,7 @@ import { blockAt, partBytes } from './layout.ts'
 
 const MiB = 1024 * 1024
 
-test('10,000 parts hold more than 5 TiB, each no longer than S3 takes, and there is no further one', t => {
+test('10,000 parts hold more than 5 TiB, each within the limit of S3, and no further part is allowed', t => {
   let total = 0
   for (let number = 1; number <= 10_000; number += 1) {
     const length = partBytes(number) ?? 0

@@ -49,7 +49,7 @@ test('a part that becomes too long for memory goes into a file, whatever room th
   await part.dispose()
 })
 
-test('a part that needs a file and cannot have one says that the place is unavailable', async t => {
+test('a part that needs a file and cannot create one reports that the folder is unavailable', async t => {
   const part = new PartBuffer(new MemoryBudget(0), '/nowhere/at/all')
   await t.throwsAsync(part.add(testBytes(10)), { instanceOf: Unavailable })
   await part.dispose()

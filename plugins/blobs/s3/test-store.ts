@@ -31,7 +31,7 @@ export const freshConfig = (endpoint: string, more: Partial<S3Config> = {}): S3C
   ...more,
 })
 
-/** A started store in a bucket of its own; both are deleted when the test ends. `through` is the address the store uses in place of the server's. */
+/** A started store in a new bucket; both are removed when the test ends. `through` is the address that the store uses instead of that of the server. */
 export async function freshStore(
   t: { teardown(fn: () => Promise<void>): void },
   endpoint: string,

@@ -69,7 +69,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
     await back(() => store.get(notes, 'a'))
     t.is((await store.get(notes, 'a'))?.id, 'a')
     await store.commit({ update: 'a', in: notes, set: { name: 'after' } }, says)
-    // The later event follows when the earlier one has left its document, so one claim need not have both; and while one of a subject is leased, no other one is.
+    // The later event follows once the earlier one has left its document, so one claim may not return both; and only one event of a subject is leased at a time.
     const claimed: Delivery[] = []
     while (claimed.length < 2) {
       const some = await store.outbox.claim('test/all', { limit: 10, leaseMs: 60_000, owner: 'k' })
@@ -86,7 +86,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
   })
 }
 
-live('a slow server: every acknowledged change is there, and every refused one is Unavailable', async t => {
+live('a slow server: every acknowledged change is stored, and every refused one is Unavailable', async t => {
   const proxy = await flakyProxy(t, url('MONGODB'), { slowMs: 300 })
   const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
   await store.declare([notes as Collection<object>])

@@ -21,7 +21,7 @@ const fill = async (store: MongodbDocuments, count: number): Promise<void> => {
 
 /**
  * mongo-java-server, which stands in for MongoDB here, does not synchronize its list of indexes (its issue 195): a write that reads the
- * list while an index is added may end in a NullPointerException, before it changed anything. MongoDB itself never does that.
+ * list while an index is added may fail with a NullPointerException before it changes anything. MongoDB itself does not have this fault.
  */
 const whileIndexing = async <T>(write: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries++) {

@@ -15,7 +15,7 @@ test('errors of a server that is unavailable, too slow or not the primary are Un
     refused(64, 'waiting for replication timed out'),
     Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET' }),
     Object.assign(new Error('away'), { name: MongoServerSelectionError.name }),
-    // The one network error of the driver that is not exported, and is not named after it.
+    // The only network error of the driver that is not exported. Its name does not contain `MongoNetworkError`.
     Object.assign(new Error('interrupted due to server monitor timeout'), { name: 'PoolClearedOnNetworkError' }),
     new MongoStalePrimaryError('primary marked stale'),
     Object.assign(new Error('connection 428 closed'), { name: MongoBulkWriteError.name }),

@@ -28,7 +28,7 @@ interface Opening {
   readonly settings?: Partial<Settings>
 }
 
-/** A running clock, and IDs that no other store creates. */
+/** A running clock, and IDs unique among stores. */
 export const realTools = () => {
   let last = 0
   const kernel = randomBytes(5).toString('hex')

@@ -28,7 +28,7 @@ const two = async (t: Context, clock = new FixedClock()): Promise<readonly [Mong
 const claim = (store: MongodbDocuments, limit = 100) => store.outbox.claim('test/all', { limit, leaseMs: 30_000, owner: 'k' })
 const idsOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { id } }) => id)
 
-live('each event goes to one of two kernels that claim at once, whoever committed it', async t => {
+live('each event goes to one of two kernels that claim at once, whichever kernel committed it', async t => {
   const [a, b] = await two(t)
   for (const store of [a, b]) t.deepEqual(await claim(store), [])
   const seen: string[] = []
@@ -111,7 +111,7 @@ live('a unique key, a guard and a revision have one winner among two kernels', a
   t.is((await b.get(notes, 'x'))?.rank, 40)
 })
 
-live('a document that another kernel replaced by one of the same id and revision is not changed on the ground of the old one', async t => {
+live('a document that another kernel replaced by one of the same id and revision is not changed based on the old one', async t => {
   const [a, b] = await two(t)
   await a.commit<Note>({ insert: { id: 'x', name: 'old' }, into: notes })
   await b.commit({ tombstone: 'x', in: notes })
@@ -133,7 +133,7 @@ live('events of one document are delivered in commit order, whichever kernel com
   const first = await claim(a)
   t.deepEqual(numbersOf(first), [1])
   for (let look = 0; look < 5; look += 1) for (const store of [a, b]) t.deepEqual(await claim(store), [])
-  // Its own two at least; those of the other kernel count once they have left the document, which takes a second.
+  // At least its own two; those of the other kernel are claimable once they have left the document, which takes a second.
   const waitingAtB = async () => (await b.outbox.waiting())['test/all'] ?? 0
   const atFirst = await waitingAtB()
   t.true(atFirst >= 2 && atFirst <= 4, `${atFirst} wait`)

@@ -56,7 +56,7 @@ test('a document that was read before is read as it is, after changes that were 
   t.is((await store.get(notes, 'n'))?.name, 'again')
 })
 
-test('one change that does not fit takes none of its neighbours with it', async t => {
+test('one invalid change does not fail the others of its batch', async t => {
   const store = await openStore(t, { settings: { maxSizeMiB: 1 } })
   await store.declare([notes])
   const huge = 'x'.repeat(3_000_000)
@@ -145,7 +145,7 @@ test('events that were stored although their commit was reported as failed are d
   }
   await leave('d0')
   t.deepEqual(await hear(), ['d0'])
-  // Written and synced, but the system reports that the sync failed.
+  // Written and synced, but the system reports a failed sync.
   database.connection().transaction(() => record('d1'))
   database.failed(ioError)
   await leave('d2')
@@ -163,7 +163,7 @@ test('events that were stored although their commit was reported as failed are d
   t.deepEqual(await hear(), [])
 })
 
-test('a locked file is said to be unavailable, and works again when it is free', async t => {
+test('a locked file is reported as unavailable, and works again when it is free', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.declare([notes])

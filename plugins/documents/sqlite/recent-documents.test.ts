@@ -4,7 +4,7 @@ import { openStore } from '../../../test/support/sqlite-store.ts'
 
 const long = 'word '.repeat(4000)
 
-/** A store that has cached a note, as it does for documents read by ID. */
+/** A store that has cached a note, as it caches all documents read by ID. */
 const readStore = async (t: Parameters<typeof openStore>[0]) => {
   const store = await openStore(t)
   await store.declare([notes])
@@ -30,7 +30,7 @@ test('of several changes in one transaction, readers get what the last one left'
   t.deepEqual([...(await store.getMany(notes, ['changed', 'grown', 'gone'])).keys()], ['changed', 'grown'])
 })
 
-test('what was refused leaves readers what was there before', async t => {
+test('after a refused change, readers get the previous document', async t => {
   const store = await readStore(t)
   const [taken, gone] = await store.commitEach([
     { change: { insert: { id: 'first', name: 'second' }, into: notes } },

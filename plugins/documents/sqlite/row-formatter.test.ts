@@ -42,7 +42,7 @@ const document = fc.record(
   },
   { requiredKeys: ['id'] },
 )
-/** Several documents of one layout, then others. */
+/** Several documents with the same layout, then others. */
 const documents = fc
   .tuple(fc.array(document, { minLength: 1, maxLength: 4 }), fc.array(scalar, { maxLength: 3 }))
   .map(([all, others]) => [...all, ...others.map(name => ({ ...all[0], name }))])

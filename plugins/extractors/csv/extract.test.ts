@@ -43,7 +43,7 @@ test('the first twenty rows are shown as a table', async t => {
   )
 })
 
-test('what a table holds is shown, not run', async t => {
+test('the content of a table is displayed, not executed', async t => {
   const run = await ofText(t, '<script>a</script>,b\n"<img src=x onerror=""alert(1)"">",&amp;\n')
   const page = (await run.preview(0)).toString()
   t.notRegex(page, /<script|<img/)
@@ -82,7 +82,7 @@ for (const [name, text, options, expected] of [
     },
   ],
 ] as const) {
-  test(`${name}: the way of writing is found`, async t => {
+  test(`${name}: the dialect is detected`, async t => {
     t.like((await ofText(t, text, options)).metadata, expected)
   })
 }

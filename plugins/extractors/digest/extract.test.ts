@@ -29,7 +29,7 @@ test('a file longer than one read is hashed whole', async t => {
   t.is(metadata?.sha256, createHash('sha256').update(bytes).digest('hex'))
 })
 
-test('a file cut short is an error that says so', async t => {
+test('a truncated file is reported as such', async t => {
   const path = await temporaryFile(t, 'short.bin', 'abc')
   await t.throwsAsync(runExtractor(t, extract, path, { sizeBytes: 10 }), { message: 'The file has 3 bytes, but 10 were expected.' })
 })

@@ -57,7 +57,7 @@ test('a photo held sideways is shown upright and measured upright', async t => {
   t.like(await sharp(await run.thumbnailBytes()).metadata(), { width: 150, height: 225 })
 })
 
-test('a large image is brought down to 1024 pixels', async t => {
+test('a large image is scaled down to 1024 pixels', async t => {
   const large = await sharp({ create: { width: 3000, height: 1500, channels: 3, background: '#336699' } })
     .webp()
     .toBuffer()
@@ -186,7 +186,7 @@ for (const [name, contentType, content, message] of hostile) {
   })
 }
 
-test('a kind of image that nothing here reads is skipped', async t => {
+test('an unsupported image format is skipped', async t => {
   const run = await runExtractor(t, extract, await temporaryFile(t, 'old.bmp', 'BM not ours'), { contentType: 'image/bmp' })
   t.is(run.skipped, 'Images of type image/bmp cannot be read here.')
   t.is(run.metadata, undefined)

@@ -76,7 +76,7 @@ test('an answer of ffprobe without anything in it is no error', async t => {
   t.deepEqual(metadata, { container: 'unknown', streams: [] })
 })
 
-test('ffprobe may read this file alone', async t => {
+test('ffprobe may read only this file', async t => {
   const extract = await withFfprobe(t, 'printf \'{"format":{"format_name":"%s"}}\' "$*"')
   const path = await temporaryFile(t, 'film.mp4', film)
   const { metadata } = await runExtractor(t, extract, path)
@@ -86,7 +86,7 @@ test('ffprobe may read this file alone', async t => {
   t.notRegex(flags, /\b(hls|concat|dash|image2|sdp)\b/)
 })
 
-test('what ffprobe cannot read is an error without the path of the file', async t => {
+test('a file that ffprobe cannot read is an error without its path', async t => {
   const extract = await withFfprobe(
     t,
     'for last; do :; done; echo "[mov] moov atom not found" >&2; echo "$last: Invalid data found" >&2; exit 1',
@@ -97,7 +97,7 @@ test('what ffprobe cannot read is an error without the path of the file', async 
   })
 })
 
-test('an ffprobe that answers nonsense is an error', async t => {
+test('invalid output of ffprobe is an error', async t => {
   const extract = await withFfprobe(t, 'echo nonsense')
   await t.throwsAsync(runExtractor(t, extract, await temporaryFile(t, 'film.mp4', film)), {
     message: /^The file cannot be read as audio or video: /,

@@ -7,7 +7,7 @@ import { runExtractor, temporaryFile, temporaryFolder, testFile } from '../../..
 import { extract } from './extract.ts'
 import { drawFirstPage, openPdf } from './open-pdf.ts'
 
-// Every run listens for unheard rejections, and the tests of this file run at the same time.
+// Every run listens for unhandled rejections, and the tests of this file run concurrently.
 process.setMaxListeners(50)
 
 const paper = { title: 'T', author: 'A', pages: [['Only page', 'Some words.']] }

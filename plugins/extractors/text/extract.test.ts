@@ -159,7 +159,7 @@ test('HTML is shown as its source', async t => {
   t.is((await run.preview(0)).toString(), '<script>alert(1)</script>')
 })
 
-test('a table is text too', async t => {
+test('a table is also text', async t => {
   const run = await runExtractor(t, extract, testFile('stations.csv'), { contentType: 'text/csv' })
   t.is(run.metadata?.lines, 501)
   t.is((await run.preview(0)).toString(), await readFile(testFile('stations.csv'), 'utf8'))

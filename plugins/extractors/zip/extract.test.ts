@@ -114,7 +114,7 @@ test('an empty file is an error for a person', async t => {
   await t.throwsAsync(runExtractor(t, extract, testFile('empty.bin')), { message: /file is empty/ })
 })
 
-/** Writes a value over a field of the end record. */
+/** Overwrites a field of the end record. */
 function claiming(archive: Buffer, field: number, value: number): Buffer {
   const end = archive.lastIndexOf('PK\x05\x06', undefined, 'latin1')
   if (field === 10) archive.writeUInt16LE(value, end + field)

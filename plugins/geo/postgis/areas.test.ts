@@ -23,7 +23,7 @@ test('whatever lies in a circle lies in one of its boxes, at poles and across th
         for (const [west, south, east, north] of boxes) {
           if (west > east || south > north || west < -180 || east > 180 || south < -90 || north > 90) return false
         }
-        // A place at that share of the radius in that direction.
+        // A position at that share of the radius in that direction.
         const [angle, turn, from] = [(radiusMetres * share) / 6_371_009, (bearing * Math.PI) / 180, (latitude * Math.PI) / 180]
         const to = Math.asin(
           Math.max(-1, Math.min(1, Math.sin(from) * Math.cos(angle) + Math.cos(from) * Math.sin(angle) * Math.cos(turn))),

@@ -9,7 +9,7 @@ import { onServer, openStore, testSchema } from './testing.ts'
 
 const { test: live, url } = liveTests(test, 'POSTGIS')
 
-/** 2 s is what is promised; a machine that runs other tests may be late by as much again. */
+/** The promised limit is 2 s; a machine that runs other tests may take twice as long. */
 const start = Date.UTC(2026, 0, 5)
 
 const pointAt = (id: number, stream = (id % 7) + 1): Datapoint => ({
@@ -24,7 +24,7 @@ const pointAt = (id: number, stream = (id % 7) + 1): Datapoint => ({
 const points = (from: number, count: number): readonly Datapoint[] => Array.from({ length: count }, (_, at) => pointAt(from + at))
 const insertedIn = (report: readonly PointInserted[]): number => report.filter(({ status }) => status === 'inserted').length
 
-/** A store behind a proxy, and one that is not. */
+/** A store behind a proxy, and one with a direct connection. */
 const behindProxy = async (t: ExecutionContext): Promise<{ store: PostgisPoints; direct: PostgisPoints; proxy: FlakyProxy }> => {
   const proxy = await flakyProxy(t, url('POSTGIS'))
   const schema = testSchema(t, url('POSTGIS'))
@@ -44,14 +44,14 @@ const callsOf = (store: PostgisPoints): Readonly<Record<string, () => Promise<un
   health: () => store.health(),
 })
 
-/** What a call rejected with; undefined when it did not. */
+/** The error of a rejected call; undefined when it succeeded. */
 const failure = (call: () => Promise<unknown>): Promise<unknown> =>
   call().then(
     () => undefined,
     (reason: unknown) => reason,
   )
 
-/** Calls until one succeeds. */
+/** Retries until a call succeeds. */
 const back = async (call: () => Promise<unknown>): Promise<void> => {
   for (;;) {
     const error = await failure(call)
@@ -67,7 +67,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const)
     await store.insert(points(1, 100))
     await proxy.become(mode)
     for (const round of [1, 2]) {
-      // A silent server never answers: that there is an end is a limit's doing.
+      // A silent server never responds: only a timeout ends these calls.
       const outcomes = await Promise.all(Object.entries(callsOf(store)).map(async ([name, call]) => ({ name, error: await failure(call) })))
       t.deepEqual(
         outcomes.filter(({ error }) => !(error instanceof Unavailable)),

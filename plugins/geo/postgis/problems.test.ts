@@ -33,12 +33,12 @@ test('errors of the server and the driver become errors for callers', t => {
   }
 })
 
-test('a mistake of ours stays what it is, and so does a refusal', t => {
+test('an internal error is unchanged, and so is a refusal', t => {
   for (const error of [said('42601'), said('42P01'), new TypeError('no'), new NotFound('point')]) t.is(problemOf(error), error)
   t.is(problemOf('odd').message, 'odd')
 })
 
-test('only what the server itself said has a state', t => {
+test('only errors of the server itself have a state', t => {
   t.is(stateOf(said('40P01')), '40P01')
   t.is(stateOf(ofSystem('EPIPE')), undefined)
   t.true(isDeadlock(said('40P01')))

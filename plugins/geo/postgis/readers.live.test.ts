@@ -23,7 +23,7 @@ const fill = async (store: PostgisPoints): Promise<void> => {
   for (let at = 0; at < count; at += 5000) await store.insert(points.slice(at, at + 5000))
 }
 
-/** Queries the server until it is so. */
+/** Polls the server until the condition holds. */
 const until = async (text: string, value: string, isRight: (answer: number) => boolean): Promise<void> => {
   await onServer(url('POSTGIS'), async client => {
     for (;;) {
@@ -55,7 +55,7 @@ live('a slow reader releases its connection, and continues where it was', async 
   }
 })
 
-live('sums that are read slowly are the same, each once', async t => {
+live('sums that are read slowly are the same, without duplicates', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { cursorIdleMs: 30 } })
   await fill(store)
@@ -116,7 +116,7 @@ live('when all connections are taken, a call is Unavailable after a while, and l
   t.is((await store.get(3))?.id, 3)
 })
 
-live('what takes the server too long is cancelled there too, and reported', async t => {
+live('a query that times out is also cancelled on the server, and reported', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { timeoutMs: 300 } })
   await onServer(url('POSTGIS'), async client => {

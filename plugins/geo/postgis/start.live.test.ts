@@ -18,14 +18,14 @@ const refuses = async (t: ExecutionContext, address: string, reason: RegExp, sch
   await store.dispose()
 }
 
-/** The address of the server with parts of it changed. */
+/** The address of the server with some parts replaced. */
 const changed = (change: (address: URL) => void): string => {
   const address = new URL(url('POSTGIS'))
   change(address)
   return address.href
 }
 
-/** A database that is deleted with the test. */
+/** A database that is dropped when the test ends. */
 const testDatabase = async (t: ExecutionContext): Promise<string> => {
   const name = `pounce_${randomUUID().slice(0, 8)}`
   await onServer(url('POSTGIS'), client => client.query(`create database "${name}" template template0`))
@@ -78,7 +78,7 @@ live('an extension in a schema of its own, and a schema with a reserved name, ar
   await store.dispose()
 })
 
-live('a user who may only make schemas is enough, and one who may not gets a message', async t => {
+live('a user with permission to create schemas is enough, and one without gets a message', async t => {
   const role = `pounce_${randomUUID().slice(0, 8).replaceAll('-', '')}`
   const database = await testDatabase(t)
   const name = new URL(database).pathname.slice(1)

@@ -21,7 +21,7 @@ const pointAt = (id: number, stream: number, properties: Readonly<Record<string,
 const sumsIn = async (store: GeoStore, filter: GeoFilter, binning: GeoBinning): Promise<readonly GeoBin[]> =>
   (await Array.fromAsync(store.bins({ filter, binning }))).flat()
 
-/** Queries that differ for the server. */
+/** Queries that the server executes in different ways. */
 const binnings: readonly GeoBinning[] = [
   { time: 'day' },
   { time: 'all' },
@@ -53,7 +53,7 @@ live('sums are the same whether names are few or many', async t => {
   await compare(t, store, [...few, ...many])
 })
 
-live('a name that has had numbers only may have anything later on, in each way to arrive', async t => {
+live('a name that had only numbers may get other values later, however they are inserted', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const odd: readonly Json[] = ['5', null, true, { a: 1 }, [1], '', 'NaN']
   const points = Array.from({ length: 20 }, (_, n) => pointAt(n + 1, (n % 2) + 1, { a: n, b: n }))
@@ -65,7 +65,7 @@ live('a name that has had numbers only may have anything later on, in each way t
     await store.insert(points.slice(-2))
     await compare(t, store, points)
   }
-  // All of them at once, beside points that have none.
+  // All of them at once, among points without any.
   const other = await openStore(t, { url: url('POSTGIS') })
   await other.insert(points)
   await compare(t, other, points)

@@ -23,7 +23,7 @@ const shuffled = <T>(all: readonly T[]): readonly T[] =>
     .sort(([a], [b]) => a - b)
     .map(([, one]) => one)
 
-/** What the statistics of a stream are when all of its points are looked at. */
+/** Statistics of a stream computed from all its points. */
 const lookedAt = async (store: PostgisPoints, stream: number): Promise<StreamStatistics | undefined> => {
   const all = (await Array.fromAsync(store.read({ filter: { streams: [stream] } }))).flat()
   if (all.length === 0) return undefined

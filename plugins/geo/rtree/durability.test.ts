@@ -6,7 +6,7 @@ import type { Datapoint } from 'pounce/sdk/geo'
 import { MemoryGeoStore } from 'pounce/sdk/testing'
 import { idsIn, openGeo, pointAt, testFolder } from './testing.ts'
 
-/** Runs the inserting child until it has acknowledged this many batches, then kills it without notice. Resolves to what it acknowledged. */
+/** Runs the inserting child until it has acknowledged this many batches, then kills it with SIGKILL. Resolves to the acknowledged ones. */
 const killAfter = (folder: string, first: number, acknowledged: number): Promise<readonly number[]> => {
   const script = fileURLToPath(new URL('./crash-child.ts', import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, folder, `${first}`], {
@@ -35,7 +35,7 @@ test('points acknowledged before a SIGKILL survive with their statistics and pla
     acknowledged.flatMap(id => Array.from({ length: 10 }, (_, at) => id + at)).filter(id => !kept.has(id)),
     [],
   )
-  // All other facts about them agree with the points.
+  // The statistics agree with the points.
   const model = new MemoryGeoStore()
   for (let at = 0; at < points.length; at += 5000) await model.insert(points.slice(at, at + 5000))
   const streams = Array.from({ length: 10 }, (_, at) => at + 1)

@@ -49,7 +49,7 @@ test('a second store on the same file is refused until the first has released it
   t.deepEqual(await idsIn(other), [1, 2])
 })
 
-test('a batch that does not fit takes none of its neighbours with it', async t => {
+test('an invalid batch does not fail the others', async t => {
   const store = await openGeo(t, await testFolder(t), { maxSizeMiB: 1 })
   const large = Array.from({ length: 400 }, (_, n) => pointAt(1000 + n, { properties: { note: `${n}${note.repeat(3)}` } }))
   const results = await Promise.allSettled([store.insert([pointAt(1)]), store.insert(large), store.insert([pointAt(2), pointAt(3)])])
@@ -97,7 +97,7 @@ test('a file with damaged pages is unavailable, not wrong', async t => {
   }
 })
 
-test('a step to another form of the file that was cut short is undone, and taken at the next start', async t => {
+test('an interrupted migration of the file is rolled back, and repeated at the next start', async t => {
   const file = `${await testFolder(t)}/x.sqlite`
   const db = opened(file)
   t.teardown(() => db.close())
@@ -113,7 +113,7 @@ test('a step to another form of the file that was cut short is undone, and taken
   t.throws(() => migrate(db, file), { message: /newer version/ })
 })
 
-test('a locked file is said to be unavailable, reads go on, and it works again when it is free', async t => {
+test('a locked file is reported as unavailable, reads continue, and it works again when it is free', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder)
   await store.insert([pointAt(1)])
@@ -129,7 +129,7 @@ test('a locked file is said to be unavailable, reads go on, and it works again w
     last = now
   }
   await Promise.all(Array.from({ length: 20 }, (_, at) => refused(at)))
-  // Not one after the other: those that wait for the lock together are refused together.
+  // Batches that wait for the lock together are refused together, not one after the other.
   t.true(groups <= 4, `${groups}`)
   await t.throwsAsync(store.remove({ ids: [1] }), { instanceOf: Unavailable })
   t.deepEqual(await idsIn(store), [1])

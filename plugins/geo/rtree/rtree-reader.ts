@@ -10,11 +10,11 @@ import { rowAt } from './scans.ts'
 import { statisticsOf } from './statistics.ts'
 import { countOfStreams, countTurns, longBounds, type PackedPage, pageTurns, readTurns, statisticsTurns, type Turns } from './turns.ts'
 
-/** What the main thread may do in one go: some milliseconds at most. */
+/** Limits of one call on the main thread: a few milliseconds at most. */
 const shortBounds: ScanLimits = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }
 const shortEffort = 10_000
 const longEffort = 10_000
-/** Places: some milliseconds. */
+/** Places loaded per call: a few milliseconds. */
 const learntAtOnce = 5000
 
 /** Reads on one connection. */
@@ -25,7 +25,7 @@ export class RtreeReader {
     this.#known = { db, places: new PlaceCache(db), shapes: new ShapeCache(db) }
   }
 
-  /** Runs `work` on one unchanging view of the data, after a look at what came since. */
+  /** Runs `work` on one snapshot of the data, after refreshing the caches. */
   look<T>(epoch: number, work: () => T): T {
     return this.#known.db.snapshot(() => {
       this.#known.shapes.refresh()
@@ -34,12 +34,12 @@ export class RtreeReader {
     })
   }
 
-  /** Loads some of the places that are not cached yet; true when all are. Readers of many places call it first, so that no call waits for all of them. */
+  /** Loads some of the places that are not cached yet; true when all are cached. Called before reading many places, so that no single call has to load all of them. */
   learn(epoch: number): boolean {
     return this.#known.places.refresh(epoch, learntAtOnce)
   }
 
-  /** Throws `QueryTooLong` for what belongs into another thread. */
+  /** Throws `QueryTooLong` for a query that must run in another thread. */
   shortPage(epoch: number, query: FindQuery): PackedPage {
     return this.look(epoch, () => {
       const { value } = pageTurns(this.#known, query, shortBounds, shortEffort).next()
@@ -60,17 +60,17 @@ export class RtreeReader {
     })
   }
 
-  /** Throws `QueryTooLong` when a box has to be found again. */
+  /** Throws `QueryTooLong` when a box has to be recomputed. */
   statistics(epoch: number, streams: readonly number[]): ReadonlyMap<number, StreamStatistics> {
     return this.look(epoch, () => statisticsOf(this.#known, streams))
   }
 
-  /** How many points some streams have, or all. */
+  /** Number of points of these streams, or of all. */
   countOf(epoch: number, streams: ReadonlySet<number> | undefined): number {
     return this.look(epoch, () => countOfStreams(this.#known, streams))
   }
 
-  /** What takes longer, in turns. Each of them is to be run by `look`. */
+  /** Longer queries, in slices. Each slice must be run by `look`. */
   turns(question: ReadQuestion): Turns<unknown> {
     switch (question.ask) {
       case 'find':

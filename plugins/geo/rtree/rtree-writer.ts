@@ -7,13 +7,13 @@ import { StreamChanges } from './stream-changes.ts'
 import { isBroken, type ToldError, tell } from './told-errors.ts'
 import type { Turns } from './turns.ts'
 
-/** What became of one caller's points: 1 for each that is new, 0 for one that was there. */
+/** The result of one caller's batch: 1 for each new point, 0 for each that already existed. */
 export type Inserted = { readonly isNew: Uint8Array } | { readonly error: ToldError }
 
-/** Points of a stream that are removed in one transaction. */
+/** Maximum number of points of a stream that are removed in one transaction. */
 const removedAtOnce = 1000
 
-/** The one connection that writes, and its caches. */
+/** The only writing connection, and its caches. */
 export class RtreeWriter {
   readonly #opening: GeoOpening
   #db: Connection | undefined
@@ -39,7 +39,7 @@ export class RtreeWriter {
     this.#books = undefined
   }
 
-  /** Any error rolls back all of it, also the caches; after an error that leaves the file in doubt it is reopened. */
+  /** Any error rolls back the whole transaction and discards the caches. After an error that leaves the state of the file in doubt, the file is reopened. */
   #transaction<T>(work: (db: Connection, books: Books) => T): T {
     const db = this.#usable()
     try {
@@ -60,7 +60,7 @@ export class RtreeWriter {
     return this.#db
   }
 
-  /** One whose COMMIT failed is replaced before the caller is notified of it; while that fails too it is kept, and nothing is written. */
+  /** A connection whose COMMIT failed is replaced before the caller gets the error. If replacing it fails too, it is kept and nothing is written. */
   #leave(db: Connection): void {
     if (!db.isInDoubt) {
       this.close()
@@ -69,16 +69,16 @@ export class RtreeWriter {
     try {
       this.#usable()
     } catch {
-      // The next task tries again, and reports its error.
+      // The next task retries, and reports the error.
     }
   }
 
-  /** All of it shares one transaction; when that fails each has its own, so that one which does not fit takes none of the others with it. */
+  /** All batches share one transaction. If it fails, each batch is retried in its own, so that an invalid batch does not fail the others. */
   *#insert(batches: readonly PackedPoints[]): Turns<readonly Inserted[]> {
     try {
       yield this.#insertAll(batches)
     } catch (error) {
-      // A lock or a broken disk is there for the others too, and they would wait for it one after the other.
+      // A lock or a broken disk would fail every batch, each after its own wait.
       if (batches.length === 1 || tell(error).problem === 'unavailable') throw error
       yield batches.map(batch => {
         try {

@@ -4,7 +4,7 @@ import type { Cell, Connection } from 'pounce/sdk/sqlite'
 import type { ShapeCache } from './place-cache.ts'
 import { valueColumns } from './schema.ts'
 
-/** A row of `points` as it is read: these cells, then as many numbers as the longest shape names. */
+/** A row of `points` as read: the cells of `at`, then as many numbers as the longest shape has names. */
 export type PointRow = readonly Cell[]
 
 export const at = { stream: 0, start: 1, id: 2, span: 3, created: 4, place: 5, shape: 6, rest: 7, geometry: 8, values: 9 } as const
@@ -15,7 +15,7 @@ const lists = Array.from({ length: valueColumns + 1 }, (_, count) =>
   [fixed, ...Array.from({ length: count }, (_, column) => `v${column}`)].join(', '),
 )
 
-/** The columns of a row with this many numbers. */
+/** The columns of a row with this many numeric values. */
 const columnsWith = (values: number): string => lists[values] as string
 
 export const startOf = (row: PointRow): number => row[at.start] as number
@@ -24,27 +24,27 @@ export const idOf = (row: PointRow): number => row[at.id] as number
 
 export const streamOf = (row: PointRow): number => row[at.stream] as number
 
-/** How many characters a row has beside its numbers. */
+/** Number of characters in the text cells of a row. */
 export const textLengthOf = (row: PointRow): number => {
   const [rest, geometry] = [row[at.rest], row[at.geometry]]
   return (typeof rest === 'string' ? rest.length : 0) + (typeof geometry === 'string' ? geometry.length : 0)
 }
 
-/** Takes rows in order. */
+/** Receives rows in order. */
 export interface Sink {
-  /** How many more it takes; what is added beyond is not wanted. */
+  /** How many more rows it accepts; callers must not add more. */
   readonly room: number
   add(row: PointRow): void
 }
 
-/** Rows in order, looked at in bounded steps so that other work can continue between. */
+/** Rows in order, read in bounded steps so that other work can run in between. */
 export interface PointSource {
   readonly isDone: boolean
-  /** Adds what fits to the sink, until it has no room or about `effort` rows were looked at. Returns how many were. */
+  /** Adds matching rows to the sink, until it is full or about `effort` rows have been read. Returns the effort spent, in rows. */
   fill(sink: Sink, effort: number): number
 }
 
-/** From where on, in which direction, and between which starts. */
+/** The starting position, the direction, and the range of start times. */
 export interface StartRange {
   readonly isDescending: boolean
   readonly fromMs: number
@@ -52,29 +52,29 @@ export interface StartRange {
   readonly after: GeoAfter | undefined
 }
 
-/** What a seek costs, in rows. */
+/** Cost of a seek, in rows. */
 export const seekEffort = 5
 
-/** What a key in an index costs, in rows. */
+/** Cost of reading a key of an index, in rows. */
 export const keyEffort = 0.25
 
-/** What a character of a text beside a point costs to read, in rows. */
+/** Cost of reading a character of a text cell, in rows. */
 const textEffort = 0.01
 
 /** Decides whether a row matches. */
 type RowTest = (row: PointRow) => boolean
 
-/** What every way to read needs. */
+/** Common to all sources. */
 export interface ScanContext {
   readonly db: Connection
   readonly shapes: ShapeCache
   readonly test: RowTest
 }
 
-/** Above every id. */
+/** Greater than any ID. */
 const beyond = 2 ** 53
 
-/** The place before the first point of a range, by start and id. */
+/** The position before the first point of a range, by start and ID. */
 export const placeBefore = ({ isDescending, fromMs, untilMs, after }: StartRange): readonly [number, number] => {
   if (after) return [after.startMs, after.id]
   return isDescending ? [untilMs, beyond] : [fromMs, 0]
@@ -88,7 +88,7 @@ const sqlOf = (columns: string, isDescending: boolean, isOneStream: boolean): st
     WHERE ${where}(start, id) ${beyondPlace} (?, ?) AND ${lastBound} ORDER BY start${order}, id${order} LIMIT ?)`
 }
 
-/** Walks along the starts, through one stream or through all. */
+/** Iterates over one stream or all streams, in order of start. */
 abstract class Walk implements PointSource {
   isDone = false
   protected readonly range: StartRange
@@ -104,7 +104,7 @@ abstract class Walk implements PointSource {
 
   abstract fill(sink: Sink, effort: number): number
 
-  /** Reads on, at most `most` rows or about `effort`. `step` says whether it had room for the row; where it had none it will read on. */
+  /** Continues reading, up to `most` rows or about `effort`. `step` returns false when it has no room for the row, which is then read again by the next call. */
   protected walk(db: Connection, columns: string, most: number, effort: number, step: (row: PointRow) => boolean): number {
     const { isDescending, fromMs, untilMs } = this.range
     const stream = this.stream === undefined ? [] : [this.stream]
@@ -123,10 +123,10 @@ abstract class Walk implements PointSource {
     return spent
   }
 
-  /** What fits may be rare: more rows are read at a time the longer it takes to fill the room. */
+  /** Matches may be rare: chunks grow until the sink is full. */
   protected chunkFor(room: number, effort: number): number {
     this.#chunk = Math.max(Math.min(room, 2000), this.#chunk * 2)
-    // Effort is no whole number, as SQLite wants its limits.
+    // The effort may be fractional, but LIMIT requires an integer.
     return Math.max(1, Math.floor(Math.min(this.#chunk, 4000, effort)))
   }
 
@@ -135,7 +135,7 @@ abstract class Walk implements PointSource {
   }
 }
 
-/** Rows of one stream, or of all, along the starts. */
+/** Rows of one stream, or of all, in order of start. */
 export class ScanSource extends Walk {
   readonly #reading: ScanContext
 
@@ -161,13 +161,13 @@ export class ScanSource extends Walk {
   }
 }
 
-/** One row by its place; undefined when it is gone. */
+/** One row by its position; undefined when it has been removed. */
 export const rowAt = ({ db, shapes }: ScanContext, { stream, startMs, id }: GeoAfter): PointRow | undefined => {
   const columns = columnsWith(shapes.mostNames)
   return db.get(`SELECT ${columns} FROM points WHERE stream = ? AND start = ? AND id = ?`, stream, startMs, id) as PointRow | undefined
 }
 
-/** Rows of many streams along the starts: the index yields their rows, and only those are read. */
+/** Rows of many streams in order of start: the index is scanned, and only the rows of these streams are read. */
 export class PickingSource extends Walk {
   readonly #reading: ScanContext
   readonly #streams: ReadonlySet<number>
@@ -204,7 +204,7 @@ export class PickingSource extends Walk {
   }
 }
 
-/** Rows whose places are known, in their order. */
+/** Rows at known positions, in the given order. */
 export class HitsSource implements PointSource {
   readonly #reading: ScanContext
   readonly #hits: readonly GeoAfter[]
@@ -232,7 +232,7 @@ export class HitsSource implements PointSource {
 
 type Properties = Datapoint['properties']
 
-/** What of a filter is tested on each row. `places` are those that the areas have. */
+/** The conditions tested on each row. `places` are the places within the areas. */
 interface Tested {
   readonly filter: GeoFilter
   readonly places: ReadonlySet<number> | undefined
@@ -243,7 +243,7 @@ const endOf = (row: PointRow): number | null => {
   return span === null ? null : startOf(row) + span
 }
 
-/** A test of rows for exactly what a filter says. Only what the filter has is looked at. */
+/** Returns the test of a filter for rows. Conditions that the filter does not have cost nothing. */
 export const rowTest = ({ filter, places }: Tested, shapes: ShapeCache): RowTest => {
   const tests = [...timeTests(filter)]
   const { areas, attributes } = filter
@@ -273,7 +273,7 @@ function* timeTests({ fromMs, beforeMs, untilMs, months }: GeoFilter): Iterable<
   if (months) yield row => overlapsMonths({ startMs: startOf(row), endMs: endOf(row) }, months)
 }
 
-/** What holds for all points of a shape, or how to decide by a row. */
+/** A test by attributes, prepared once per shape, since for some shapes every point matches. */
 const attributeTest = (attributes: readonly GeoAttribute[], shapes: ShapeCache): RowTest => {
   const tests: (RowTest | undefined)[] = []
   return row => {

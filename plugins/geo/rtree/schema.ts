@@ -1,16 +1,16 @@
 import type { Connection } from 'pounce/sdk/sqlite'
 import { newerFormat } from './file-check.ts'
 
-/** How many numbers of a point have columns of their own; further ones are in its `rest`. */
+/** Maximum number of numeric properties with columns of their own; further ones are in `rest`. */
 export const valueColumns = 8
 const values = Array.from({ length: valueColumns }, (_, at) => `v${at}`)
 
 /**
- * `points` lies in the order of streams and time, so that a stream is read from neighbouring pages. `span` is the time from start to end; null: no end.
- * `place` names the geometry that a point shares with others of its stream; a point that has its own in `geometry` is in `moving` too.
- * `shape` names the properties: which names the numbers in v0, v1 … have, and what else there is. `rest` is what else there is where that is
- * not shared. `uses` and `names` count how often a stream has a shape, or a name in `rest`. Of `streams`, `longest` is at least the
- * longest span, and the box is that of its own geometries, too large while `is_stale`. `changes` grows with each change of the stream.
+ * `points` is clustered by stream and time, so that a stream is read from adjacent pages. `span` is the time from start to end; null: no end.
+ * `place` refers to a geometry that the point shares with others of its stream; a point with its own `geometry` is also in `moving`.
+ * `shape` refers to the properties: the names of the numbers in v0, v1 …, and all other properties, unless those are not shared: then they are
+ * in `rest`. `uses` and `names` count how often a stream has a shape, or a name in `rest`. In `streams`, `longest` is an upper bound of the
+ * spans, and the box is that of the points' own geometries, too large while `is_stale`. `changes` increases with each change of the stream.
  */
 const first = `
   CREATE TABLE points (
@@ -35,12 +35,12 @@ const first = `
   INSERT INTO shapes VALUES (1, '[]', '');
 `
 
-/** What leads from each form of the file to the next one. */
+/** Migrations from each file format to the next. */
 export const migrations: readonly string[] = [first]
 
 /**
- * Brings a file to the form that this program writes, step by step, each whole or not at all. Throws for a file that a newer
- * program wrote, which stays as it is.
+ * Migrates a file to the current format, one transaction per step. Throws for a file written by a newer program,
+ * which is not modified.
  */
 export const migrate = (db: Connection, file: string, steps: readonly string[] = migrations): void => {
   const formOf = (): number => Number(db.get('PRAGMA user_version')?.[0])
@@ -50,7 +50,7 @@ export const migrate = (db: Connection, file: string, steps: readonly string[] =
   for (const [at, step] of steps.entries()) {
     if (formOf() > at) continue
     db.transaction(() => {
-      // Another process may have been faster.
+      // Another process may have migrated it meanwhile.
       if (formOf() > at) return
       db.exec(step)
       db.exec(`PRAGMA user_version=${at + 1}`)

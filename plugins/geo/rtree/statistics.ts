@@ -4,10 +4,10 @@ import { type Known, QueryTooLong } from './plan.ts'
 
 const mostNames = 1000
 
-/** By code point, which is the order of bytes in UTF-8. */
+/** Compares by code point, which is the order of bytes in UTF-8. */
 export const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
-/** What is known of some streams. Throws `QueryTooLong` for one whose own geometries have to be looked at again, unless a box is given. */
+/** Statistics of streams. Throws `QueryTooLong` for a stream whose own geometries have to be read again, unless `boxes` has its box. */
 export const statisticsOf = (
   known: Known,
   streams: readonly number[],
@@ -34,7 +34,7 @@ const joinedBox = (db: Connection, stream: number, moving: readonly number[] | u
   return [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])]
 }
 
-/** Names of properties of a stream by code point, the first so many. */
+/** Names of the properties of a stream in order of code points, `most` at most. */
 export const namesOf = ({ db, shapes }: Known, stream: number, most: number): readonly string[] => {
   const rows = db.all('SELECT name FROM names WHERE stream = ? AND count > 0 ORDER BY name LIMIT ?', stream, most)
   const names = new Set(rows.map(([name]) => String(name)))
@@ -46,7 +46,7 @@ export const namesOf = ({ db, shapes }: Known, stream: number, most: number): re
   return [...names].sort(byCodePoint).slice(0, most)
 }
 
-/** Streams among these whose box is too large, with what their state is. */
+/** The streams among these whose box may be too large, with their `changes`. */
 export const staleAmong = (db: Connection, streams: readonly number[]): readonly (readonly [stream: number, changes: number])[] =>
   streams.flatMap(stream => {
     const row = db.get('SELECT changes FROM streams WHERE stream = ? AND is_stale = 1', stream)

@@ -1,7 +1,7 @@
 import type { GeoBox } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 
-/** What a transaction adds to what is known of a stream. */
+/** What a transaction adds to the statistics of a stream. */
 interface Gain {
   count: number
   first: number
@@ -17,14 +17,14 @@ interface Counted<Key> {
   by: number
 }
 
-/** Of both ends the later one. */
+/** The later of two ends; null when both are null. */
 export const later = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)
 
 const joined = (one: GeoBox | undefined, other: GeoBox): GeoBox =>
   one ? [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])] : other
 
-/** Adds up by two keys. */
+/** Sums by stream and key. */
 class Tally<Key> {
   readonly #streams = new Map<number, Map<Key, Counted<Key>>>()
 
@@ -44,7 +44,7 @@ class Tally<Key> {
   }
 }
 
-/** Collects what a transaction changes about its streams, so that each row about them is written once. */
+/** Collects the changes of a transaction to its streams, so that each row about a stream is written once. */
 export class StreamChanges {
   readonly #gains = new Map<number, Gain>()
   readonly #places = new Tally<number>()
@@ -68,12 +68,12 @@ export class StreamChanges {
     gain.box = joined(gain.box, box)
   }
 
-  /** Counts a point at a shared place: 1 more, or -1. */
+  /** Counts a point at a shared place: 1 when added, -1 when removed. */
   place(stream: number, place: number, by: 1 | -1): void {
     this.#places.add(stream, place, by)
   }
 
-  /** Counts a shape, and the names in what a point has besides. */
+  /** Counts a shape, and the names in `rest`. */
   properties(stream: number, shape: number, rest: string | null, by: 1 | -1): void {
     this.#shapes.add(stream, shape, by)
     if (rest !== null) for (const name of Object.keys(JSON.parse(rest) as object)) this.#names.add(stream, name, by)

@@ -4,10 +4,10 @@ import { heard } from './problems.ts'
 import type { ThreadTask } from './questions.ts'
 import type { ToldError } from './told-errors.ts'
 
-/** A thread with nothing to do is ended, for it holds some megabytes. */
+/** An idle thread is terminated, since it uses some megabytes. */
 const idleMs = 60_000
 
-/** One that has work and is silent for so long hangs. */
+/** A thread with tasks that sends nothing for this long is considered hung. */
 const silentMs = 60_000
 
 interface Task {
@@ -18,7 +18,7 @@ interface Task {
   wake(): void
 }
 
-/** A thread that does several tasks in turns and answers each piece by piece. It is made at the first task; when it dies its tasks fail and the next one gets a new thread. */
+/** A thread that interleaves several tasks and returns the result of each piece by piece. It is started for the first task; when it dies its tasks fail, and the next task starts a new one. */
 export class TaskThread {
   readonly #start: () => Worker
   readonly #name: string
@@ -29,24 +29,24 @@ export class TaskThread {
   #silence: NodeJS.Timeout | undefined
   #isClosed = false
 
-  /** `name` as sentences begin: `The thread that reads datapoints`. */
+  /** `name` begins the messages of errors: `The thread that reads datapoints`. */
   constructor(start: () => Worker, name: string) {
     this.#start = start
     this.#name = name
   }
 
-  /** How many tasks it has. */
+  /** Number of tasks in progress. */
   get load(): number {
     return this.#tasks.size
   }
 
-  /** The first piece of the answer. Rejects with `Unavailable` when the thread dies, and once it is closed. */
+  /** The first piece of the result. Rejects with `Unavailable` when the thread dies or is closed. */
   async ask(question: ThreadTask, handedOver: ArrayBuffer[] = []): Promise<unknown> {
     for await (const piece of this.pieces(question, handedOver)) return piece
     throw new Unavailable(`${this.#name} did not respond`)
   }
 
-  /** The pieces of the answer, each when it is requested and one ahead. Leaving the loop ends the task, and so does aborting the signal. */
+  /** The pieces of the result, produced on demand, one ahead. Leaving the loop or aborting the signal cancels the task. */
   async *pieces(question: ThreadTask, handedOver: ArrayBuffer[] = [], signal?: AbortSignal): AsyncGenerator<unknown> {
     signal?.throwIfAborted()
     const [number, task] = this.#begin(question, handedOver)
@@ -149,7 +149,7 @@ export class TaskThread {
     worker?.terminate().catch(() => undefined)
   }
 
-  /** Fails what is going on and ends the thread, which closes its file first. */
+  /** Fails the tasks in progress and ends the thread, which closes its file first. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#idle)
@@ -169,14 +169,14 @@ export class TaskThread {
   }
 }
 
-/** To a thread: a question with the number of its task, a wish for the next piece, or that no one waits for it any longer; or to end. */
+/** To a thread: a question with its task number, a request for the next piece, a cancellation, or the request to end. */
 export type ToThread =
   | { readonly task: number; readonly question: ThreadTask }
   | { readonly task: number; readonly more: true }
   | { readonly task: number; readonly cancel: true }
   | { readonly end: true }
 
-/** From a thread: a piece, the end of all pieces, or what went wrong; and once in a while that it works. */
+/** From a thread: a piece, the end of the result, or an error; `isWorking` is a heartbeat. */
 export type FromThread =
   | { readonly task: number; readonly piece: unknown }
   | { readonly task: number; readonly done: true }

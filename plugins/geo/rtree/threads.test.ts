@@ -19,7 +19,7 @@ const stations = (count: number, times: number): Datapoint[] =>
     return pointAt(at + 1, { stream: station + 1, startMs: start + Math.floor(at / count) * 60_000, geometry, properties: { v: at } })
   })
 
-/** A ship that goes around, never twice at one place. */
+/** A moving ship, never twice at the same position. */
 const ship = (count: number, first = 1): Datapoint[] =>
   Array.from({ length: count }, (_, at) => {
     const geometry = { type: 'Point', coordinates: [40 * Math.sin(at / 700), 30 * Math.cos(at / 531)] } as const
@@ -100,11 +100,11 @@ test.serial('long reads and large inserts leave the event loop free', async t =>
   t.is(bins.flat().length, 100 * 10)
   t.deepEqual(page, { points: [] })
   t.is(single?.id, 17)
-  // On the main thread each of the six would take a turn, and each piece that is read; here the loop turns freely while they work.
+  // On the main thread each of the six, and each piece read, would block the event loop; here it runs freely while the threads work.
   t.true(turns > 1000, `${turns} turns`)
 })
 
-test('a few points that enter very many bins leave others their turns', async t => {
+test('a few points in very many bins do not block other tasks', async t => {
   const store = await openGeo(t, await testFolder(t), { readers: 1 })
   await fill(
     store,
@@ -166,7 +166,7 @@ test('leaving a loop frees the thread for others', async t => {
   t.is((await idsIn(store)).length, 15_000)
 })
 
-test('statistics of what moves are exact after removals, and while points come and go', async t => {
+test('statistics of moving sensors are exact after removals, and during inserts and removals', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder, { placesPerStream: 2 })
   const model = new MemoryGeoStore()
@@ -210,7 +210,7 @@ test('more bins than fit into memory at once are the same, in the same order', a
     t.true(pieces.every(piece => piece.length > 0 && piece.length <= 2000))
     const expected = (await Array.fromAsync(model.bins({ filter: {}, binning }))).flat()
     t.true(expected.length > 50_000)
-    // Compared by text, for a difference of so many would take minutes to show.
+    // Compared as text, since showing a difference of so many objects would take minutes.
     t.true(JSON.stringify(pieces.flat()) === JSON.stringify(expected))
   }
 })

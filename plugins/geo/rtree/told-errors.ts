@@ -3,13 +3,13 @@ import { sqliteCodeOf as codeOf, sqliteCodes as codes } from 'pounce/sdk/sqlite'
 const away = new Set<unknown>([codes.busy, codes.locked, codes.readOnly, codes.ioError, codes.cannotOpen])
 const damaged = new Set<unknown>([codes.corrupt, codes.notDatabase])
 
-/** True when what the connection holds in memory can no longer be relied on, such as after a failed fsync. */
+/** True when the in-memory state of the connection is no longer reliable, such as after a failed fsync. */
 export const isBroken = (error: unknown): boolean => {
   const code = codeOf(error)
   return code === codes.ioError || code === codes.cannotOpen || damaged.has(code)
 }
 
-/** An error as it goes from one thread to another, which keeps no classes. */
+/** An error in transferable form: messages between threads lose classes. */
 export interface ToldError {
   readonly problem: 'invalid' | 'no-space' | 'unavailable' | undefined
   readonly message: string
@@ -22,7 +22,7 @@ const messages = {
   damaged: 'The file of datapoints is damaged',
 }
 
-/** The errors that callers receive: a full disk, a file that is unavailable, locked or damaged, an argument that is wrong; other errors as they are. */
+/** Classifies an error for callers: a full disk; an unavailable, locked or damaged file; an invalid argument. Other errors are unchanged. */
 export const tell = (error: unknown): ToldError => {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const code = codeOf(error)

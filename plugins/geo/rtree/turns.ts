@@ -8,19 +8,19 @@ import type { TrackBox } from './remove-points.ts'
 import { at, type PointRow, type PointSource, ScanSource, type Sink } from './scans.ts'
 import { staleAmong, statisticsOf } from './statistics.ts'
 
-/** Points of a page as they go between threads. */
+/** A page of points as transferred between threads. */
 export interface PackedPage {
   readonly packed: PackedPoints
   readonly next: GeoAfter | undefined
 }
 
-/** Statistics, and the boxes that were found for them. */
+/** Statistics, and the boxes that were recomputed for them. */
 export interface FoundStatistics {
   readonly statistics: ReadonlyMap<number, StreamStatistics>
   readonly boxes: readonly TrackBox[]
 }
 
-/** Whatever is read in turns: `undefined` lets others have theirs, anything else is a piece of the answer. */
+/** A task run in slices: it yields `undefined` to let other tasks run, anything else is a piece of the result. */
 export type Turns<Piece> = Generator<Piece | undefined, void>
 
 export const longBounds: ScanLimits = {
@@ -29,7 +29,7 @@ export const longBounds: ScanLimits = {
   hits: 200_000,
   isFinal: true,
 }
-/** Rows that a thread looks at before others have their turn: some milliseconds. */
+/** Effort per slice, in rows: some milliseconds. */
 export const turnEffort = 10_000
 export const pieceSize = 2000
 
@@ -51,7 +51,7 @@ export function* pageTurns(known: Known, { filter, sort, after, limit }: FindQue
   yield { packed, next: source.isDone ? undefined : lastOf(packed) }
 }
 
-/** All points that fit, in pieces. */
+/** All matching points, in pieces. */
 export function* readTurns(known: Known, { filter, sort }: Extract<ReadQuestion, { ask: 'read' }>): Turns<PackedPoints> {
   const source = sourceFor(planFor(known, filter, longBounds), { sort, after: undefined, limit: manyRows, isPatient: true })
   const builder = new PieceBuilder(known.shapes, known.places, pieceSize)
@@ -63,11 +63,11 @@ export function* readTurns(known: Known, { filter, sort }: Extract<ReadQuestion,
   if (builder.count > 0) yield builder.take()
 }
 
-/** Rows of the plan stream after stream. */
+/** Rows of the plan in order of streams. */
 const streamAfterStream = (plan: ScanPlan): PointSource =>
   sourceFor(plan, { sort: { by: 'stream', order: 'ascending' }, after: undefined, limit: manyRows, isPatient: true })
 
-/** How many points fit. */
+/** Number of matching points, up to `upTo`. */
 export function* countTurns(known: Known, { filter, upTo }: Extract<ReadQuestion, { ask: 'count' }>): Turns<number> {
   const plan = planFor(known, filter, longBounds)
   if (plan.isWhole && filter.fromMs === undefined && filter.beforeMs === undefined) {
@@ -90,14 +90,14 @@ export function* countTurns(known: Known, { filter, upTo }: Extract<ReadQuestion
   yield count
 }
 
-/** How many points some streams have, or all. */
+/** Number of points of these streams, or of all. */
 export const countOfStreams = ({ db }: Known, streams: ReadonlySet<number> | undefined): number => {
   if (!streams) return Number(db.get('SELECT ifnull(sum(count), 0) FROM streams')?.[0])
   const sql = 'SELECT ifnull(sum(count), 0) FROM streams WHERE stream IN (SELECT value FROM json_each(?))'
   return Number(db.get(sql, JSON.stringify([...streams]))?.[0])
 }
 
-/** Statistics of streams; the boxes of those that lost points which moved are found by looking at all that are left. */
+/** Statistics of streams. For streams that lost moving points, the box is recomputed from all remaining points. */
 export function* statisticsTurns(known: Known, { streams }: Extract<ReadQuestion, { ask: 'statistics' }>): Turns<FoundStatistics> {
   const boxes = new Map<number, TrackBox>()
   for (const [stream, changes] of staleAmong(known.db, streams)) {

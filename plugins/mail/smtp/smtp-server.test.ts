@@ -58,7 +58,7 @@ test('it goes on when the server is back, without a new start', async t => {
   t.is(taken.length, 1)
 })
 
-test('a message that is refused for good says so', async t => {
+test('a permanently rejected message is reported as such', async t => {
   const { port } = await mailServer(t, { onRcptTo: (_address, _session, done) => done(answering(550, 'No such user')) })
   const { mailer } = await mailerFor(t, port)
   const { status, code } = await t.throwsAsync(mailer.send(mail), { instanceOf: MailRefused })

@@ -27,7 +27,7 @@ test('addresses that are not public are refused, however they are written', t =>
     t.true(allowed.has('example.org', address), address)
 })
 
-test('what is no address is refused, also where a host is listed by address', t => {
+test('an invalid address is refused, also where a host is listed by address', t => {
   for (const address of ['', 'nonsense', '8.8.8', '8.8.8.8.8', '::g', '010.0.0.1'])
     t.false(new AllowedAddresses(['10.1.2.3']).has('example.org', address), address)
 })
@@ -63,7 +63,7 @@ test('a private address is refused before anything is sent, also behind a name o
   t.is(asked, 0)
 })
 
-test('a name of the inner network is refused with the words of a name that does not exist', async t => {
+test('a name of the internal network is refused with the message for a name that does not exist', async t => {
   let asked = 0
   const inner = await serve(t, (_, response) => {
     asked += 1
@@ -137,7 +137,7 @@ test('endless redirects, silence and a broken answer end with an error', async t
   await t.throwsAsync(guarded.get('http://127.0.0.1:1/', limits), { message: /is unreachable/ })
 })
 
-/** A server on 127.0.0.2, which may be reached, and one on the same port of 127.0.0.1, which may not, behind a name whose resolution is configurable. */
+/** A server on 127.0.0.2, which is allowed, and one on the same port of 127.0.0.1, which is not, behind a name whose resolution is configurable. */
 const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
   const asked = { outer: 0, inner: 0 }
   const answers: (readonly string[])[] = []

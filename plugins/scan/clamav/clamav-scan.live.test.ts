@@ -26,7 +26,7 @@ live('a stream beyond StreamMaxLength of clamd is not scanned', async t => {
     for (let at = 0; at < 101; at++) yield Buffer.alloc(1024 * 1024)
     yield eicar
   }
-  // clamd closes the connection behind its reply, and over TCP the reset can overtake it. The outbox tries again as well.
+  // clamd closes the connection after its reply, and over TCP the reset can overtake the reply. The outbox retries, too.
   const scanned = async (tries: number): Promise<string> => {
     try {
       return (await scannerAt(url('CLAMAV'), { maxScanMiB: 4000 }).scan(Readable.from(pieces(), { objectMode: false }))).state

@@ -29,7 +29,7 @@ test('clamd is reached over a Unix socket', async t => {
   t.deepEqual(await scanner.scan(stream(eicar)), { state: 'infected', signature: 'Eicar-Test-Signature' })
 })
 
-test('an address that is none stops the start and is named', t => {
+test('an invalid address stops the start and is named', t => {
   for (const socket of ['clamd.ctl', 'http://localhost:3310', 'tcp://', 'localhost:3310']) {
     t.throws(() => scannerAt(socket).start(), { instanceOf: Invalid, message: /scan\.clamav\.socket/ }, socket)
   }
@@ -84,7 +84,7 @@ test('a clamd that hangs is an outage, one that is slow with a file is not', asy
   t.like(error, { status: 504, code: 'scan-timeout' })
 })
 
-test('there are never more connections than maxConnections', async t => {
+test('connections never exceed maxConnections', async t => {
   const { socket, most } = await fakeClamd(t)
   const scanner = scannerAt(socket, { maxConnections: 2 })
   await Promise.all(Array.from({ length: 20 }, () => scanner.scan(stream(eicar))))
@@ -104,7 +104,7 @@ test('there are never more connections than maxConnections', async t => {
 test('bytes are read no faster than clamd takes them', async t => {
   let made = 0
   const { createServer } = await import('node:net')
-  // Answers PING, and then reads nothing of a stream.
+  // Answers PING, but does not read streams.
   const server = createServer(socket => {
     socket.once('data', data => {
       if (data.toString().startsWith('zPING')) socket.end('PONG\0')

@@ -21,7 +21,7 @@ function heldQueue(everyMs = 0) {
   return { queue, batches, held, begun }
 }
 
-test('what comes while a batch is written shares the next one, in order', async t => {
+test('changes that arrive while a batch is written share the next one, in order', async t => {
   const { queue, batches, held, begun } = heldQueue()
   const first = queue.add(changes(1))
   await begun(1)
@@ -48,7 +48,7 @@ test('a batch has no more than 1,000 changes unless one caller brings more', asy
   await Promise.all(all)
 })
 
-test('a failure rejects the callers in the batch, and the queue continues', async t => {
+test('a failure rejects the callers of the batch, and the queue continues', async t => {
   const { queue, held, begun } = heldQueue()
   const failing = queue.add(changes(1))
   await begun(1)
@@ -74,7 +74,7 @@ test('when the server is unavailable waiting callers are rejected at once', asyn
   await t.notThrowsAsync(later)
 })
 
-test('batches begin no earlier than they should', async t => {
+test('batches keep their minimum interval', async t => {
   const begins: number[] = []
   const queue = new BulkWriteQueue(() => Promise.resolve(void begins.push(performance.now())), 30)
   for (let n = 0; n < 4; n += 1) await queue.add(changes(1))

@@ -12,7 +12,7 @@ import { IndexNames } from './index-names.ts'
 import { ownPrefix, startedIndex } from './test-index.ts'
 
 const { test: live, url } = liveTests(test, 'ELASTICSEARCH')
-/** As they are by default. */
+/** The default settings. */
 const limits = { searchTimeoutMs: 1800, writeTimeoutMs: 3000, refreshMs: 50 }
 
 async function behindProxy(t: ExecutionContext) {
@@ -22,7 +22,7 @@ async function behindProxy(t: ExecutionContext) {
   return { proxy, prefix, index }
 }
 
-/** What a server that is busy with other tests answers when it comes to it. */
+/** The result of calls that may be delayed by other tests on the same server. */
 const answered = <T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> =>
   until('an answer', () =>
     work().then(
@@ -75,7 +75,7 @@ live('a server that is unavailable at the start stops nothing, and is used when 
   t.deepEqual(await idsIn(index), [1])
 })
 
-live('an index that was deleted on the server is recreated, empty, and wants a rebuild', async t => {
+live('an index that was deleted on the server is recreated, empty, and requires a rebuild', async t => {
   const server = url('ELASTICSEARCH')
   const prefix = ownPrefix(t, server)
   const index = await startedIndex(t, server, { index: prefix })
@@ -110,7 +110,7 @@ live('an index of an older form is left alone until the new one is complete', as
   t.deepEqual(await found(index, { op: 'all' }), [1])
 })
 
-/** What answers every request with the same status. */
+/** A server that answers every request with the same status. */
 async function answering(
   t: ExecutionContext,
   status: number,
@@ -171,12 +171,12 @@ for (const [title, status, product, message] of wrong) {
   })
 }
 
-test('a file of the authority that is not there stops the start with the name of the setting', async t => {
+test('a missing CA file stops the start with the name of the setting', async t => {
   const start = startedIndex(t, 'https://127.0.0.1:1', { index: 'x', caFile: '/nowhere/ca.pem' })
   await t.throwsAsync(start, { message: /^search\.elasticsearch\.caFile: .*nowhere/ })
 })
 
-test('a server that has too much to do is unavailable for now', async t => {
+test('an overloaded server is temporarily unavailable', async t => {
   const index = await startedIndex(t, await answering(t, 429), { index: 'x' })
   await t.throwsAsync(index.search(request({ op: 'all' })), { instanceOf: Unavailable })
   await t.throwsAsync(index.apply([put(1)]), { instanceOf: Unavailable })

@@ -65,7 +65,7 @@ live('hostile texts are stored and found as values, in every place where text ca
 
 const patterns = ['*a'.repeat(90), '?'.repeat(200), '*?'.repeat(100), `${'a*'.repeat(50)}b`, '*'.repeat(200)]
 
-live('patterns that are much work are answered, or refused as invalid', async t => {
+live('expensive patterns are answered, or refused as invalid', async t => {
   const index = await fresh(t)
   await index.apply(Array.from({ length: 200 }, (_, n) => put(n + 1, { name: `${'ab'.repeat(n % 100)} word${n}` })))
   for (const text of patterns) {
@@ -101,7 +101,7 @@ live('a query that is nested too deeply is invalid, and one that only looks so i
   await t.throwsAsync(index.search(request(twisted)), { instanceOf: Invalid })
 })
 
-live('an entry that the server refuses is found by its kind, and the others of its batch as ever', async t => {
+live('an entry that the server rejects is found by its kind, and the others of its batch as usual', async t => {
   const server = url('ELASTICSEARCH')
   const prefix = ownPrefix(t, server)
   const errors: unknown[] = []

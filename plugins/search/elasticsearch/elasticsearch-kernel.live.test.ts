@@ -32,7 +32,7 @@ const search = (person: Person, query: string): Promise<Response> => person.call
 const names = async (person: Person, query: string): Promise<string[]> =>
   (await ok<Result>(search(person, query))).results.map(({ name }) => name).sort()
 
-live('what is uploaded is found by its name and metadata, not in the trash, and again when it is back', async t => {
+live('an uploaded file is found by name and metadata, except while it is in the trash', async t => {
   const { server, ann } = await boot(t)
   const dataset = await newDataset(ann.call, { name: 'Quercus survey' })
   const file = await upload(ann.call, dataset, 'x', 'plot-seventeen.txt')

@@ -8,7 +8,7 @@ const { test: live, url } = liveTests(test, 'ELASTICSEARCH')
 
 searchIndexContract(live, t => freshIndex(t, url('ELASTICSEARCH')))
 
-live('of more than 10,000 hits so many are counted', async t => {
+live('at most 10,000 hits are counted', async t => {
   const index = await freshIndex(t, url('ELASTICSEARCH'))
   const documents = Array.from({ length: 10_500 }, (_, n) => searchDocument(n + 1, { name: 'plot' }))
   await index.rebuild(streamOf(documents))

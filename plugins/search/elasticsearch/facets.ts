@@ -19,7 +19,7 @@ const fields: Readonly<Record<FacetName, string>> = {
   year: 'year',
 }
 
-/** A shard counts no more hits than this: one more than are counted exactly. */
+/** Maximum hits counted per shard: one more than the limit of exact counts. */
 const countedAtMost = 10_001
 
 /** Counts hits by their properties. */

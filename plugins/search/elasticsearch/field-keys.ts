@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 
-/** What a value of metadata is: what it is compared with. */
+/** The type of a metadata value, by which it is compared. */
 export type FieldType = 'number' | 'date' | 'text'
 
-/** Fields that every document may have, by the name that queries use; the words of some are in a text field of their own. */
+/** Fields that every document may have, by their names in queries; some have a text field of their own for their words. */
 export const fixedFields = {
   name: 'name',
   description: 'description',
@@ -19,15 +19,15 @@ export type FixedField = keyof typeof fixedFields
 
 export const isFixedField = (field: string): field is FixedField => Object.hasOwn(fixedFields, field)
 
-/** The field by its name in metadata. */
+/** The metadata path of a field in a query. */
 export const metadataPath = (field: string): string => (field.startsWith('metadata.') ? field.slice('metadata.'.length) : field)
 
 const known = new Map<string, string>()
 const mostKnown = 50_000
 
 /**
- * The key of a field in terms of the index: 14 characters, whatever the name is. Names of metadata are people's and so can be anything and
- * many; they never become fields of the mapping.
+ * The key of a field in terms of the index: 14 characters, whatever its name. Users choose the names of metadata, in any form and number,
+ * so they never become fields of the mapping.
  */
 function keyOf(name: string): string {
   const found = known.get(name)
@@ -49,10 +49,10 @@ const initials = { number: 'n', date: 'd', text: 't' } as const
 /** The key together with a type. */
 export const typedKey = (key: string, type: FieldType): string => `${key}${initials[type]}`
 
-/** A path of more parts is known by its last ones, and whole. */
+/** A longer path is indexed as a whole and by its last parts. */
 const mostParts = 32
 
-/** The path and every end of it that begins after a dot: `a.b.c`, `b.c`, `c`. */
+/** The path and all its suffixes that begin after a dot: `a.b.c`, `b.c`, `c`. */
 export function endsOf(path: string): readonly string[] {
   const ends: string[] = []
   for (let dot = path.lastIndexOf('.'); dot >= 0 && ends.length < mostParts; dot = dot === 0 ? -1 : path.lastIndexOf('.', dot - 1))
@@ -60,7 +60,7 @@ export function endsOf(path: string): readonly string[] {
   return [...ends, path]
 }
 
-/** What stands above the path, and every end of that: `a.b` and `b`, `a` for `a.b.c`. */
+/** All proper prefixes of the path, and their suffixes: `a.b`, `b` and `a` for `a.b.c`. */
 export function above(path: string): readonly string[] {
   const parts = path.split('.').slice(-mostParts)
   return parts.slice(1).flatMap((_, at) => endsOf(parts.slice(0, at + 1).join('.')))

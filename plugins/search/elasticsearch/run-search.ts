@@ -5,7 +5,7 @@ import { sortByValue } from './compile-comparison.ts'
 import { compileQuery, sortable } from './compile-query.ts'
 import { metadataPath, pathKey } from './field-keys.ts'
 
-/** More hits than this are not ranked: the newest come first. */
+/** With more hits than this they are not ranked, but sorted newest first. */
 export const maxRanked = 2000
 const countedAtMost = 10_000
 
@@ -32,7 +32,7 @@ const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
 
 const isPublic = term('isPublic', true)
 
-/** The spaces of files in a dataset include its author. */
+/** Files outside datasets, except those of `author`. Files in a dataset always have `spaces`, since these include its author. */
 const isHidden = ({ author }: { readonly author?: string }): Clause =>
   allOf([term('kind', 'file'), not({ exists: { field: 'spaces' } }), ...(author === undefined ? [] : [not(term('author', author))])])
 
@@ -51,7 +51,7 @@ export function permittedBy(scope: SearchScope): Clause | undefined {
   return allOf([listed, anyOf(permits), ...(within ? [anyOf(inSpaces(within))] : [])])
 }
 
-/** The most values that the server takes in one list (`index.max_terms_count`). */
+/** Maximum number of values in one list (`index.max_terms_count`). */
 const termsAtMost = 65_536
 
 const inSpaces = (spaces: readonly string[]): readonly Clause[] =>
@@ -59,7 +59,7 @@ const inSpaces = (spaces: readonly string[]): readonly Clause[] =>
     terms('spaces', spaces.slice(at * termsAtMost, (at + 1) * termsAtMost)),
   )
 
-/** Answers a request. Throws `Invalid` for what cannot be queried. */
+/** Runs a search. Throws `Invalid` for an unsupported query. */
 export async function runSearch(request: SearchRequest, ask: Ask): Promise<SearchHits> {
   const { query, scope, kinds, sort } = request
   const permitted = permittedBy(scope)
@@ -90,7 +90,7 @@ async function runSorted(request: SearchRequest, query: Clause, by: string, ask:
   return hitsOf(answer)
 }
 
-/** A document without a value comes with what is beyond all numbers. */
+/** For a document without a value the server returns an infinite or maximal sort value. */
 const isNumber = (value: string | number | null | undefined): boolean => typeof value === 'number' && Math.abs(value) < Number.MAX_VALUE
 
 async function isSortable(by: string, ask: Ask): Promise<boolean> {

@@ -20,7 +20,7 @@ export type AskCounts = (body: Readonly<Record<string, unknown>>) => Promise<Cou
 
 const mostAsked = 10_000
 
-/** Tags that begin so, most used first. */
+/** Tags with this prefix, most used first. */
 export async function suggestTags(
   prefix: string,
   scope: SearchScope,
@@ -32,13 +32,13 @@ export async function suggestTags(
   return buckets.map(({ key, doc_count: count }) => ({ tag: key, count }))
 }
 
-/** Metadata paths that begin so, or have a part that does. */
+/** Metadata paths of which the whole or a part has this prefix. */
 export async function suggestFields(prefix: string, scope: SearchScope, limit: number, ask: AskCounts): Promise<readonly FieldCount[]> {
   const buckets = await count({ field: 'fieldList', include: `(.*\\.)?${anyCase(prefix)}.*`, scope, limit }, ask)
   return buckets.map(({ key, doc_count: count }) => ({ field: key, count }))
 }
 
-/** Values of a metadata field that begin so. */
+/** Values of a metadata field with this prefix. */
 export async function suggestValues(
   { field, prefix, scope, limit }: { readonly field: string; readonly prefix: string; readonly scope: SearchScope; readonly limit: number },
   ask: AskCounts,
@@ -57,7 +57,7 @@ function readValue({ key: found, written }: Bucket, key: string): string | numbe
 
 interface Question {
   readonly field: string
-  /** A regular expression that the whole term fits. */
+  /** A regular expression that matches the whole term. */
   readonly include: string
   readonly scope: SearchScope
   readonly limit: number
@@ -89,7 +89,7 @@ export interface NamesAnswer {
   }
 }
 
-/** The newest of each kind by the beginnings of words of their names. */
+/** The newest of each kind, by prefixes of the words of their names. */
 export async function findNames(
   { text, scope, kinds, limit }: NameRequest,
   ask: (body: Readonly<Record<string, unknown>>) => Promise<NamesAnswer>,
@@ -111,7 +111,7 @@ export async function findNames(
 
 const escaped = (text: string): string => text.toWellFormed().replace(/[^\p{L}\p{N}]/gu, '\\$&')
 
-/** An expression for the text in upper and lower case. */
+/** A regular expression for the text that ignores case. */
 const anyCase = (text: string): string =>
   [...text.toWellFormed()]
     .map(letter => {

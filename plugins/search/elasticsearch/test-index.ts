@@ -14,7 +14,7 @@ const mostAtOnce = 4
 let free = mostAtOnce
 const waiting: (() => void)[] = []
 
-/** The tests of a file all begin at once, and a server makes an index in no less than 50 ms. */
+/** All tests of a file start at once, and creating an index takes the server at least 50 ms. */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (free > 0) free -= 1
   else await new Promise<void>(resolve => waiting.push(resolve))
@@ -29,7 +29,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 const defaults = { shards: 1, searchTimeoutMs: 10_000, writeTimeoutMs: 20_000, refreshMs: 0 }
 
-/** A prefix of index names that no one else has; what has it is gone when the test ends. */
+/** A unique prefix of index names; the indexes with it are deleted when the test ends. */
 export function ownPrefix(t: Teardown, url: string): string {
   const index = `test-${randomBytes(6).toString('hex')}`
   const removeAll = async (): Promise<void> => {
@@ -60,7 +60,7 @@ export async function startedIndex(
   return index
 }
 
-/** A started, empty index of its own. */
+/** A started, empty index that no other test uses. */
 export const freshIndex = (t: Teardown, url: string): Promise<ElasticsearchSearch> => {
   const index = ownPrefix(t, url)
   return startedIndex(t, url, { index })

@@ -9,7 +9,7 @@ export type ComparisonOperator = 'less' | 'atMost' | 'more' | 'atLeast'
 
 interface Comparison {
   readonly field: string
-  /** The metadata fields of that name; none for `created`. */
+  /** The metadata fields with that name; none for `created`. */
   readonly fields: readonly KnownField[]
   readonly is: ComparisonOperator | 'equals'
   readonly value: string | number | Date
@@ -23,7 +23,7 @@ interface Fit {
 
 const signs = { equals: '=', less: '<', atMost: '<=', more: '>', atLeast: '>=' } as const
 
-/** A comparison with `created` or with typed metadata. `equals` is here for dates only: other whole values are words of the index. */
+/** Compiles a comparison with `created` or with typed metadata. `equals` is handled here for dates only: other whole values are words of the index. */
 export function compileComparison(comparison: Comparison): Condition {
   return comparison.field === 'created' ? createdIs(comparison) : metadataIs(comparison)
 }
@@ -35,7 +35,7 @@ function createdIs({ is, value }: Comparison): SqlCondition {
   return { sql: `(${fits.replaceAll('v ', '$rid ')})`, parameters }
 }
 
-/** Times from `from` on and before `before`, compared. */
+/** A comparison with the interval from `from` (inclusive) to `before` (exclusive). */
 function inTime(is: Comparison['is'], from: number, before: number): Fit {
   if (is === 'less') return { fits: 'v < ?', parameters: [from] }
   if (is === 'atMost') return { fits: 'v < ?', parameters: [before] }

@@ -9,11 +9,11 @@ import type { KnownField, Vocabulary } from './vocabulary.ts'
 
 /** A query in the terms of the index. */
 export interface CompiledQuery {
-  /** All of them hold. */
+  /** All of them must hold. */
   readonly conditions: readonly Condition[]
-  /** The parts that look for words and are not negated: what a hit is scored by. */
+  /** The parts that hits are scored by: those that search for words and are not negated. */
   readonly scored: readonly string[]
-  /** Every hit has all of these parts. */
+  /** True when every hit matches all scored parts. */
   readonly isAllScored: boolean
 }
 
@@ -21,14 +21,14 @@ type FieldQuery = Extract<SearchQuery, { op: 'field' }>
 type Value = FieldQuery['values'][number]
 type RegexQuery = Extract<SearchQuery, { op: 'regex' }>
 
-/** Translates a query. What a person typed only ever becomes quoted words, hashes and bound values. */
+/** Translates a query. User text only ever becomes quoted words, hashes and bound values. */
 export function compileQuery(query: SearchQuery, vocabulary: Vocabulary): CompiledQuery {
   const compiler = new QueryCompiler(vocabulary)
   const conditions = query.op === 'and' ? query.all.map(part => compiler.compile(part, true)) : [compiler.compile(query, true)]
   return { conditions, scored: compiler.scored, isAllScored: !compiler.hasAlternatives }
 }
 
-/** The field by its name in metadata. */
+/** The metadata path of a field in a query. */
 export const metadataPath = (field: string): string => (field.startsWith('metadata.') ? field.slice('metadata.'.length) : field)
 
 const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
@@ -151,7 +151,7 @@ class QueryCompiler {
   }
 }
 
-/** Whole values, of any of the fields: numbers and texts by their tokens, dates by their span. */
+/** Matches whole values in any of the fields: numbers and texts by their tokens, dates by their span. */
 function equalsAny(fields: readonly KnownField[], value: Value): Condition {
   const { text, number } = readingOf(value)
   const whole = fields.flatMap(({ id, type }) => {
@@ -172,7 +172,7 @@ const ofKinds = (fits: (kind: string) => boolean): Condition => ({
   fts: anyOf(kinds.filter(fits).map(kind => quote(tokens.kind(kind)))),
 })
 
-/** What kind a resource is, or what it is in. */
+/** The kind of a resource, or its container. */
 function placeIs(field: PlaceField, value: string, is: 'contains' | 'equals'): Condition {
   if (field === 'in') return { fts: quote(tokens.within(value)) }
   if (is === 'equals') return ofKinds(kind => kind === foldValue(value))

@@ -10,7 +10,7 @@ const mostPatternTerms = 4000
 
 const nowhere = quote('_none')
 
-/** Translates words, patterns and expressions to the language of the full-text index. */
+/** Translates words, patterns and regular expressions to queries of the full-text index. */
 export class WordCompiler {
   readonly #vocabulary: Vocabulary
 
@@ -18,7 +18,7 @@ export class WordCompiler {
     this.#vocabulary = vocabulary
   }
 
-  /** Words next to each other, the last of which may continue; with patterns in it, all of them anywhere. */
+  /** Adjacent words, the last of them as a prefix; with patterns among them, all of them in any position. */
   words(text: string): string {
     const pieces = patternsOf(text)
     if (pieces.length === 0) return nowhere
@@ -36,13 +36,13 @@ export class WordCompiler {
     return allOf(pieces.map(piece => this.#pieceIn(names, piece)))
   }
 
-  /** Words that fit the expression, in any column or in one. */
+  /** Words that match the regular expression, in any column or in one. */
   regex(regex: Regex, column?: string): string {
     const words = anyOfMany(this.#fitting(regex).map(word => quote(word)))
     return column ? `${column} : (${words})` : words
   }
 
-  /** The same in any of the fields. */
+  /** Words that match the regular expression, in any of the fields. */
   regexIn(names: readonly string[], regex: Regex): string {
     const words = this.#fitting(regex)
     if (words.length * names.length > mostPatternTerms)
@@ -62,7 +62,7 @@ export class WordCompiler {
     return this.#beginning(begin ?? piece)
   }
 
-  /** A few whole words are merged as the index is read; the beginning of many is put together first, which takes longer. */
+  /** Few words with a prefix are merged while the index is read; for a prefix query, FTS5 first collects all matches, which takes longer. */
   #beginning(word: string): string {
     if (word.length <= indexedPrefixChars) return `${quote(word)} *`
     const words = this.#vocabulary.beginningWith(word, mostBeginnings + 1)
@@ -85,13 +85,13 @@ export function phrase(text: string, column?: string): string {
   return column ? `${column} : ${quote(...words)}` : quote(...words)
 }
 
-/** The same in any of the fields. */
+/** Whole words in this order, in any of the fields. */
 export function phraseIn(names: readonly string[], text: string): string {
   const words = wordsOf(text)
   return words.length === 0 ? nowhere : anyOf(names.map(name => quote(...words.map(word => tokens.word(name, word)))))
 }
 
-/** Makes the automaton; `InvalidQuery` when the expression is too complex. */
+/** Compiles a regular expression. Throws `InvalidQuery` when it is too complex. */
 export function automatonOf(regex: Regex): RegexAutomaton {
   try {
     return new RegexAutomaton(regex)

@@ -1,9 +1,9 @@
-/** SQLite refused to continue because the file is damaged or is no database. */
+/** SQLite reports that the file is damaged or is not a database. */
 export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex'
 }
 
-/** The file is an index that another version of this program made. */
+/** The index was written by another version of this program. */
 export class OtherIndexVersion extends Error {
   override readonly name = 'OtherIndexVersion'
   readonly version: unknown
@@ -17,9 +17,9 @@ export class OtherIndexVersion extends Error {
 const corrupt = 11
 const notADatabase = 26
 
-/** SQLite's number of an error of its own. */
+/** The SQLite result code of an error; undefined for errors of other origin. */
 export const sqliteCode = (error: unknown): number | undefined =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined
 
-/** True of SQLite's ways of saying that a file is damaged. */
+/** True for result codes that mean a damaged file. */
 export const isDamage = (code: number | undefined): boolean => code !== undefined && [corrupt, notADatabase].includes(code & 0xff)

@@ -4,7 +4,7 @@ import type { FacetCounts, FacetName, FacetRequest } from 'pounce/sdk/search'
 import type { SearchRun } from './run-search.ts'
 import { msOfRid } from './schema.ts'
 
-/** The newest hits, so many of them. */
+/** Maximum number of hits counted, newest first. */
 const countedAtMost = 10_000
 
 type Counts = Map<string, number>
@@ -34,7 +34,7 @@ export class FacetCounter {
     }
   }
 
-  /** Counted here: to group them in SQL takes a multiple of the time. */
+  /** Counted in JavaScript: grouping in SQL takes several times as long. */
   #ofDocuments(facets: readonly FacetName[], rids: readonly number[]): Map<FacetName, Counts> {
     const asked = facets.filter(facet => columns[facet] !== undefined)
     const counts = new Map(asked.map(facet => [facet, new Map() as Counts]))
@@ -62,7 +62,7 @@ export class FacetCounter {
 
 const add = (counts: Counts, value: string, count = 1): void => void counts.set(value, (counts.get(value) ?? 0) + count)
 
-/** Many documents have the same spaces, as JSON. */
+/** Splits the lists of spaces, which are JSON. Many documents have the same list, so each is parsed once. */
 function takenApart(lists: Counts): Counts {
   const counts: Counts = new Map()
   for (const [list, count] of lists) for (const id of JSON.parse(list) as readonly string[]) add(counts, id, count)

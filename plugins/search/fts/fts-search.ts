@@ -36,7 +36,7 @@ const sliceMs = 8
 const batchSize = 100
 const checkLimitMs = 600_000
 
-/** The index in SQLite's full-text engine, in a folder of its own. */
+/** A search index based on SQLite FTS5, in a folder of its own. */
 export class FtsSearch implements SearchIndex {
   readonly engine = 'sqlite-fts5'
   readonly isShared = false
@@ -149,7 +149,7 @@ export class FtsSearch implements SearchIndex {
     this.#isRebuilding = true
   }
 
-  /** Short transactions with a turn of the event loop between them. */
+  /** Writes in short transactions, and yields to the event loop between them. */
   async #fill(
     index: IndexFile,
     documents: AsyncIterable<SearchDocument>,
@@ -197,7 +197,7 @@ export class FtsSearch implements SearchIndex {
     }
   }
 
-  /** Queries that a small index answers at once run here; all others in another thread, where they can be ended. */
+  /** Cheap queries of a small index run in this thread; all others in a worker thread, where they can be terminated. */
   async #askOf(question: SearchTask, limitMs: number): Promise<unknown> {
     const isQuick = isCheap(question) && !this.#indexes.isLargerThan(this.#threadFrom)
     return isQuick ? resultOf(this.#here.answer(question)) : await this.#readers.ask(question, limitMs)
@@ -211,7 +211,7 @@ export class FtsSearch implements SearchIndex {
       if (isWhole !== true) this.#indexes.replaceDamaged(path, new DamagedIndex('The integrity check after a crash found damage'))
     } catch (error) {
       if (error instanceof DamagedIndex) this.#indexes.replaceDamaged(path, error)
-      // One that stays suspect is checked at the next start.
+      // An unchecked index is checked at the next start.
       else if (!this.#isClosing) this.#log.warn('failed to check the search index after a crash', { error })
     }
   }

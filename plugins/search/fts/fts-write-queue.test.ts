@@ -11,7 +11,7 @@ const idsOf = (changes: readonly IndexChange[]): readonly string[] =>
 
 const removals = (from: number, to: number): readonly IndexChange[] => Array.from({ length: to - from + 1 }, (_, at) => removal(from + at))
 
-/** A queue whose writes are recorded, each as the ids that it took; `fail` may throw instead. */
+/** A queue whose writes are recorded, each as its list of IDs; `fail` may throw instead. */
 function watched(fail: (ids: readonly string[]) => void = () => undefined, sync = () => Promise.resolve()) {
   const writes: (readonly string[])[] = []
   const write = (changes: Iterable<IndexChange>): void => {
@@ -37,7 +37,7 @@ test('callers of one turn share a write, in order', async t => {
   t.deepEqual(writes, [['1', '2', '3'], ['4']])
 })
 
-test('a write that fails fails its callers and nobody after them', async t => {
+test('a failed write rejects its callers and no later ones', async t => {
   const { queue, writes } = watched(ids => {
     if (ids.includes('2')) throw Object.assign(new Error('database or disk is full'), { errcode: 13 })
   })
@@ -67,7 +67,7 @@ test('an I/O error means that the index is unavailable, any other error is passe
   t.is(failures[1], wrong)
 })
 
-test('nothing is answered before it is durable, and what comes meanwhile shares the next write', async t => {
+test('no call resolves before it is durable, and calls that arrive meanwhile share the next write', async t => {
   const syncs: (() => void)[] = []
   const { queue, writes } = watched(undefined, () => new Promise(resolve => syncs.push(resolve)))
   let answered = 0
@@ -89,7 +89,7 @@ test('nothing is answered before it is durable, and what comes meanwhile shares 
   await Promise.all(answers)
 })
 
-test('a sync that fails fails those whose changes it was for, and nobody after them', async t => {
+test('a failed sync rejects the callers of its changes, and no later ones', async t => {
   const errors = [
     Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'fdatasync' }),
     Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'fdatasync' }),
@@ -103,7 +103,7 @@ test('a sync that fails fails those whose changes it was for, and nobody after t
   await t.notThrowsAsync(queue.add([removal(1)]))
 })
 
-test('many changes are one write of another thread, and what comes meanwhile is the next', async t => {
+test('many changes are one write in another thread, and changes that arrive meanwhile are the next', async t => {
   const { queue, writes, elsewhere } = watched()
   const first = Promise.all([queue.add(removals(1, 6)), queue.add(removals(7, 9))])
   await Promise.resolve()
@@ -114,7 +114,7 @@ test('many changes are one write of another thread, and what comes meanwhile is 
   t.deepEqual(writes, [['10', '11']])
 })
 
-test('a write of another thread that fails fails its callers and nobody after them', async t => {
+test('a failed write in another thread rejects its callers and no later ones', async t => {
   const { queue, elsewhere } = watched(ids => {
     if (ids.includes('2')) throw Object.assign(new Error('database or disk is full'), { errcode: 13 })
   })

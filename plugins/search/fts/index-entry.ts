@@ -5,39 +5,39 @@ import { type FixedField, fieldToken, fixedFields, tokens } from './tokens.ts'
 
 export type FieldType = 'number' | 'date' | 'text'
 
-/** A value as it is kept for comparing and sorting. */
+/** A value as stored for comparing and sorting. */
 export interface IndexedValue {
   readonly field: number
   readonly v: number | string
-  /** The text as it was written, where that is not `v`. */
+  /** The original text, where it differs from `v`. */
   readonly shown?: string
 }
 
-/** A document in the form in which the index keeps it. */
+/** A document as stored in the index. */
 export interface IndexEntry {
   /** Text of each column, in the order of `columns`. */
   readonly texts: readonly string[]
   readonly values: readonly IndexedValue[]
-  /** Numbers of its metadata fields, and of those that have several values. */
+  /** IDs of its metadata fields; `manyValued` are those with several values. */
   readonly fields: readonly number[]
   readonly manyValued: readonly number[]
-  /** Every different word. */
+  /** The distinct words. */
   readonly words: ReadonlySet<string>
 }
 
-/** The made-up words of a document: some that exist or not, and rows of words whose order counts. */
+/** The synthetic words of a document: unordered flags, and rows of words whose order is significant. */
 interface Found {
   readonly flags: Set<string>
   readonly rows: string[]
 }
 
-/** The type that decides what a value is compared with. */
+/** The type by which a value is compared. */
 export function typeOf(value: MetadataValue['value']): FieldType {
   if (typeof value === 'number') return 'number'
   return value instanceof Date ? 'date' : 'text'
 }
 
-/** What is kept of a value for comparing and for suggestions. */
+/** The stored form of a value for comparisons and suggestions. */
 function kept(value: MetadataValue['value']): { readonly v: number | string; readonly shown?: string } {
   if (typeof value === 'number') return { v: value }
   if (value instanceof Date) return { v: value.getTime() }
@@ -46,7 +46,7 @@ function kept(value: MetadataValue['value']): { readonly v: number | string; rea
   return shown === v ? { v } : { v, shown }
 }
 
-/** Makes the entry of a document; `fieldId` numbers its metadata fields. */
+/** Creates the entry of a document; `fieldId` returns the ID of a metadata field. */
 export function toEntry(document: SearchDocument, fieldId: (name: string, type: FieldType) => number): IndexEntry {
   const words = new Set<string>()
   const found: Found = { flags: new Set(), rows: [] }
@@ -67,7 +67,7 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
   return { texts: Object.keys(columns).map(name => columnTexts[name as keyof typeof columns]), values, fields, manyValued, words }
 }
 
-/** The words of several texts; a lone `_` between them keeps phrases from reaching across. */
+/** The words of several texts, separated by `_` so that no phrase matches across two texts. */
 function joinWords(texts: readonly (string | undefined)[], all: Set<string>): string {
   const parts: string[] = []
   for (const each of texts) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 const pointerName = 'current'
 const form = /^index-(\d+)\.db$/
 
-/** Which of the database files of the folder is the index: the one that the file `current` names. */
+/** The database files of the folder; the file `current` contains the name of the one in use. */
 export class IndexFolder {
   readonly path: string
 
@@ -27,7 +27,7 @@ export class IndexFolder {
     }
   }
 
-  /** A name that no file has. */
+  /** An unused file name. */
   unused(): string {
     const numbers = readdirSync(this.path).map(name => Number(form.exec(name)?.[1] ?? 0))
     return `index-${Math.max(0, ...numbers) + 1}.db`
@@ -37,7 +37,7 @@ export class IndexFolder {
     return join(this.path, name)
   }
 
-  /** Makes this the index, for good when it returns. */
+  /** Makes this the index in use; durable when it returns. */
   use(name: string): void {
     const next = join(this.path, `${pointerName}.new`)
     writeFileSync(next, `${name}\n`, { flush: true })

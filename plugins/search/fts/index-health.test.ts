@@ -95,7 +95,7 @@ test('only an index that was changed and not closed is checked at the next start
   t.true(isClosed())
 })
 
-/** As if the program had been killed: the file says that someone has it open. */
+/** Marks the file as open, as if the program had been killed. */
 function reopen(path: string): void {
   const db = new DatabaseSync(path)
   db.exec("UPDATE meta SET value = 0 WHERE key = 'closed'")
@@ -126,7 +126,7 @@ const ways: readonly (readonly [string, (path: string) => Promise<void>])[] = [
   ],
 ]
 for (const [how, spoil] of ways) {
-  test(`an index that was ${how} starts again, says so, and is rebuilt`, async t => {
+  test(`an index that was ${how} is recreated, reported and rebuilt`, async t => {
     const { index, folder } = await freshIndex(t)
     await index.rebuild(asStream(300))
     await index.dispose()
@@ -148,7 +148,7 @@ for (const [how, spoil] of ways) {
   })
 }
 
-test('damage that shows while the index is used empties it, and it serves again', async t => {
+test('damage detected while the index is in use empties it, and it works again', async t => {
   const { index, folder } = await freshIndex(t)
   await index.rebuild(asStream(2000))
   await index.dispose()
@@ -169,7 +169,7 @@ test('damage that shows while the index is used empties it, and it serves again'
   t.is(await total(again), 10)
 })
 
-test('damage that another thread meets while it writes empties the index, which then has what was written', async t => {
+test('damage detected by a writing thread empties the index, which then contains what was written', async t => {
   const { index, folder } = await freshIndex(t)
   await index.rebuild(asStream(300))
   await index.dispose()

@@ -8,7 +8,7 @@ import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
 const words = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']
 const count = 12_000
 
-/** Every document says `common`; one in 5 each of the words, one in 1000 `rare`. */
+/** Every document contains `common`; one in 5 contains each of the words, one in 1000 `rare`. */
 async function* many() {
   for (let n = 1; n <= count; n += 1) {
     const rare = n % 1000 === 0 ? 'rare' : ''
@@ -117,7 +117,7 @@ test('a search that takes too long is given up, and the next one is served', asy
   t.true(results.every(({ total }) => total === 12))
 })
 
-test('the event loop has its turn while many changes are applied', async t => {
+test('the event loop is not blocked while many changes are applied', async t => {
   const { index } = await freshIndex(t)
   let turns = 0
   const timer = setInterval(() => {

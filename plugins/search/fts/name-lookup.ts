@@ -7,10 +7,10 @@ import { isUnlimited, permittedBy, rightsInSql, type ScopeFunction } from './rig
 import { tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
-/** So many of the newest names are looked at one by one for those that the caller may view; beyond them the index is queried for these. */
+/** This many of the newest matches are checked one by one for those that the caller may view; if that yields too few, the index is queried with the rights. */
 const lookedAt = 2000
 
-/** Finds resources by their names while someone types: walks the index from the newest on until there are enough, and counts nothing. */
+/** Finds resources by name for completion while typing: reads the index from the newest entry until there are enough, without counting. */
 export class NameLookup {
   readonly #db: DatabaseSync
   readonly #scope: ScopeFunction
@@ -62,5 +62,5 @@ export class NameLookup {
   }
 }
 
-/** All words that begin with one letter are too many to be merged. */
+/** A prefix of one letter matches too many words to merge. */
 const isSingle = (word: string): boolean => [...word].length === 1

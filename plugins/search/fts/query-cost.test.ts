@@ -9,7 +9,7 @@ import { isCheap } from './query-cost.ts'
 const isQuick = (query: SearchQuery): boolean => isCheap({ ask: 'search', request: request(query) })
 const word = (text: string): SearchQuery => ({ op: 'word', text })
 
-test('a query that goes through much of a small index ends at the time limit too', async t => {
+test('a query that reads much of a small index is also subject to the time limit', async t => {
   const { index, folder } = await freshIndex(t)
   const field = (n: number): string => `site${n % 500}.depth`
   for (let from = 1; from <= 1500; from += 100) {
@@ -22,7 +22,7 @@ test('a query that goes through much of a small index ends at the time limit too
   await t.throwsAsync(limited.search(request({ op: 'and', all })), { instanceOf: Unavailable, message: /timed out/ })
 })
 
-test('a few words are answered at once, and everything whose cost the data decides in a thread', t => {
+test('queries of a few words run at once, and all whose cost depends on the data run in a thread', t => {
   t.true(isQuick({ op: 'all' }))
   t.true(isQuick(word('leaf area index')))
   t.true(isQuick({ op: 'and', all: [word('leaf'), { op: 'not', not: { op: 'field', field: 'tag', is: 'contains', values: ['oaks'] } }] }))

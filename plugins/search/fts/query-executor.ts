@@ -19,7 +19,7 @@ interface OpenIndex {
   readonly tags: TagSuggestions
 }
 
-/** Answers questions about one index file at a time, in whatever thread it is made. */
+/** Runs queries on one index file at a time, in the thread that created it. */
 export class QueryExecutor {
   #open: OpenIndex | undefined
 

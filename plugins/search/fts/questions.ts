@@ -11,15 +11,15 @@ export type Ask =
   | { readonly ask: 'values'; readonly field: string; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
   | { readonly ask: 'isWhole' }
 
-/** The same of the index in one file. */
+/** A request for the index in one file. */
 export type SearchTask = Ask & { readonly path: string }
 
-/** Why there is no answer. */
+/** Why a request failed. */
 export interface SearchFailure {
   readonly message: string
-  /** True of a request that was wrong. */
+  /** True for an invalid request. */
   readonly isRefusal: boolean
-  /** SQLite's number of an error of its own. */
+  /** The SQLite result code, if any. */
   readonly code?: number
 }
 

@@ -1,7 +1,7 @@
-/** Raised when the tables or the way entries are made change: an index of another version is emptied and rebuilt. */
+/** Incremented when the tables or the format of entries change: an index of another version is emptied and rebuilt. */
 export const schemaVersion = 7
 
-/** The columns with text, and how much a hit in each counts. */
+/** The full-text columns, and the weight of a hit in each. */
 export const columns = {
   name: 10,
   tags: 6,
@@ -14,10 +14,10 @@ export const columns = {
 } as const
 
 /**
- * `doc.rid` grows with the time of creation, so that walking the full-text index backwards is newest first. What is not `doc.listed` is in no other table.
- * `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text; which of them follows from the field's type.
- * `doc.type` is the media type, folded. `value.shown` is the text as it was written, where that differs.
- * `tag_total` counts the entries with a tag, of each kind and of all (kind ''); `cased` is 0 where `folded` is the tag. `audience` is what rights depend on.
+ * `doc.rid` increases with the time of creation, so that reading the full-text index backwards is newest first. Entries that are not `doc.listed` are in no
+ * other table. `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text, depending on the type of the
+ * field. `doc.type` is the media type, folded. `value.shown` is the original text, where it differs.
+ * `tag_total` counts the entries with a tag, per kind and for all kinds (kind ''); `cased` is 0 where `folded` equals the tag. `audience` is what rights depend on.
  */
 export const schema = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -50,11 +50,11 @@ export const rank = `bm25(fts, ${Object.values(columns).join(', ')})`
 const stepsPerMs = 1024
 const lastMs = Math.floor(Number.MAX_SAFE_INTEGER / stepsPerMs) - 1
 
-/** The first of the row numbers of entries that were created at that time. */
+/** The lowest row number of entries created at that time. */
 export const firstRid = (ms: number): number => Math.min(Math.max(Math.floor(ms), 0), lastMs) * stepsPerMs
 
-/** The time of creation, in ms, that a row number stands for. */
+/** The time of creation of a row number, in ms. */
 export const msOfRid = (rid: number): number => Math.floor(rid / stepsPerMs)
 
-/** How many row numbers a millisecond has. */
+/** Row numbers per millisecond. */
 export const ridsPerMs = stepsPerMs

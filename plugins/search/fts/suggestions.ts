@@ -8,17 +8,17 @@ import { permittedBy } from './rights.ts'
 import { fieldToken, tokens } from './tokens.ts'
 import { type KnownField, StoredVocabulary } from './vocabulary.ts'
 
-/** Counts end here. */
+/** Maximum count. */
 const countedAtMost = 10_000
-/** So few entries are looked at one by one. */
+/** Up to this many entries are checked one by one. */
 const fewEntries = 5000
-/** In a larger index, so many of the most used fields are counted. */
+/** In a larger index, only this many of the most used fields are counted. */
 const fieldsAtMost = 300
-/** So many values are looked at. */
+/** Maximum number of values read. */
 const valuesAtMost = 200_000
 const afterAll = '\u{10ffff}'
 
-/** What to offer to who is typing, counted within the caller's rights. */
+/** Suggestions while typing, counted within the caller's rights. */
 export class Suggestions {
   readonly #db: DatabaseSync
   readonly #vocabulary: StoredVocabulary
@@ -100,7 +100,7 @@ export class Suggestions {
 
 const textOf = (value: ValueCount['value']): string => (value instanceof Date ? value.toISOString() : String(value))
 
-/** Equal values of several fields are one. */
+/** Merges equal values of several fields. */
 function merged(values: readonly ValueCount[]): ValueCount[] {
   const byText = new Map<string, ValueCount>()
   for (const each of values) {

@@ -3,11 +3,11 @@ import type { PreparedStatements } from './prepared-statements.ts'
 /** Stands for all kinds in `tag_total`. */
 export const anyKind = ''
 
-/** How a tag is compared with a prefix. SQLite folds the case of A to Z only. */
+/** The form in which a tag is compared with a prefix. SQLite folds the case of A to Z only. */
 export const foldTag = (tag: string): string => tag.toLowerCase()
 
 /**
- * How many entries have each tag: in all, of each kind, and by who may view them. Entries with the same kind, author, spaces and visibility have one
+ * Number of entries with each tag: in total, per kind, and per audience. Entries with the same kind, author, spaces and visibility have one
  * audience, so what a caller may view of a tag is a sum over few rows. Calls belong inside the transaction that changes the entry.
  */
 export class TagCounts {
@@ -17,7 +17,7 @@ export class TagCounts {
     this.#statements = statements
   }
 
-  /** Tags the entry in that row of `doc`. */
+  /** Adds tags to the entry in that row of `doc`. */
   add(rid: number, tags: ReadonlySet<string>): void {
     if (tags.size === 0) return
     this.#statements.run(
@@ -36,7 +36,7 @@ export class TagCounts {
     }
   }
 
-  /** Takes all tags off the entry, which is still in `doc` as it was when they were added. */
+  /** Removes all tags from the entry, whose row in `doc` must be unchanged since they were added. */
   remove(rid: number): void {
     const tags = this.#statements.of('SELECT tag FROM tag WHERE doc = ?').all(rid)
     if (tags.length === 0) return

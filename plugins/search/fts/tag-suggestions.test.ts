@@ -10,7 +10,7 @@ const spaces = Array.from({ length: 30 }, (_, n) => searchId(50_000 + n))
 const kinds = ['file', 'dataset', 'collection'] as const
 const [ann, bob] = [searchId(60_001), searchId(60_002)]
 
-/** Thousands of tags that begin alike, a third of them in capitals: most of one document, some of many, and more than a thousand in one space alone. */
+/** Thousands of tags with a common prefix, a third of them in capitals: most on one document, some on many, and more than a thousand in a single space. */
 const tagsOf = (n: number): string[] => [
   n % 3 === 0 ? `Leaf ${n}` : `leaf ${n}`,
   `leaf of ${n % 50}`,

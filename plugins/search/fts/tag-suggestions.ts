@@ -8,13 +8,13 @@ import { isUnlimited, permittedBy, rightsInSql, type ScopeFunction } from './rig
 import { anyKind, foldTag } from './tag-counts.ts'
 import { tokens } from './tokens.ts'
 
-/** Counts end here. */
+/** Maximum count. */
 const countedAtMost = 10_000
-/** So many tags that begin alike are sorted; of more, the most used are walked. */
+/** Up to this many tags with a common prefix are sorted; of more, the most used are read in order. */
 const sortedAtMost = 1000
-/** So many tags more than requested are walked within the rights of a caller; then the entries are counted that the caller may view. */
+/** Maximum number of tags beyond the requested ones that are read within limited rights; after that, the entries that the caller may view are counted. */
 const walkedBeyond = 1000
-/** So few entries are looked at one by one. */
+/** Up to this many entries are checked one by one. */
 const fewEntries = 5000
 const afterAll = '\u{10ffff}'
 
@@ -46,7 +46,7 @@ export class TagSuggestions {
     const permitted = permittedBy(question.scope)
     if (permitted === undefined || !question.prefix.isWellFormed()) return []
     this.#scope.use(question.scope)
-    // The index is read in several statements, which must all see it as it is now.
+    // Several statements read the index, and must all see the same state.
     this.#db.exec('BEGIN')
     try {
       const found = this.#mostUsed(question) ?? this.#ofVisible(question, permitted)
@@ -56,7 +56,7 @@ export class TagSuggestions {
     }
   }
 
-  /** No caller may view more entries with a tag than there are, so the walk ends at the first tag that has too few. Undefined when it takes too long. */
+  /** A caller cannot view more entries with a tag than exist, so reading ends at the first tag with too few. Undefined when it takes too long. */
   #mostUsed({ prefix, scope, limit, kind }: TagQuestion): readonly TagCount[] | undefined {
     const begin = foldTag(prefix)
     const named = [kind ?? anyKind, begin, begin + afterAll] as const
@@ -90,7 +90,7 @@ export class TagSuggestions {
     return Number(this.#statements.get(count, ...named, sortedAtMost + 1)?.['n']) > sortedAtMost
   }
 
-  /** The different numbers of entries that tags have, largest first. */
+  /** The distinct numbers of entries per tag, largest first. */
   *#counts(kind: string): Generator<number> {
     const next = this.#statements.of('SELECT max(docs) AS docs FROM tag_total WHERE kind = ? AND docs < ?')
     for (let docs: unknown = Number.MAX_SAFE_INTEGER; ; ) {
@@ -100,7 +100,7 @@ export class TagSuggestions {
     }
   }
 
-  /** Tags of so many entries as long as they are wanted. Those in lower case are in order in the index, the others are sorted. */
+  /** Tags with exactly this number of entries, while `top` accepts them. Tags in lower case are ordered by the index, the others are sorted. */
   *#usedBy(docs: number, [kind, begin, end]: readonly [string, string, string], top: MostUsed): Generator<string> {
     const range = 'SELECT tag FROM tag_total WHERE kind = ? AND docs = ? AND cased = ? AND folded >= ? AND folded < ? ORDER BY'
     for (const [cased, order] of [
@@ -114,7 +114,7 @@ export class TagSuggestions {
     }
   }
 
-  /** How many entries with a tag the caller may view. */
+  /** Returns a function that counts the entries with a tag that the caller may view. */
   #visibleCounts(scope: SearchScope, kind: Kind | undefined): (tag: string) => number {
     const conditions = rightsInSql({ scope, ...(kind === undefined ? {} : { kinds: [kind] }) })
     const sum = this.#statements.of(
@@ -146,7 +146,7 @@ export class TagSuggestions {
 
 const andAll = (conditions: readonly SqlCondition[]): string => conditions.map(({ sql }) => ` AND ${sql}`).join('')
 
-/** The most used of the tags that were added, in order. */
+/** The most used of the added tags, in order. */
 class MostUsed {
   readonly found: TagCount[] = []
   readonly #limit: number
@@ -155,7 +155,7 @@ class MostUsed {
     this.#limit = limit
   }
 
-  /** False when a tag with so many entries comes too late. */
+  /** False when a tag with this count would not be among the most used. */
   wants(tag: string, count: number): boolean {
     const last = this.found[this.#limit - 1]
     return this.#limit > 0 && (last === undefined || isBefore({ tag, count }, last))

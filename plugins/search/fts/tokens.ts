@@ -2,11 +2,11 @@ import { hash } from 'node:crypto'
 import { foldValue } from 'pounce/sdk/search'
 
 /**
- * What is not text is in the full-text index too, as made-up words that begin with `_`, which no word of a person does. A search with
- * its rights is then one boolean expression that the index merges by itself, newest first, without looking at a single row.
+ * Properties other than text are also in the full-text index, as synthetic words that begin with `_`, which words of user text never do. A search
+ * with its rights is then one boolean expression, which the index evaluates newest first without reading any row.
  */
 export const tokens = {
-  /** Every entry has it. */
+  /** In every entry. */
   all: '_all',
   kind: (kind: string) => `_k${alnum(kind)}`,
   space: (id: string) => `_s${alnum(id)}`,
@@ -15,7 +15,7 @@ export const tokens = {
   /** A file in no dataset. */
   isUnplaced: '_unplaced',
   within: (id: string) => `_i${alnum(id)}`,
-  /** The field is there. */
+  /** The field exists. */
   has: (field: string) => (isPlace(field) ? `_x_${field}` : `_x${field}`),
   /** The field has this whole value. */
   equals: (field: string, value: string | number | boolean | Date) => `_e${field}_${digest(canonical(value))}`,
@@ -24,9 +24,9 @@ export const tokens = {
 } as const
 
 /**
- * The fields that every document may have, by the name that queries use. Their whole values are in the index as tokens under `token`
- * (fields of metadata have a number there, which never begins with `_`), their words in a column of their own or, where a bare word must
- * not find them, as tokens too.
+ * The fields that every document may have, by their names in queries. Their whole values are indexed as tokens with `token`
+ * (metadata fields have a number instead, which never begins with `_`); their words are in a column of their own or, where a bare word must
+ * not find them, also tokens.
  */
 export const fixedFields = {
   name: { token: '_name', column: 'name' },
@@ -45,15 +45,15 @@ export const isFixedField = (field: string): field is FixedField => Object.hasOw
 
 const places = ['in', 'resource_type'] as const
 
-/** Fields that take the id of a place, or a kind. */
+/** Fields whose value is the ID of a container, or a kind. */
 export type PlaceField = (typeof places)[number]
 
 export const isPlace = (field: string): field is PlaceField => places.some(place => place === field)
 
-/** The name in tokens of the metadata field with that number. */
+/** The name of a metadata field in tokens, by its number. */
 export const fieldToken = (id: number): string => id.toString(36)
 
-/** The same text for values that are equal. */
+/** A text that is the same for equal values. */
 export function canonical(value: string | number | boolean | Date): string {
   if (typeof value === 'number') return `n${value}`
   return value instanceof Date ? `d${value.getTime()}` : `t${foldValue(String(value))}`

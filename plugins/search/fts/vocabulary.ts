@@ -5,21 +5,21 @@ import { InvalidQuery } from './invalid-query.ts'
 export interface KnownField {
   readonly id: number
   readonly type: FieldType
-  /** No document ever had more than one value of it. */
+  /** True when no document ever had more than one value of it. */
   readonly isSingle: boolean
 }
 
 /** Facts about words and fields of the index that a query needs. */
 export interface Vocabulary {
-  /** Words that begin so, at most `limit`. */
+  /** Words with this prefix, at most `limit`. */
   beginningWith(word: string, limit: number): readonly string[]
-  /** Words that fit a pattern of `*` and `?` as a whole. `InvalidQuery` when there are too many. */
+  /** Words that match a pattern with `*` and `?` as a whole. Throws `InvalidQuery` when there are too many. */
   matching(pattern: string): readonly string[]
-  /** Words that begin so and fit. `InvalidQuery` when there are too many. */
+  /** Words with this prefix that satisfy `fits`. Throws `InvalidQuery` when there are too many. */
   fitting(begin: string, fits: (word: string) => boolean): readonly string[]
-  /** Metadata fields whose path is, or ends with, this name. */
+  /** Metadata fields whose path equals or ends with this name. */
   fields(name: string): readonly KnownField[]
-  /** The same, and those below it. */
+  /** Metadata fields as above, and those nested in them. */
   fieldsWithin(name: string): readonly KnownField[]
 }
 

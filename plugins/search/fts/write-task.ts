@@ -6,7 +6,7 @@ export interface WriteTask {
   readonly changes: readonly IndexChange[]
 }
 
-/** What is left of an error on its way between threads: SQLite's number, or the file system's code. */
+/** An error as transferred between threads, with its SQLite result code or system error code. */
 export interface WriteFailure {
   readonly message: string
   readonly errcode?: number

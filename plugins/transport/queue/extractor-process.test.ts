@@ -11,7 +11,7 @@ import { openSandbox } from './open-sandbox.ts'
 import { codeOf } from './process-pool.ts'
 import type { RunFailure } from './run-failure.ts'
 
-/** False also of a process that has ended and whose parent has not looked yet. */
+/** False also for a process that has exited but has not been reaped yet. */
 const isRunning = (pid: number): boolean => {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return stdout.trim() !== '' && !stdout.startsWith('Z')
@@ -125,7 +125,7 @@ test('a process that ends while it starts is reported with its exit code and its
   t.is((failure.cause as RunFailure).cause, 'no such right\n')
 })
 
-test('an error that nobody catches refuses the run and retires the process', async t => {
+test('an uncaught error fails the run and retires the process', async t => {
   const { run, worker } = await setUp(t)
   const error = await t.throwsAsync<RunFailure>(run('late-throw'), { message: 'nobody caught this' })
   t.is(error.kind, 'refused')
@@ -148,7 +148,7 @@ test('a module that is not there, or exports nothing to run, is refused', async 
   t.is((await t.throwsAsync<RunFailure>(run('../messages'), { message: /exports no function/ })).kind, 'refused')
 })
 
-test('what an extractor has started ends with it', async t => {
+test('processes started by an extractor end with it', async t => {
   const { run, worker } = await setUp(t)
   const control = new AbortController()
   let pid = 0
@@ -165,7 +165,7 @@ test('what an extractor has started ends with it', async t => {
   t.false(isRunning(pid))
 })
 
-test('the folder of a process goes with it', async t => {
+test('the folder of a process is deleted with it', async t => {
   const { run, worker, folder } = await setUp(t)
   await run('echo')
   t.true((await readdir(folder)).includes('process'))

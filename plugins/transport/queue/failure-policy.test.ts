@@ -10,7 +10,7 @@ const context = (attempts: number, crashes = 0) => ({
   paths: new Map([['/data/runs/1/output', 'output']]),
 })
 
-test('what the extractor refuses is dead at once', t => {
+test('a job that the extractor refuses is dead-lettered at once', t => {
   t.deepEqual(decideOnFailure(new RunFailure('refused', 'bad bytes'), undefined, context(1)), {
     end: 'dead',
     error: 'bad bytes',
@@ -29,7 +29,7 @@ test('a killed run is repeated twice, later each time', t => {
   t.is(first?.end === 'waiting' && first.status, 'StatusMessage.retry: (#1) too long')
 })
 
-test('a fault of the server is dead at the fifth time', t => {
+test('a job that fails by a fault of the server is dead-lettered the fifth time', t => {
   const ends = [1, 2, 3, 4, 5].map(attempts => decideOnFailure(new Conflict('secret of the server'), undefined, context(attempts)).end)
   t.deepEqual(ends, ['waiting', 'waiting', 'waiting', 'waiting', 'dead'])
   t.notRegex(JSON.stringify(decideOnFailure(new Error('secret of the server'), undefined, context(5))), /secret/)
@@ -53,7 +53,7 @@ test('an interruption counts more than the error it caused', t => {
   t.deepEqual(decideOnFailure(error, 'lost', context(3)), { end: 'lost' })
 })
 
-test('people are not shown folders of the server', t => {
+test('messages for users do not contain folders of the server', t => {
   const verdict = decideOnFailure(new RunFailure('refused', 'cannot write /data/runs/1/output/a.png'), undefined, context(1))
   t.is(verdict.end === 'dead' && verdict.error, 'cannot write output/a.png')
 })

@@ -24,7 +24,7 @@ const jobAt = (queue: string, n: number, due = at(n)): StoredJob => ({
 
 const several = (queue: string, count: number): readonly StoredJob[] => Array.from({ length: count }, (_, n) => jobAt(queue, n, at(0)))
 
-/** Reads from lists, as the store would, and counts the reads. */
+/** Reads from lists in place of the store, and counts the reads. */
 function stored(all: readonly StoredJob[]) {
   const reads: string[] = []
   const taken = new Set<string>()
@@ -71,7 +71,7 @@ test('queues that would need another process wait for a second while the others 
   }
   t.is(order.length, 90)
   t.deepEqual(order.slice(0, 4), ['a', 'b', 'a', 'b'])
-  // A second after a job of another queue was first taken in its place, 100 ms after the switch before.
+  // Each switch comes a second after another queue was first preferred, which is 100 ms after the previous switch.
   t.deepEqual(switches.slice(0, 3), [1000, 2100, 3200])
 })
 
@@ -121,7 +121,7 @@ test('a job published while its queue is being read is not lost', async t => {
   t.is((await lanes.next(at(59), free, always))?.id, 'a-1')
 })
 
-test('what is due later waits, and comes before what was published after it was due', async t => {
+test('a job that is due later waits, and runs before jobs published after it was due', async t => {
   const { read, taken } = stored([jobAt('a', 5)])
   const lanes = new FairQueue(['a'], read)
   t.is(await lanes.next(at(4), free, always), undefined)

@@ -33,7 +33,7 @@ test('other bytes are copied, also a second time and when there are none', async
   t.is(await readFile(path, 'utf8'), '')
 })
 
-test('bytes that are missing, damaged, too many or more than said are refused', async t => {
+test('bytes that are missing, damaged, too many or more than declared are refused', async t => {
   const path = await target(t)
   const kindOf = async (blobs: BlobStore, sizeBytes: number) =>
     (await t.throwsAsync<RunFailure>(inputFile(blobs, { blob: 'b1', sizeBytes }, path, limits))).kind

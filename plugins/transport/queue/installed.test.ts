@@ -24,7 +24,7 @@ const sandboxes: readonly (readonly [string, Sandbox | string])[] = [
 
 test.after.always(() => rm(userFolder, { recursive: true, force: true, maxRetries: 5 }))
 
-/** As someone else would write it: values of the SDK, and a module beside it. */
+/** A third-party extractor, which imports values of the SDK and a module beside it. */
 const extract = `
 import { Invalid, s, type Extract } from 'pounce/sdk'
 import { plainEmail } from 'pounce/sdk/kit'

@@ -27,7 +27,7 @@ async function setUp(t: ExecutionContext, options: Partial<PoolOptions> = {}) {
     await pool.dispose()
     await rm(root, { recursive: true, force: true })
   })
-  /** Runs a fixture and gives the id of the process it ran in. */
+  /** Runs a fixture and returns the ID of its process. */
   const run = async (name = 'echo', memoryMb = 64): Promise<number> => {
     const module = new URL(`./fixtures/${name}.ts`, import.meta.url)
     const extractor = { memoryMb, module } as Extractor
@@ -57,7 +57,7 @@ test('an idle process makes way for another memory limit', async t => {
   t.is(await processes(), 1)
 })
 
-test('there is place for an extractor until all processes are taken, and then for those that can use an idle one', async t => {
+test('an extractor can run until all processes are taken, and then only if it can use an idle one', async t => {
   const { pool, run } = await setUp(t, { size: 1 })
   const module = new URL('./fixtures/echo.ts', import.meta.url)
   const [same, other] = [64, 96].map(memoryMb => ({ memoryMb, module }) as Extractor)

@@ -11,7 +11,7 @@ import { flaky } from './fixtures/flaky-documents.ts'
 import { queueOn, temporaryStores } from './fixtures/queue-under-test.ts'
 import { type JobRecord, jobs } from './jobs.ts'
 
-// In a process of its own: leases are renewed every few milliseconds.
+// In a separate process, since leases are renewed every few milliseconds.
 interface Options extends Partial<QueueConfig> {
   readonly extractors?: readonly Extractor[]
   readonly roles?: readonly ('http' | 'worker')[]
@@ -39,7 +39,7 @@ const run = (n: number, queue = 'echo', parameters = {}) => jobFor(n, { queue, p
 const recordOf = (documents: DocumentStore, n: number) => documents.get(jobs, run(n).id)
 const isGone = async (documents: DocumentStore, n: number): Promise<boolean> => (await recordOf(documents, n)) === undefined
 
-/** Stores a job that some worker runs, so the store says. */
+/** Stores a job that is recorded as running on some worker. */
 async function insertRunning(documents: DocumentStore, n: number, changes: Partial<JobRecord>): Promise<void> {
   const published = new Date().toISOString()
   const leaseUntil = new Date(Date.now() + 3_600_000).toISOString()
@@ -179,7 +179,7 @@ test('jobs of a silent worker are taken over, those of another one are left alon
   t.is(await queue.cancel(run(2).id), 'running')
 })
 
-test('what ran when this worker was killed runs again at once; the fifth time it is dead-lettered', async t => {
+test('jobs that ran when this worker was killed run again at once; the fifth time they are dead-lettered', async t => {
   const { open, listener, folder, documents, isOver } = await setUp(t)
   await mkdir(join(folder, 'transport.queue', 'runs', 'left'), { recursive: true })
   await writeFile(join(folder, 'transport.queue', 'owner'), 'myself')
@@ -249,7 +249,7 @@ test('a job that is over is not run again when its publisher repeats itself', as
 
 test('stopping while the store is unavailable ends, and leaves no process', async t => {
   const { open, listener, setAway, folder } = await setUp(t)
-  // Where a sandbox has its folders depends on the system.
+  // The paths inside a sandbox depend on the system.
   const queue = open({ extractors: [fixtureExtractor('loop')], sandbox: 'off' })
   await queue.listen(listener)
   await queue.publish([run(1, 'loop')])
@@ -295,7 +295,7 @@ test('a listener that never answers does not block the stop', async t => {
   t.deepEqual([record?.state, record?.attempts], ['waiting', 0])
 })
 
-test('of an extractor that says far too much one line a second is passed on at most', async t => {
+test('of an extractor with excessive output at most one line per second is passed on', async t => {
   const { open, listener, isOver } = await setUp(t)
   const queue = open({ extractors: [fixtureExtractor('chatter')] })
   await queue.listen(listener)

@@ -56,7 +56,7 @@ const processes = (): readonly Process[] => {
   })
 }
 
-/** The extractor processes that descend from a server: how deep below it they are depends on the sandbox, and so do the folders they name. */
+/** The extractor processes that descend from a server. Their depth below it and their paths depend on the sandbox. */
 function runnersBelow(server: number): readonly Process[] {
   const all = processes()
   const family = new Set([`${server}`])
@@ -69,7 +69,7 @@ function runnersBelow(server: number): readonly Process[] {
 
 const isRunner = (command: string): boolean => /^\S*node .*\/runner\.ts /.test(`${command} `)
 
-/** Those of the processes that live on, though their parents may not. */
+/** The IDs of those processes that are still running, even if their parents are not. */
 const stillThere = (some: readonly Process[]): readonly string[] =>
   processes()
     .filter(({ pid, stat, command }) => !stat.startsWith('Z') && some.some(one => one.pid === pid && one.command === command))
@@ -93,7 +93,7 @@ test('a server that is killed again and again loses no job, and runs few twice',
   })
   const all = await results()
   t.log(`${confirmed.size} confirmed, ${all.length} results, ${all.length - new Set(all).size} twice`)
-  // What was being stored at a kill may be stored again: at most what one worker is processing, for each kill.
+  // Results being stored at a kill may be stored again: at most those of the jobs in progress, for each kill.
   t.true(all.length - new Set(all).size <= 5 * 8)
   await eventually(async () => (await readdir(join(folder, 'transport.queue', 'runs'))).length === 0)
 })
@@ -101,7 +101,7 @@ test('a server that is killed again and again loses no job, and runs few twice',
 test('a killed server leaves no extractor behind, not even one that loops', async t => {
   const { looping, runners, start, kill } = await setUp(t)
   start(0, 2, 'loop')
-  // One that waits would notice the end of the server; one that loops does not.
+  // A waiting process would notice the end of the server; a looping one does not.
   await eventually(() => looping() === 2 && runners().filter(({ stat }) => stat.startsWith('R')).length === 2)
   const some = runners()
   t.is(some.length, 2)

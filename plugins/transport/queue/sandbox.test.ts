@@ -19,7 +19,7 @@ const ownCode = fileURLToPath(new URL('./runner.ts', import.meta.url))
 const userFolder = join(tmpdir(), `pounce-sandbox-test-${process.pid}`)
 const probedUser = await OwnUser.probe({
   folder: userFolder,
-  // No one may enter it; what it probes is tested below.
+  // Inaccessible to all other users; the results of the probe are tested below.
   dataFolder: '/root',
   code: ownCode,
   firstUid,
@@ -31,7 +31,7 @@ test.after.always(() => rm(userFolder, { recursive: true, force: true, maxRetrie
 
 const listening = (server: Server, at: number | string): Promise<Server> => new Promise(resolve => server.listen(at, () => resolve(server)))
 
-/** Servers that an extractor has no business with; `visits` counts who came. */
+/** Servers that an extractor must not reach; `visits` counts connections. */
 async function servers(t: ExecutionContext, data: string) {
   let visits = 0
   const visited = () =>
@@ -46,7 +46,7 @@ async function servers(t: ExecutionContext, data: string) {
   return { port: String(typeof address === 'object' ? address?.port : ''), socket: join(data, 'socket'), visits: () => visits }
 }
 
-/** Every way that is closed to the JavaScript of an extractor, and its target. */
+/** Every operation that is denied to the JavaScript of an extractor, and its target. */
 const waysOfScripts = (
   data: string,
   { port, socket }: { readonly port: string; readonly socket: string },
@@ -73,7 +73,7 @@ const waysOfScripts = (
   ]
 }
 
-/** The same for native code, that Node's permission model does not hold: programs for a Node without it, each of which says nothing when it fails. */
+/** The same for native code, which Node's permission model does not restrict: programs for a Node without it, each of which prints nothing when it fails. */
 const waysOfPrograms = (data: string, { port, socket }: { readonly port: string; readonly socket: string }): readonly string[] => {
   const reads = (path: string): string => `require('node:fs').readFileSync(${JSON.stringify(path)})`
   const connects = (options: object): string =>
@@ -142,7 +142,7 @@ for (const [layer, test, sandbox] of layers) {
     )
   })
 
-  test(`${layer}: what a run writes without end is stopped`, async t => {
+  test(`${layer}: a run that writes endlessly is stopped`, async t => {
     const data = await dataFolder(t)
     const first = await prisonerIn(t, sandbox, data)
     await t.throwsAsync(first.tries('fill'), { message: 'It wrote more than 2000000 bytes and was stopped' })
@@ -200,7 +200,7 @@ inBubblewrap('bubblewrap: the network is there for an extractor that has declare
   t.is(visits(), 1)
 })
 
-test('what an extractor has declared is open to it, and nothing else', async t => {
+test('an extractor can access what it has declared, and nothing else', async t => {
   const data = await dataFolder(t)
   const { port } = await servers(t, data)
   const { tries } = await prisonerIn(t, alone, data, { network: true, readPaths: [join(data, 'blobs')] })

@@ -38,13 +38,13 @@ async function setUp(t: ExecutionContext, primary = true) {
 
 const info = (version: string) => ({ name: 'some.extractor', version, process: { file: ['image/*'] } })
 
-live('the last of what an extractor says of itself is announced, however often it says so', async t => {
+live('the last heartbeat of an extractor is announced, even when repeated', async t => {
   const { listener, beat, transport } = await setUp(t)
   const first = { id: 'a', queue: 'private.k.some.extractor', owner: 'ann@example.org', extractor_info: info('1') }
   const announced = { queue: first.queue, info: info('1'), owner: 'ann@example.org', isBuiltIn: false }
   beat(first)
   await eventually(() => listener.heartbeats.length === 1)
-  // As before: it may have been deleted meanwhile.
+  // An identical heartbeat is announced again, since the extractor may have been deleted meanwhile.
   beat(first)
   await eventually(() => listener.heartbeats.length === 2)
   t.deepEqual(listener.heartbeats, [announced, announced])

@@ -22,7 +22,7 @@ async function setUp(t: ExecutionContext, jobs: number) {
   const all = Array.from({ length: jobs }, (_, n) => jobFor(n + 1, { target: file(1) }))
   for (let at = 0; at < jobs; at += 1000) await kernel.transport.publish(all.slice(at, at + 1000))
   await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === jobs)
-  /** As if the job had no status for a while. */
+  /** Simulates a job without a status for a long time. */
   const quiet = async (n: number): Promise<void> => {
     const long = '2026-01-01T00:00:00.000Z'
     await documents.commit({ update: jobFor(n).id, in: busJobs, set: { published: long, heard: long } })

@@ -12,7 +12,7 @@ import { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 type Confirm = (error: unknown) => void
 
-/** A channel on which the test says what is confirmed. */
+/** A channel on which the test controls the confirms. */
 class FakeChannel extends EventEmitter {
   readonly published: { readonly id: string; readonly confirm: Confirm }[] = []
 
@@ -69,7 +69,7 @@ test('no more than allowed are unconfirmed; each confirm makes room', async t =>
   t.deepEqual(await stored(3), { state: 'unsent', isHeld: true })
 })
 
-test('a broker that is short of memory gets nothing, and what it has not confirmed stays ours', async t => {
+test('a broker that is short of memory gets nothing, and unconfirmed messages stay ours', async t => {
   const { book, sender, channel, up, publish, stored } = await setUp(t, { leaseMs: 600 })
   await up()
   await publish(1)
@@ -90,7 +90,7 @@ test('a broker that is short of memory gets nothing, and what it has not confirm
   t.true(sender.isTaking)
 })
 
-test('what the broker refuses or leaves unconfirmed is released, as in doubt', async t => {
+test('messages that the broker rejects or leaves unconfirmed are released as in doubt', async t => {
   const { book, sender, channel, up, publish, stored } = await setUp(t)
   await up()
   await publish(1, 3)
@@ -153,7 +153,7 @@ test('a stopping sender waits for what is under way and frees the rest', async t
   t.is((await stored(7))?.isHeld, false)
 })
 
-test('that jobs were sent is noted when the store is back; until then they stay ours', async t => {
+test('sent jobs are recorded as sent when the store is back; until then they stay ours', async t => {
   const { documents, sender, channel, up, publish, stored } = await setUp(t)
   await up()
   await publish(1)

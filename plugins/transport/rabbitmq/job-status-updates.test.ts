@@ -100,7 +100,7 @@ test('a job that failed while we were away is put back three times, each later, 
   )
 })
 
-test('nothing is noted that the listener has not taken', async t => {
+test('nothing is recorded before the listener has accepted it', async t => {
   const { take, state, listener } = await setUp(t)
   listener.onStatus = () => Promise.reject(new Error('not now'))
   await t.throwsAsync(take(news('DONE', 1)))
@@ -136,7 +136,7 @@ test('an error that arrives twice puts a job back once', async t => {
   t.is((await book.get(job.id))?.putBack, 1)
 })
 
-test('a job of before jobs had keys of their own is put back when its extractor says nothing of why it gave up', async t => {
+test('a job from before jobs had their own keys is put back when its extractor gives no reason for its failure', async t => {
   const given = news('StatusMessage.error: Error processing message.', 5)
   const present = await setUp(t)
   await present.take(given)
@@ -164,7 +164,7 @@ test('a job whose key was refused is put back three times, then it is dead', asy
 
 const host = 'https://data.example.org/dm'
 
-test('what pyclowder says when nobody of us answered', t => {
+test('messages of pyclowder when no kernel responded', t => {
   const texts = [
     "StatusMessage.error: HTTPSConnectionPool(host='data.example.org', port=443): Max retries exceeded with url: /dm/api/files/1?key=secretKey (Caused by x)",
     'StatusMessage.error: 503 Server Error: Service Unavailable for url: https://data.example.org/dm/api/files/1/metadata?key=secretKey',
@@ -187,7 +187,7 @@ test('other failures are the extractor’s own', t => {
   t.false(saysWeWereAway("HTTPConnectionPool(host='x', port=1): Read timed out.", undefined))
 })
 
-test('what pyclowder says when we refused the key of its job, and when it was somebody else', t => {
+test('messages of pyclowder when we refused the key of its job, and when another server did', t => {
   const said = (address: string) => `StatusMessage.error: 401 Client Error: Unauthorized for url: ${address}`
   t.true(saysKeyWasRefused(said('https://data.example.org/dm/api/files/1/metadata?key=secretKey'), host))
   t.true(saysKeyWasRefused(said('http://inner:9000/api/files/1?key=secretKey'), host))

@@ -2,7 +2,7 @@ import test from 'ava'
 import { growsLinearly } from 'pounce/sdk/testing'
 import { maskKeys } from './mask-keys.ts'
 
-test('keys that extractors send back are hidden, wherever they stand', t => {
+test('keys in messages of extractors are masked in any position', t => {
   const key = 'e1e1865a-60e0-cf7f-cb8e-432c8ad6aac7'
   const texts = [
     `503 Server Error: no for url: http://h/api/files/1?key=${key}`,

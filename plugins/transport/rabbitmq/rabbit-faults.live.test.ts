@@ -7,7 +7,7 @@ import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts
 import { testBroker } from './fixtures/test-broker.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
 
-// One after the other: what is measured here must not be slowed by its neighbours.
+// Run serially: concurrent tests would distort the measured times.
 const { test: live, url } = liveTests(test.serial as TestFn, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
 
 async function setUp(t: ExecutionContext) {
@@ -31,7 +31,7 @@ const isWell = ({ transport }: Pick<Awaited<ReturnType<typeof setUp>>, 'transpor
   }
 }
 
-/** Ids that arrive in the queue, as an extractor would take them; with how often each did. */
+/** IDs of the messages in the queue, consumed as by an extractor, with the number of deliveries of each. */
 async function receiving(broker: Awaited<ReturnType<typeof testBroker>>): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   await broker.channel.consume(
@@ -94,7 +94,7 @@ live('an unresponsive broker is detected, publishing does not wait for it, and a
   await world.transport.publish(jobs(0, 10))
   await eventually(() => counts.size === 10)
   await world.proxy.become('silent')
-  // The broker says nothing until it is let: each of these ends without its word.
+  // The broker is silent until the proxy passes traffic again: each of these calls ends without a confirm.
   for (let n = 100; n < 200; n += 1) await world.transport.publish(jobs(n, 1))
   await eventually(() => !isWell(world))
   await world.proxy.become('pass')
@@ -103,27 +103,27 @@ live('an unresponsive broker is detected, publishing does not wait for it, and a
   t.is(counts.size, 110)
 })
 
-live('what a kernel held when it died, another one sends when its lease is over', async t => {
+live('messages held by a kernel that died are sent by another one when the lease ends', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const documents = await temporaryDocuments(t)
-  // As a kernel that is killed right after the answer leaves it.
+  // The state left by a kernel that is killed right after its response.
   const began = performance.now()
   const held = await new RabbitJobRepository(documents, () => new Date()).add(jobs(0, 50), 1500)
   t.is(held.length, 50)
   const counts = await receiving(broker)
   const { transport } = await startRabbit(t, { documents, uri: broker.uri })
   await eventually(() => counts.size === 50)
-  // Clocks of the store and of this process may differ a little.
+  // The clocks of the store and of this process may differ slightly.
   t.true(performance.now() - began > 1400)
   t.is((await idsOf(transport, file(1))).length, 50)
 })
 
-live('what the broker had already when a kernel died is not sent again, and keeps its place', async t => {
+live('messages already at the broker when a kernel died are not sent again, and keep their order', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor', 'other.extractor')
   const documents = await temporaryDocuments(t)
-  // As a kernel that is killed between the broker's confirms and noting them leaves it.
+  // The state left by a kernel that is killed between the broker's confirms and recording them.
   const all = [...jobs(0, 60), jobFor(70, { queue: 'other.extractor', target: file(1) })]
   await new RabbitJobRepository(documents, () => new Date()).add(all, 500)
   const there = all.filter((_, n) => n % 2 === 0)

@@ -209,14 +209,14 @@ live('a job that failed because we could not be reached is put back out of its e
   t.is(await stateOf(world, job), 'waiting')
 })
 
-live('a job whose key is out of date, such as one of before jobs had their own, is put back with a new one', async t => {
+live('a job with an outdated key, such as one from before jobs had their own, is put back with a new key', async t => {
   const world = await setUp(t)
   const job = jobFor(1, { message: { ...jobFor(1).message, host: 'http://localhost:9000' } })
   await world.transport.publish([job])
   await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
   const message = await world.broker.channel.get('some.extractor')
   if (!message) throw new Error('no message')
-  // As Python writes it, with a number that JavaScript cannot hold.
+  // As written by Python, with a number that JavaScript cannot represent.
   const before = String(message.content).replace(
     /"secretKey":"[^"]*"/,
     '"secretKey": "0123-of-a-person", "retry_count": 10, "size": 90071992547409931',
@@ -234,7 +234,7 @@ live('a job whose key is out of date, such as one of before jobs had their own, 
   t.is(after, before.replace('0123-of-a-person', `key of ${job.user} for ${job.id}`))
 })
 
-live('the reply queue is made again when somebody deletes it', async t => {
+live('the reply queue is recreated when it is deleted', async t => {
   const world = await setUp(t)
   await eventually(async () => (await world.broker.channel.checkQueue('clowder.abcdefghij')).consumerCount === 1)
   await world.broker.channel.deleteQueue('clowder.abcdefghij')

@@ -47,7 +47,7 @@ live('an anonymous message has the key of its job, never the service key; withou
   await eventually(async () => (await idsOf(keyless, jobFor(4).target)).length === 0)
 })
 
-live('a queue that is not there ends the job with a status that names it', async t => {
+live('a missing queue ends the job with a status that names it', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const { transport } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri })
@@ -173,7 +173,7 @@ live('legacy bindings, listeners and input types come from the management plugin
   )
 })
 
-live('without the management plugin the bus works, and says so once', async t => {
+live('without the management plugin the bus works, and logs its absence once', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const lines: string[] = []

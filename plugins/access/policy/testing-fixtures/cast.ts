@@ -12,7 +12,7 @@ import {
 import { defaultRoles, PermissionCatalog } from 'pounce/sdk/kit'
 import { ResourcePolicy } from '../resource-policy.ts'
 
-/** An id from a word, always the same. */
+/** A deterministic ID derived from a word. */
 export const idOf = (word: string): string => Buffer.from(word.padEnd(12, '.')).toString('hex').slice(0, 24)
 
 /** Rights of resources by `kind:name`, as the plugins would return them. */
@@ -33,7 +33,7 @@ const views: Readonly<Partial<Record<Kind, Permission>>> = {
 }
 const searched: ReadonlySet<Kind> = new Set<Kind>(['dataset', 'file', 'collection', 'sensor', 'stream'])
 
-/** A kind of resource as a plugin would declare it. */
+/** A kind of resource, as declared by a plugin. */
 export const resourceOf = (kind: Kind, rightsOf: Resource['rightsOf']): Resource => ({
   kind,
   view: views[kind] ?? 'ViewFile',
@@ -42,7 +42,7 @@ export const resourceOf = (kind: Kind, rightsOf: Resource['rightsOf']): Resource
   rightsOf,
 })
 
-/** A contributor for every kind in the world, which counts how often it is read. */
+/** A contributor for every kind in the world, which counts its reads. */
 export const sourcesOf = (world: World, reads: { count: number } = { count: 0 }): { all(): readonly Resource[] } => {
   const kinds = [...new Set(Object.keys(world).map(key => key.split(':')[0] as Kind))]
   const all = kinds.map(kind =>
@@ -78,7 +78,7 @@ export const member = (space: string, role: keyof typeof defaultRoles | readonly
   permissions: new Set(typeof role === 'string' ? defaultRoles[role] : role),
 })
 
-/** Someone who is signed in. */
+/** A signed-in caller. */
 export const someone = (
   name: string,
   memberships: readonly Membership[] = [],
@@ -94,7 +94,7 @@ export const someone = (
   }
 }
 
-/** Everyone who matters, in the order of the columns of the table. */
+/** The callers of the tests, in the order of the columns of the table. */
 export const cast: Readonly<Record<string, Caller>> = {
   anonymous,
   stranger: someone('stranger', [member('elsewhere', 'Admin')]),

@@ -1,7 +1,7 @@
 import type { AccessDecision, Caller, Kind, Permission, Ref, Rights } from 'pounce/sdk'
 import { idOf } from './cast.ts'
 
-/** Things by `kind:name` or `kind:id`, each with all that it says of itself. */
+/** Rights of resources by `kind:name` or `kind:id`. */
 export type NaiveWorld = Readonly<Record<string, Rights>>
 
 const viewing: Readonly<Partial<Record<Kind, Permission>>> = {
@@ -16,7 +16,7 @@ const viewing: Readonly<Partial<Record<Kind, Permission>>> = {
   comment: 'ViewComments',
   user: 'ViewUser',
 }
-/** What has rights of its own beside those of its author; the rest has what it hangs on. */
+/** Kinds with rights of their own besides those of the author; all others inherit the rights of their parents. */
 const standing: readonly Kind[] = ['space', 'dataset', 'collection', 'user']
 
 const looks = (permission: Permission): boolean => permission.startsWith('View') && permission !== 'ViewRelation'
@@ -27,7 +27,7 @@ const verb = (permission: Permission): 'read' | 'write' | 'delete' | 'manage' =>
   return /^(Delete|Remove)/.test(permission) ? 'delete' : 'write'
 }
 
-/** The sentences of the reference, each tried by itself, over and over: nothing is shared with the policy, and nothing is fast. */
+/** A literal, slow implementation of the rules of the reference, which shares no code with the policy. */
 export class NaivePolicy {
   readonly #world: NaiveWorld
   readonly #isPrivate: boolean
@@ -67,7 +67,7 @@ export class NaivePolicy {
     return this.#parents(ref).length === 0 || this.#parents(ref).some(parent => this.#isThere(parent))
   }
 
-  /** Trashed, or all that it hangs on lies in the trash. */
+  /** Trashed, or all its parents are in the trash. */
   #isInTrash(ref: Ref): boolean {
     const above = this.#parents(ref).filter(parent => this.#isThere(parent))
     return this.#of(ref)?.state === 'trashed' || (above.length > 0 && above.every(parent => this.#isInTrash(parent)))
@@ -86,7 +86,7 @@ export class NaivePolicy {
     return this.#isLetOut(caller, permission) && this.#has(caller, permission, ref)
   }
 
-  /** Whether account and key may do such a resource at all. */
+  /** Whether the account and the key allow this permission at all. */
   #isLetOut({ user, scope, limits, superAdmin }: Caller, permission: Permission): boolean {
     if (user?.termsPending) return false
     if (superAdmin && limits === undefined) return true

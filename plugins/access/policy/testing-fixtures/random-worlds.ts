@@ -7,7 +7,7 @@ import type { NaiveWorld } from './naive-policy.ts'
 const spaces = ['one', 'two', 'three']
 const people = ['ada', 'ben', 'cyd']
 
-/** Some of each verb and of each rule of its own. */
+/** Some permissions of each verb, and of each special rule. */
 export const somePermissions: readonly Permission[] = [
   ...(['ViewDataset', 'ViewFile', 'ViewCollection', 'ViewSpace', 'ViewUser', 'ViewMetadata', 'ViewComments', 'ViewSection'] as const),
   ...(['DownloadFiles', 'EditDataset', 'AddFile', 'AddResourceToDataset', 'AddMetadata', 'CreateDataset'] as const),
@@ -44,7 +44,7 @@ const anyUser = fc
     return terms === 0 && caller.user ? { ...caller, user: { ...caller.user, termsPending: true } } : caller
   })
 
-/** Anyone, in any standing, with any key. */
+/** Any caller, with any account status and any key. */
 export const anyCaller: fc.Arbitrary<Caller> = fc.oneof(
   { arbitrary: anyUser, weight: 8 },
   fc.constantFrom(cast['anonymous'] as Caller, cast['service'] as Caller),
@@ -72,7 +72,7 @@ const ofSpace = (name: string) => anyTop.map(rights => ({ ...rights, spaces: [id
 const ofUser = (name: string) => anyTop.map(rights => ({ ...rights, author: idOf(name), isPublic: false, state: 'live' as const }))
 const named = (kind: Kind, ...names: string[]) => names.map((name): [Kind, string] => [kind, name])
 
-/** Three spaces and accounts, and resources of every sort that are in them, in each other, in nothing, or in what is gone. */
+/** Spaces, accounts, and resources of every sort: within these, within each other, without a parent, or with a deleted one. */
 export const anyWorld: fc.Arbitrary<NaiveWorld> = fc.record({
   'space:one': ofSpace('one'),
   'space:two': ofSpace('two'),
@@ -90,5 +90,5 @@ export const anyWorld: fc.Arbitrary<NaiveWorld> = fc.record({
   'comment:k1': below([...named('metadata', 'm1'), ...named('preview', 'p1')], 1),
 })
 
-/** How the installation is set. */
+/** Settings of the installation. */
 export const anyMode = fc.record({ isPrivate: fc.boolean(), allowAnonymousDownload: fc.boolean() })
