@@ -172,7 +172,7 @@ test('random queries find the same as a scan of all documents', async t => {
           (isSorted ? ids : ids.sort()).join() === (isSorted ? expected.ids : [...expected.ids].sort()).join()
         )
       }),
-      { numRuns: Number(process.env['POUNCE_FUZZ_RUNS'] ?? usualOrFull(250, 1000)) },
+      { numRuns: Number(process.env['POUNCE_FUZZ_RUNS'] ?? usualOrFull(250, 1000)), includeErrorInReport: true },
     ),
   )
   t.true(found > 1000, `${found} hits`)
