@@ -45,7 +45,7 @@ const back = async (call: () => Promise<unknown>): Promise<void> => {
 for (const mode of ['refuse', 'silent', 'cut'] as const) {
   live(`a server that is unavailable (${mode}): Unavailable, used again when it is back, nothing lost`, async t => {
     const proxy = await flakyProxy(t, url('MONGODB'))
-    const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
+    const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
     await store.declare([notes as Collection<object>])
     await store.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
     const says = [event('dataset.created', { kind: 'dataset', id: 'd' }, {})]
@@ -88,7 +88,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
 
 live('a slow server: every acknowledged change is stored, and every refused one is Unavailable', async t => {
   const proxy = await flakyProxy(t, url('MONGODB'), { slowMs: 300 })
-  const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
+  const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
   await store.declare([notes as Collection<object>])
   await proxy.become('slow')
   const results = await Promise.allSettled(
@@ -104,7 +104,7 @@ live('a slow server: every acknowledged change is stored, and every refused one 
 
 live('a connection that breaks while changes run loses none that was acknowledged and applies none twice', async t => {
   const proxy = await flakyProxy(t, url('MONGODB'))
-  const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
+  const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
   await store.declare([notes as Collection<object>])
   await store.commit({ insert: { id: 'a', rank: 0 }, into: notes })
   let acknowledged = 0
@@ -125,7 +125,7 @@ live('a connection that breaks while changes run loses none that was acknowledge
 live('connections that end while requests wait and the driver is about to check the server: used again when it is back', async t => {
   const one = async (waitMs: number): Promise<void> => {
     const proxy = await flakyProxy(t, url('MONGODB'))
-    const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
+    const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
     await store.declare([notes as Collection<object>])
     await pause(waitMs)
     await proxy.become('silent')

@@ -4,7 +4,6 @@ import {
   type Collection,
   type DocumentStore,
   type Find,
-  Ids,
   Log,
   Metrics,
   type NewEvent,
@@ -42,12 +41,12 @@ export class MongodbDocuments implements DocumentStore {
   readonly #metrics: Metrics
   readonly #mutex = new KeyedMutex()
 
-  constructor(settings: Settings, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
+  constructor(settings: Settings, clock: Clock, log: Log, metrics: Metrics) {
     this.#server = new MongodbConnection(settings, log)
     this.#catalog = new MongodbCatalog(this.#server)
     this.#writer = new MongodbWriter(this.#server, this.#catalog)
     this.#reader = new MongodbReader(this.#server, from => this.#catalog.recordFormatOf(from), settings.readTimeoutMs)
-    this.#outbox = new MongodbOutbox({ server: this.#server, catalog: this.#catalog, ids, clock, log })
+    this.#outbox = new MongodbOutbox({ server: this.#server, catalog: this.#catalog, clock, log })
     this.outbox = this.#outbox
     this.#metrics = metrics
   }
@@ -141,7 +140,10 @@ export class MongodbDocuments implements DocumentStore {
     const collection = collectionOf(change).name
     const id = idOf(change)
     const isTombstone = 'tombstone' in change
-    const make = () => (isTombstone ? [...this.#outbox.make(events), this.#outbox.tombstoneMark()] : this.#outbox.make(events))
+    const make = (after?: string) => {
+      const made = this.#outbox.make(events, after)
+      return isTombstone ? [...made, this.#outbox.tombstoneMark(after)] : made
+    }
     return this.#server.within(isOver =>
       this.#mutex.use(`${collection}/${id}`, async () => {
         if (isOver()) throw new Unavailable('The document store timed out')
@@ -154,4 +156,4 @@ export class MongodbDocuments implements DocumentStore {
     )
   }
 }
-wire(MongodbDocuments, Config, Ids, Clock, Log, Metrics)
+wire(MongodbDocuments, Config, Clock, Log, Metrics)

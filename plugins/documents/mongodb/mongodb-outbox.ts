@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { AnyEvent, Clock, Ids, Log, NewEvent } from 'pounce/sdk'
+import type { AnyEvent, Clock, Log, NewEvent } from 'pounce/sdk'
 import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pounce/sdk/store-kit'
 import { AcknowledgedEvents } from './acknowledged-events.ts'
 import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
 import { DeferredEvents } from './deferred-events.ts'
 import { EventClaims, eventOf, holdMs } from './event-claims.ts'
+import { EventIds } from './event-ids.ts'
 import { EventRelay, type Fresh, maxWaitMs } from './event-relay.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
@@ -58,7 +59,6 @@ const idleMs = 5000
 export interface OutboxWiring {
   readonly server: MongodbConnection
   readonly catalog: MongodbCatalog
-  readonly ids: Ids
   readonly clock: Clock
   readonly log: Log
 }
@@ -82,6 +82,7 @@ export class MongodbOutbox implements Outbox {
   readonly #relay: EventRelay
   readonly #deferred: DeferredEvents
   readonly #claiming: EventClaims
+  readonly #ids = new EventIds()
   readonly #queues = new Map<string, ConsumerQueue>()
   readonly #notifier: CommitNotifier
   #me = randomUUID()
@@ -142,20 +143,20 @@ export class MongodbOutbox implements Outbox {
     for (const { name } of consumers) if (!this.#queues.has(name)) this.#queues.set(name, new ConsumerQueue(name))
   }
 
-  /** Completes new events. Events without consumers are dropped. */
-  make(events: readonly NewEvent[]): readonly KeptEvent[] {
+  /** Completes new events, without those that have no consumer. `after`: ID of an event that they follow. */
+  make(events: readonly NewEvent[], after?: string): readonly KeptEvent[] {
     const now = this.#wiring.clock.now()
     return events.flatMap(event => {
       const to = this.#consumers.audienceOf(event.type)
       if (to.length === 0) return []
-      const id = this.#wiring.ids.next()
+      const id = this.#ids.next(now.getTime(), after)
       return [{ id, at: now.getTime(), e: JSON.stringify({ id, ...event, at: now.toISOString() }), to }]
     })
   }
 
   /** The marker of a tombstone, by which a sweep finds it. */
-  tombstoneMark(): KeptEvent {
-    return { id: this.#wiring.ids.next(), at: this.#now(), e: '', to: [] }
+  tombstoneMark(after?: string): KeptEvent {
+    return { id: this.#ids.next(this.#now(), after), at: this.#now(), e: '', to: [] }
   }
 
   /**

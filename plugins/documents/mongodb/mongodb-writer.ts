@@ -30,8 +30,11 @@ export const idOf = (change: Change): string => {
 
 type Guarded = Extract<Change, { update: string } | { tombstone: string }>
 
-/** Creates the events of a change again for each attempt, so that their IDs rise with the revisions. A tombstone's end with its marker. */
-export type MakeEvents = () => readonly KeptEvent[]
+/**
+ * Creates the events of a change again for each attempt, so that their IDs rise with the revisions: they are greater than `after`, the ID of the document's
+ * last event. A tombstone's events end with its marker.
+ */
+export type MakeEvents = (after?: string) => readonly KeptEvent[]
 
 /** Maximum number of documents whose latest state is cached, and maximum characters of each. */
 const remembered = { documents: 500, characters: 32_768 }
@@ -42,6 +45,13 @@ interface State {
   readonly text: string
   /** IDs of events that the document had when read. */
   readonly earlier?: readonly string[]
+  /** ID of the document's last event. */
+  readonly last?: string | undefined
+}
+
+const lastOf = (events: readonly KeptEvent[]): { readonly l?: string } => {
+  const last = events.at(-1)
+  return last ? { l: last.id } : {}
 }
 
 /** Maximum attempts of a change that conflicts with other kernels: each conflict means that another change succeeded. */
@@ -67,7 +77,7 @@ export class MongodbWriter {
   async write(change: Change, makeEvents: MakeEvents): Promise<WriteResult> {
     const format = this.#catalog.formatForWriting(collectionOf(change))
     if ('insert' in change) return this.#insert(format, change.insert as Stored, makeEvents())
-    if ('replace' in change) return this.#replace(format, change.replace, makeEvents())
+    if ('replace' in change) return this.#replace(format, change.replace, makeEvents)
     return this.#guarded(format, change, makeEvents)
   }
 
@@ -80,7 +90,7 @@ export class MongodbWriter {
     const parts = { ...partsOf(format, document, text), b: birth }
     let inserted: 'new' | 'replaced' | undefined
     while (!inserted) inserted = await this.#insertOnce(format, id, parts, events)
-    this.#remember(format, id, { birth, revision: 1, text })
+    this.#remember(format, id, { birth, revision: 1, text, last: events.at(-1)?.id })
     const earlier = inserted === 'replaced' ? await this.#before(format, id, events) : undefined
     return { document, left: events, isGone: false, ...(earlier && { earlier }) }
   }
@@ -93,7 +103,7 @@ export class MongodbWriter {
     events: readonly KeptEvent[],
   ): Promise<'new' | 'replaced' | undefined> {
     try {
-      await this.#inserts.add(format.name, { _id: encodeText(id), ...parts, ev: [...events] })
+      await this.#inserts.add(format.name, { _id: encodeText(id), ...parts, ...lastOf(events), ev: [...events] })
       return 'new'
     } catch (error) {
       if (!isDuplicate(error)) throw error
@@ -111,7 +121,7 @@ export class MongodbWriter {
     parts: Omit<Kept, '_id' | 'ev'>,
     events: readonly KeptEvent[],
   ): Promise<boolean> {
-    const update = { $set: parts, $unset: { gone: true as const }, $push: { ev: { $each: [...events] } } }
+    const update = { $set: { ...parts, ...lastOf(events) }, $unset: { gone: true as const }, $push: { ev: { $each: [...events] } } }
     try {
       return await this.#update(format, { _id: encodeText(id), gone: true }, update)
     } catch (error) {
@@ -119,8 +129,10 @@ export class MongodbWriter {
     }
   }
 
-  async #replace(format: RecordFormat, input: Stored, events: readonly KeptEvent[]): Promise<WriteResult> {
+  async #replace(format: RecordFormat, input: Stored, makeEvents: MakeEvents): Promise<WriteResult> {
     const { id, revision, ...rest } = input
+    const first = makeEvents()
+    const events = first.length === 0 ? first : makeEvents(await this.#lastEvent(format, id))
     const text = JSON.stringify({ id, revision: revision + 1, ...rest })
     const document = JSON.parse(text) as Stored
     const isDone = await this.#rewrite(format, { r: revision }, { document, text, events })
@@ -146,7 +158,7 @@ export class MongodbWriter {
   async #attempt(
     format: RecordFormat,
     change: Guarded,
-    { birth, revision, text: old, earlier }: State,
+    { birth, revision, text: old, earlier, last }: State,
     makeEvents: MakeEvents,
   ): Promise<WriteResult | undefined> {
     const document = JSON.parse(old) as Stored & { revision: number }
@@ -154,17 +166,18 @@ export class MongodbWriter {
       throw new CommitConflict('guard', `${format.name} ${document.id} is not in the state this needs`)
     }
     if ('tombstone' in change) {
-      const removed = await this.#remove(format, document, birth, makeEvents())
+      const removed = await this.#remove(format, document, birth, makeEvents(last))
       return removed && { ...removed, ...(earlier && { earlier }) }
     }
     applyUpdate(document, change)
     document.revision = revision + 1
     const text = JSON.stringify(document)
-    const left = makeEvents()
+    const left = makeEvents(last)
     const isDone = await this.#rewrite(format, { r: revision, b: birth }, { document, text, events: left })
     if (!isDone) return undefined
     // Events of this change wait for the earlier ones, and those of the next change wait for these.
-    this.#remember(format, document.id, { birth, revision: document.revision, text, ...(left.length === 0 && earlier && { earlier }) })
+    const state = { birth, revision: document.revision, text, last: left.at(-1)?.id ?? last }
+    this.#remember(format, document.id, { ...state, ...(left.length === 0 && earlier && { earlier }) })
     return { document: JSON.parse(text) as Stored, left, isGone: false, ...(earlier && { earlier }) }
   }
 
@@ -175,7 +188,7 @@ export class MongodbWriter {
     { document, text, events }: { readonly document: Stored; readonly text: string; readonly events: readonly KeptEvent[] },
   ): Promise<boolean> {
     const parts = partsOf(format, document, text)
-    const update = events.length > 0 ? { $set: parts, $push: { ev: { $each: [...events] } } } : { $set: parts }
+    const update = events.length > 0 ? { $set: { ...parts, ...lastOf(events) }, $push: { ev: { $each: [...events] } } } : { $set: parts }
     this.#states.delete(stateKey(format, document.id))
     try {
       return await this.#update(format, { _id: encodeText(document.id), ...state }, update)
@@ -193,7 +206,7 @@ export class MongodbWriter {
       const { deletedCount } = await this.#server.use(() => this.#collection(format).deleteOne({ ...filter, ev: { $size: 0 } }))
       if (deletedCount > 0) return { document, left: [], isGone: true }
     }
-    const set = { gone: true, u: freeKeysOf(format, id) }
+    const set = { gone: true, u: freeKeysOf(format, id), ...lastOf(events) }
     const update = { $set: set, $unset: { r: true, b: true, f: true, d: true, k: true }, $push: { ev: { $each: [...events] } } }
     return (await this.#update(format, filter, update)) ? { document, left: events, isGone: true } : undefined
   }
@@ -210,10 +223,17 @@ export class MongodbWriter {
   }
 
   async #find(format: RecordFormat, id: string): Promise<State | undefined> {
-    const options = { projection: { r: 1, b: 1, d: 1, 'ev.id': 1 } }
+    const options = { projection: { r: 1, b: 1, d: 1, 'ev.id': 1, l: 1 } }
     const kept = await this.#server.use(() => this.#collection(format).findOne({ _id: encodeText(id) }, options))
     if (kept?.d === undefined || kept.r === undefined) return undefined
-    return { birth: kept.b ?? '', revision: kept.r, text: kept.d, earlier: kept.ev.map(one => one.id) }
+    const earlier = kept.ev.map(one => one.id)
+    return { birth: kept.b ?? '', revision: kept.r, text: kept.d, earlier, last: kept.l ?? earlier.at(-1) }
+  }
+
+  async #lastEvent(format: RecordFormat, id: string): Promise<string | undefined> {
+    const options = { projection: { 'ev.id': 1, l: 1 } }
+    const kept = await this.#server.use(() => this.#collection(format).findOne({ _id: encodeText(id) }, options))
+    return kept?.l ?? kept?.ev.at(-1)?.id
   }
 
   /** IDs of the events that the document had before these, which were added without reading it. */

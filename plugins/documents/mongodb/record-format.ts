@@ -40,6 +40,8 @@ export interface Kept {
   readonly u: Readonly<Record<string, string>>
   /** Undelivered events. */
   readonly ev: readonly KeptEvent[]
+  /** ID of the last event, delivered or not: those of the next change are greater, whichever kernel makes it. */
+  readonly l?: string
   readonly gone?: boolean
 }
 

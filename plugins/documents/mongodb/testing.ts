@@ -1,7 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { MongoClient } from 'mongodb'
 import type { Clock, Metrics } from 'pounce/sdk'
-import { countingIds, FixedClock, type StoreTools, silent, type TestContext } from 'pounce/sdk/testing'
+import { FixedClock, silent, type TestContext } from 'pounce/sdk/testing'
 import { MongodbDocuments } from './mongodb-documents.ts'
 import type { Settings } from './settings.ts'
 
@@ -24,24 +24,16 @@ interface Opening {
   /** Where the database is dropped, when that is a different address. */
   readonly server?: string
   readonly database?: string
-  readonly tools?: Pick<StoreTools, 'ids'> & { readonly clock: Clock }
+  readonly tools?: { readonly clock: Clock }
   readonly settings?: Partial<Settings>
 }
 
-/** A running clock, and IDs unique among stores. */
-export const realTools = () => {
-  let last = 0
-  const kernel = randomBytes(5).toString('hex')
-  const second = () => Math.floor(Date.now() / 1000).toString(16)
-  return {
-    clock: { now: () => new Date() },
-    ids: { next: () => `${second()}${kernel}${(++last).toString(16).padStart(6, '0')}` },
-  }
-}
+/** The clock of the machine. */
+export const realTools = { clock: { now: () => new Date() } }
 
 /** A started store, closed at the end of the test. */
 export const openStore = async (t: TestContext, { uri, server = uri, database, tools, settings }: Opening): Promise<MongodbDocuments> => {
-  const { clock, ids } = tools ?? { clock: new FixedClock(), ids: countingIds() }
+  const { clock } = tools ?? { clock: new FixedClock() }
   const all: Settings = {
     uri,
     database: database ?? testDatabase(t, server),
@@ -50,7 +42,7 @@ export const openStore = async (t: TestContext, { uri, server = uri, database, t
     poolSize: 16,
     ...settings,
   }
-  const store = new MongodbDocuments(all, ids, clock, silent, noMetrics)
+  const store = new MongodbDocuments(all, clock, silent, noMetrics)
   await store.start()
   t.teardown(() => store.dispose())
   return store

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
+import { MongoClient } from 'mongodb'
 import { type Collection, CommitConflict, eq, event, Taken } from 'pounce/sdk'
 import { FixedClock, liveTests, type Note, notes } from 'pounce/sdk/testing'
 import { until } from '../../../test/support/until.ts'
 import type { MongodbDocuments } from './mongodb-documents.ts'
-import { openStore, realTools, testDatabase } from './testing.ts'
+import { openStore, testDatabase } from './testing.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
@@ -14,10 +15,13 @@ const created = (n: number) => event('dataset.created', { kind: 'dataset', id: `
 type Context = Parameters<typeof testDatabase>[0]
 
 /** Two stores on one database, as two kernels have them. */
-const two = async (t: Context, clock = new FixedClock()): Promise<readonly [MongodbDocuments, MongodbDocuments]> => {
-  const database = testDatabase(t, url('MONGODB'))
+const two = async (
+  t: Context,
+  clock = new FixedClock(),
+  database = testDatabase(t, url('MONGODB')),
+): Promise<readonly [MongodbDocuments, MongodbDocuments]> => {
   const open = async () => {
-    const store = await openStore(t, { uri: url('MONGODB'), database, tools: { clock, ids: realTools().ids } })
+    const store = await openStore(t, { uri: url('MONGODB'), database, tools: { clock } })
     await store.declare([notes as Collection<object>])
     await store.outbox.declareConsumers(consumers)
     return store
@@ -49,6 +53,22 @@ live('each event goes to one of two kernels that claim at once, whichever kernel
   t.deepEqual(await a.outbox.waiting(), { 'test/all': 0 })
 })
 
+live('events that two kernels commit in turn to one document, and nobody claims at first, are claimed in the order of the commits', async t => {
+  const database = testDatabase(t, url('MONGODB'))
+  const [a, b] = await two(t, new FixedClock(), database)
+  const client = await new MongoClient(url('MONGODB')).connect()
+  t.teardown(() => client.close())
+  const deliveries = client.db(database).collection('_deliveries')
+  const says = (n: number) => event('dataset.updated', { kind: 'dataset', id: 'd' }, { fields: [`${n}`] })
+  // The counters of the two kernels differ.
+  for (let n = 0; n < 20; n += 1) await b.commit({ insert: { id: `other ${n}` }, into: notes }, [created(n)])
+  await a.commit({ insert: { id: 'x', rank: 0 }, into: notes }, [says(0)])
+  for (let n = 1; n < 4; n += 1) await (n % 2 ? b : a).commit({ update: 'x', in: notes, inc: { rank: 1 } }, [says(n)])
+  await until('all of them to wait outside their document', async () => (await deliveries.countDocuments({ s: 'dataset/d' })) === 4)
+  const claimed = (await claim(b)).flatMap(({ event: one }) => (one.type === 'dataset.updated' ? one.data.fields : []))
+  t.deepEqual(claimed, ['0', '1', '2', '3'])
+})
+
 live('what one kernel has leased another gets when the lease ends, not before', async t => {
   const clock = new FixedClock()
   const [a, b] = await two(t, clock)
@@ -73,7 +93,7 @@ live('what one kernel has leased another gets when the lease ends, not before', 
 live('events of a kernel that died before delivering them are found', async t => {
   const clock = new FixedClock()
   const database = testDatabase(t, url('MONGODB'))
-  const dead = await openStore(t, { uri: url('MONGODB'), database, tools: { clock, ids: realTools().ids } })
+  const dead = await openStore(t, { uri: url('MONGODB'), database, tools: { clock } })
   await dead.declare([notes as Collection<object>])
   await dead.outbox.declareConsumers(consumers)
   await claim(dead)
@@ -81,7 +101,7 @@ live('events of a kernel that died before delivering them are found', async t =>
   await dead.commit({ tombstone: 'x', in: notes }, [created(2)])
   await dead.abandon()
   clock.advance(60_000)
-  const heir = await openStore(t, { uri: url('MONGODB'), database, tools: { clock, ids: realTools().ids } })
+  const heir = await openStore(t, { uri: url('MONGODB'), database, tools: { clock } })
   await heir.declare([notes as Collection<object>])
   await heir.outbox.declareConsumers(consumers)
   t.is(await heir.get(notes, 'x'), undefined)
