@@ -53,21 +53,24 @@ live('each event goes to one of two kernels that claim at once, whichever kernel
   t.deepEqual(await a.outbox.waiting(), { 'test/all': 0 })
 })
 
-live('events that two kernels commit in turn to one document, and nobody claims at first, are claimed in the order of the commits', async t => {
-  const database = testDatabase(t, url('MONGODB'))
-  const [a, b] = await two(t, new FixedClock(), database)
-  const client = await new MongoClient(url('MONGODB')).connect()
-  t.teardown(() => client.close())
-  const deliveries = client.db(database).collection('_deliveries')
-  const says = (n: number) => event('dataset.updated', { kind: 'dataset', id: 'd' }, { fields: [`${n}`] })
-  // The counters of the two kernels differ.
-  for (let n = 0; n < 20; n += 1) await b.commit({ insert: { id: `other ${n}` }, into: notes }, [created(n)])
-  await a.commit({ insert: { id: 'x', rank: 0 }, into: notes }, [says(0)])
-  for (let n = 1; n < 4; n += 1) await (n % 2 ? b : a).commit({ update: 'x', in: notes, inc: { rank: 1 } }, [says(n)])
-  await until('all of them to wait outside their document', async () => (await deliveries.countDocuments({ s: 'dataset/d' })) === 4)
-  const claimed = (await claim(b)).flatMap(({ event: one }) => (one.type === 'dataset.updated' ? one.data.fields : []))
-  t.deepEqual(claimed, ['0', '1', '2', '3'])
-})
+live(
+  'events that two kernels commit in turn to one document, and nobody claims at first, are claimed in the order of the commits',
+  async t => {
+    const database = testDatabase(t, url('MONGODB'))
+    const [a, b] = await two(t, new FixedClock(), database)
+    const client = await new MongoClient(url('MONGODB')).connect()
+    t.teardown(() => client.close())
+    const deliveries = client.db(database).collection('_deliveries')
+    const says = (n: number) => event('dataset.updated', { kind: 'dataset', id: 'd' }, { fields: [`${n}`] })
+    // The counters of the two kernels differ.
+    for (let n = 0; n < 20; n += 1) await b.commit({ insert: { id: `other ${n}` }, into: notes }, [created(n)])
+    await a.commit({ insert: { id: 'x', rank: 0 }, into: notes }, [says(0)])
+    for (let n = 1; n < 4; n += 1) await (n % 2 ? b : a).commit({ update: 'x', in: notes, inc: { rank: 1 } }, [says(n)])
+    await until('all of them to wait outside their document', async () => (await deliveries.countDocuments({ s: 'dataset/d' })) === 4)
+    const claimed = (await claim(b)).flatMap(({ event: one }) => (one.type === 'dataset.updated' ? one.data.fields : []))
+    t.deepEqual(claimed, ['0', '1', '2', '3'])
+  },
+)
 
 live('what one kernel has leased another gets when the lease ends, not before', async t => {
   const clock = new FixedClock()
