@@ -74,7 +74,7 @@ inBrowser('a folder is uploaded completely, each file once, despite a page reloa
 
   page.on('dialog', dialog => void dialog.accept())
   await page.reload()
-  await page.getByText('Choose the same folder again').waitFor()
+  await page.getByText('Select the same folder again').waitFor()
   await choose()
   await until('more files are there', async () => (await arrived()) > digests.size / 2, Boolean, limitMs)
 
