@@ -50,6 +50,15 @@ test('runs with one memory limit share a process, others do not', async t => {
   t.is(await processes(), 2)
 })
 
+test('a process that is still starting when the pool ends leaves nothing behind', async t => {
+  const { pool, run, processes } = await setUp(t)
+  const failed = t.throwsAsync(run('loop'))
+  for (let found = 0; found === 0; await pause(1)) found = await processes().catch(() => 0)
+  await pool.dispose()
+  t.is(await processes(), 0)
+  await failed
+})
+
 test('an idle process makes way for another memory limit', async t => {
   const { run, processes } = await setUp(t, { size: 1 })
   await run()

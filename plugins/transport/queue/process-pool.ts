@@ -80,6 +80,7 @@ export class ProcessPool {
   /** Longest idle first. */
   #idle: Idle[] = []
   #busy = new Set<ExtractorProcess>()
+  #starting = new Set<Promise<ExtractorProcess>>()
   #profiles = new WeakMap<Extractor, { readonly profile: Profile; readonly kind: string }>()
 
   constructor(options: PoolOptions) {
@@ -114,6 +115,8 @@ export class ProcessPool {
 
   /** Ends all processes, busy ones too: their runs fail. */
   async dispose(): Promise<void> {
+    // A process that is starting becomes busy.
+    await Promise.allSettled(this.#starting)
     const all = [...this.#busy, ...this.#idle.map(({ worker }) => worker)]
     for (const { timer } of this.#idle) clearTimeout(timer)
     this.#idle = []
@@ -136,7 +139,13 @@ export class ProcessPool {
     return idle?.worker
   }
 
-  async #start(profile: Profile): Promise<ExtractorProcess> {
+  #start(profile: Profile): Promise<ExtractorProcess> {
+    const starting = this.#startNew(profile).finally(() => this.#starting.delete(starting))
+    this.#starting.add(starting)
+    return starting
+  }
+
+  async #startNew(profile: Profile): Promise<ExtractorProcess> {
     const { size, nativeMemoryMb, maxOutputBytes, log } = this.#options
     if (this.#busy.size + this.#idle.length >= size) await this.#drop(this.#idle[0])
     const sandbox = await this.#options.sandbox()
