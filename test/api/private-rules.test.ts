@@ -81,32 +81,30 @@ test('a dataset with default access is as public as its spaces, and a collection
   t.is(await status(nobody, `/api/spaces/${space}`), 200)
 })
 
-test('owners can remove a dataset or collection from spaces and collections that are hidden from them', async t => {
+test('owners can remove a dataset from spaces and collections, and a collection from spaces, that are hidden from them', async t => {
   const owner = await somebody(shut, 'owner')
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   for (const each of [space, other]) await letIn(ann, each, 'Editor', owner)
   const [parent, elsewhere] = [await newCollection(ann, { space }), await newCollection(ann, { space })]
   const dataset = await newDataset(owner, { space: [space], collection: [parent] })
   const collection = await newCollection(owner, { space })
-  t.is((await owner.post(`/api/collections/${parent}/addSubCollection/${collection}`)).status, 200)
   for (const each of [space, other]) await ann.remove(`/api/spaces/${each}/members/${owner.id}`)
   for (const path of [`/api/spaces/${space}`, `/api/collections/${parent}`]) t.is(await status(owner, path), 404)
   const remove = async (by: Calls, { from, above }: { from: string; above: string }) => [
     (await by.remove(`/api/collections/${above}/datasets/${dataset}`)).status,
-    (await by.post(`/api/collections/${above}/removeSubCollection/${collection}`)).status,
     (await by.post(`/api/spaces/${from}/removeDataset/${dataset}`)).status,
     (await by.post(`/api/spaces/${from}/removeCollection/${collection}?removeDatasets=false`)).status,
   ]
   const [here, unknown] = [{ from: space, above: parent }, 'f'.repeat(24)]
-  const hidden = [404, 404, 404, 404]
-  t.deepEqual(await remove(nobody, here), [401, 401, 401, 401])
+  const hidden = [404, 404, 404]
+  t.deepEqual(await remove(nobody, here), [401, 401, 401])
   t.deepEqual(await remove(stranger, here), hidden)
   t.deepEqual(await remove(owner, { from: other, above: elsewhere }), hidden)
   t.deepEqual(await remove(owner, { from: unknown, above: unknown }), hidden)
   await ann.remove(`/api/collections/${parent}`)
   t.deepEqual(await remove(owner, { from: other, above: parent }), hidden)
   await ann.put(`/api/collections/restore/${parent}`)
-  t.deepEqual(await remove(owner, here), [200, 200, 200, 200])
+  t.deepEqual(await remove(owner, here), [200, 200, 200])
   t.deepEqual(await remove(owner, here), hidden)
   for (const path of [`/api/spaces/${space}/datasets`, `/api/collections/${parent}/getChildCollections`])
     t.deepEqual(await idsOf(ann.get(path)), [])

@@ -42,7 +42,7 @@ test.serial('an account is linked once its owner has confirmed it by mail, and i
   t.is((await nobody.post('/api/login/link', { token })).status, 403)
   t.is((await place.whoIs((await place.signIn({ sub: 'linked', email: 'elsewhere@example.org' })).browser))?.id, id)
   const subjects = (await mailsTo(server, mailer, 'linked@example.org')).map(({ subject }) => subject)
-  t.true(subjects.some(subject => /new way/.test(subject)))
+  t.true(subjects.some(subject => /New sign-in method/.test(subject)))
   t.is((await nobody.post('/api/login', { email: 'linked@example.org', password: 'a good password' })).status, 200)
 })
 

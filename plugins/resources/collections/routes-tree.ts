@@ -65,7 +65,7 @@ export const removeSubCollection = route({
   description: 'Requires the right to remove from the parent, or being the author of the child. The child stays in its spaces.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'child') }],
+  alsoRequires: [{ right: 'ViewCollection', on: ({ id, child }) => [id, child].map(id => ({ kind: 'collection' as const, id })) }],
   params: pair,
   responses: { 200: s.success() },
   throws: [NotFound, Forbidden],

@@ -25,7 +25,7 @@ export const needsOfThings: Needs = {
   getParentCollectionIds: 'ViewCollection collection=id',
   getParentCollections: 'ViewCollection collection=id',
   removeSubCollection:
-    'signedIn; ViewCollection collection=child; ViewCollection collection=id | owner:RemoveResourceFromCollection collection=child; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection collection=child',
+    'signedIn; ViewCollection collection=id; ViewCollection collection=child; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection collection=child',
   addCollectionToSpace: 'AddResourceToSpace space=id; ViewCollection collection=collection; owner:AddResourceToSpace collection=collection',
   removeCollectionFromSpace:
     'signedIn; ViewCollection collection=collection; ViewSpace space=id | owner:RemoveResourceFromSpace collection=collection; RemoveResourceFromSpace space=id | owner:RemoveResourceFromSpace collection=collection',
