@@ -143,8 +143,8 @@ live('what cannot be moved is refused before anything is touched', async t => {
     [['--from', onRtree, '--to', 'sqlite+disk'], /datapoint store on both sides, or on neither/],
     [['--from', 'sqlite+disk', '--to', onPostgis], /datapoint store on both sides, or on neither/],
     [['--from', onRtree, '--to', 'sqlite+disk+oracle'], /geo\.oracle is not part/],
-    [['--from', `${onRtree}+x`, '--to', onPostgis], /name the document store and the blob store/],
-    [['--from', 'sqlite+disk+', '--to', onPostgis], /name the document store and the blob store/],
+    [['--from', `${onRtree}+x`, '--to', onPostgis], /specify the document store and the blob store/],
+    [['--from', 'sqlite+disk+', '--to', onPostgis], /specify the document store and the blob store/],
     [['--from', onRtree, '--to', onRtree], /nothing to migrate/],
     [['--from', onRtree, '--to', onPostgis], /No installation found in the source/],
   ] as const

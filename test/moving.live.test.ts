@@ -87,7 +87,7 @@ live('an installation moves from sqlite+disk to mongodb+s3 through kills, works 
   t.regex(moved.out, /"search": "rebuilt/)
   const again = await runPounceWith(without(settings), folder, ...words)
   t.is(again.code, 1)
-  t.regex(again.err, /not empty.*finished/)
+  t.regex(again.err, /not empty.*completed/)
 
   const second = await childServer(t, folder, settings)
   await checkAll(t, second, filled)
@@ -120,7 +120,7 @@ live('what cannot be moved is refused before anything is touched', async t => {
   const { settings } = await placesOn(t, url, ['documents.mongodb', 'blobs.s3'])
   const refused = [
     [['--from', 'sqlite+disk'], /Both options are required/],
-    [['--from', 'sqlite', '--to', 'mongodb+s3'], /--from sqlite: name the document store and the blob store/],
+    [['--from', 'sqlite', '--to', 'mongodb+s3'], /--from sqlite: specify the document store and the blob store/],
     [['--from', 'sqlite+disk', '--to', 'oracle+s3'], /documents\.oracle is not part/],
     [['--from', 'sqlite+sweep', '--to', 'mongodb+s3'], /is neither/],
     [['--from', 'sqlite+disk', '--to', 'sqlite+disk'], /nothing to migrate/],
