@@ -18,7 +18,7 @@ const holderOf = async (file: string): Promise<string> => {
 
 /** Error codes and their explanation for the operator. SQLite has its own codes for a full disk and a read-only file. */
 const reasons: readonly (readonly [codes: readonly (string | number)[], reason: string])[] = [
-  [['ENOSPC', 'EDQUOT', 13], 'is on a full disk: free some space, or set POUNCE_DATA to another folder'],
+  [['ENOSPC', 'EDQUOT', 13], 'is on a full disk: delete files there, or set POUNCE_DATA to another folder'],
   [
     ['EROFS', 'EACCES', 'EPERM', 8, 14],
     'is not writable: change its permissions or those of its mount, or set POUNCE_DATA to another folder',
