@@ -64,7 +64,7 @@ const pidFileOn = async (t: ExecutionContext, device: string): Promise<string> =
 
 test('a folder on a full disk, or on one that cannot be written, is refused with a remedy', async t => {
   const full = await pidFileOn(t, '/dev/full')
-  await t.throwsAsync(lockDataFolder(full), { name: 'StartRefused', message: /is on a full disk: free some space.*ENOSPC/ })
+  await t.throwsAsync(lockDataFolder(full), { name: 'StartRefused', message: /is on a full disk: delete files there.*ENOSPC/ })
   const readOnly = await pidFileOn(t, '/sys/kernel/uevent_seqnum')
   await t.throwsAsync(lockDataFolder(readOnly), {
     name: 'StartRefused',
