@@ -81,6 +81,7 @@ export class ProcessPool {
   #idle: Idle[] = []
   #busy = new Set<ExtractorProcess>()
   #starting = new Set<Promise<ExtractorProcess>>()
+  #ending = new Set<Promise<void>>()
   #profiles = new WeakMap<Extractor, { readonly profile: Profile; readonly kind: string }>()
 
   constructor(options: PoolOptions) {
@@ -120,7 +121,14 @@ export class ProcessPool {
     const all = [...this.#busy, ...this.#idle.map(({ worker }) => worker)]
     for (const { timer } of this.#idle) clearTimeout(timer)
     this.#idle = []
-    await Promise.all(all.map(worker => worker.stop()))
+    await Promise.all([...all.map(worker => worker.stop()), ...this.#ending])
+  }
+
+  /** Processes that are neither busy nor idle are waited for by `dispose`. */
+  #end(worker: ExtractorProcess): Promise<void> {
+    const ending = worker.stop().finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
+    return ending
   }
 
   #profileOf(extractor: Extractor): { readonly profile: Profile; readonly kind: string } {
@@ -155,7 +163,7 @@ export class ProcessPool {
 
   async #giveBack(worker: ExtractorProcess, kind: string): Promise<void> {
     const { runsPerProcess, idleMs } = this.#options
-    if (!worker.isUsable || worker.runs >= runsPerProcess || idleMs === 0) return worker.stop()
+    if (!worker.isUsable || worker.runs >= runsPerProcess || idleMs === 0) return this.#end(worker)
     const idle: Idle = { worker, kind, timer: setTimeout(() => void this.#drop(idle), idleMs) }
     this.#idle.push(idle)
   }
@@ -164,6 +172,6 @@ export class ProcessPool {
     if (!idle) return
     clearTimeout(idle.timer)
     this.#idle = this.#idle.filter(other => other !== idle)
-    await idle.worker.stop()
+    await this.#end(idle.worker)
   }
 }
