@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { AnyEvent, Clock, Log, NewEvent } from 'pounce/sdk'
 import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pounce/sdk/store-kit'
 import { AcknowledgedEvents } from './acknowledged-events.ts'
@@ -6,7 +6,6 @@ import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
 import { DeferredEvents } from './deferred-events.ts'
 import { EventClaims, eventOf, holdMs } from './event-claims.ts'
-import { EventIds } from './event-ids.ts'
 import { EventRelay, type Fresh, maxWaitMs } from './event-relay.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
@@ -14,6 +13,30 @@ import { PendingDeliveries, subjectOf } from './pending-deliveries.ts'
 import type { KeptEvent } from './record-format.ts'
 import { RepeatingTask } from './repeating-task.ts'
 import { sweep } from './sweep.ts'
+
+const kernelBytes = 5
+/** Hex digits of the time. */
+const timeDigits = 14
+const [secondBits, millisecondBits] = [24n, 14n]
+
+/**
+ * IDs of events: a hybrid logical clock in 24 hex digits. 32 bits of seconds, 10 of milliseconds and 14 of a counter are followed by 40 random bits of the
+ * kernel. They rise in a kernel; given the ID of the last event of a document, they rise with its revisions, whichever kernel changes it and whatever its clock says.
+ */
+export class EventIds {
+  readonly #kernel = randomBytes(kernelBytes).toString('hex')
+  #last = 0n
+
+  /** The next ID, greater than all before it and than `after`, the ID of an event of any kernel. `now`: milliseconds since 1970. */
+  next(now: number, after = ''): string {
+    const ms = BigInt(Math.floor(now))
+    const time = ((ms / 1000n) << secondBits) | ((ms % 1000n) << millisecondBits)
+    const seen = after === '' ? 0n : BigInt(`0x${after.slice(0, timeDigits)}`)
+    // An overflow of the counter continues in the milliseconds.
+    this.#last = [this.#last + 1n, seen + 1n].reduce((one, other) => (one > other ? one : other), time)
+    return this.#last.toString(16).padStart(timeDigits, '0') + this.#kernel
+  }
+}
 
 /** Notifies listeners of new events, at most once per turn of the event loop. */
 class CommitNotifier {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { EventIds } from './event-ids.ts'
+import { EventIds } from './mongodb-outbox.ts'
 
 const isRising = (ids: readonly string[]): boolean => ids.every((id, at) => at === 0 || (ids[at - 1] ?? '') < id)
 
