@@ -49,6 +49,14 @@ interface State {
   readonly last?: string | undefined
 }
 
+/** Documents of earlier versions have no `l`. */
+const eventsIn = (ev: readonly Pick<KeptEvent, 'id'>[], l: string | undefined) => {
+  const earlier = ev.map(({ id }) => id)
+  return { earlier, last: l ?? earlier.at(-1) }
+}
+
+const noEvents = eventsIn([], undefined)
+
 const lastOf = (events: readonly KeptEvent[]): { readonly l?: string } => {
   const last = events.at(-1)
   return last ? { l: last.id } : {}
@@ -131,12 +139,13 @@ export class MongodbWriter {
 
   async #replace(format: RecordFormat, input: Stored, makeEvents: MakeEvents): Promise<WriteResult> {
     const { id, revision, ...rest } = input
-    const first = makeEvents()
-    const events = first.length === 0 ? first : makeEvents(await this.#lastEvent(format, id))
+    const { earlier, last } = makeEvents().length === 0 ? noEvents : await this.#eventsOf(format, id)
+    const events = makeEvents(last)
     const text = JSON.stringify({ id, revision: revision + 1, ...rest })
     const document = JSON.parse(text) as Stored
     const isDone = await this.#rewrite(format, { r: revision }, { document, text, events })
-    if (isDone) return { document, left: events, isGone: false, earlier: await this.#before(format, id, events) }
+    // The revision is still the same, so no event was added after these were read.
+    if (isDone) return { document, left: events, isGone: false, earlier }
     const found = await this.#read(format, id)
     throw new CommitConflict('revision', `${format.name} ${id} is at revision ${found.revision}, not ${revision}`)
   }
@@ -226,14 +235,13 @@ export class MongodbWriter {
     const options = { projection: { r: 1, b: 1, d: 1, 'ev.id': 1, l: 1 } }
     const kept = await this.#server.use(() => this.#collection(format).findOne({ _id: encodeText(id) }, options))
     if (kept?.d === undefined || kept.r === undefined) return undefined
-    const earlier = kept.ev.map(one => one.id)
-    return { birth: kept.b ?? '', revision: kept.r, text: kept.d, earlier, last: kept.l ?? earlier.at(-1) }
+    return { birth: kept.b ?? '', revision: kept.r, text: kept.d, ...eventsIn(kept.ev, kept.l) }
   }
 
-  async #lastEvent(format: RecordFormat, id: string): Promise<string | undefined> {
+  async #eventsOf(format: RecordFormat, id: string): Promise<Required<Pick<State, 'earlier' | 'last'>>> {
     const options = { projection: { 'ev.id': 1, l: 1 } }
     const kept = await this.#server.use(() => this.#collection(format).findOne({ _id: encodeText(id) }, options))
-    return kept?.l ?? kept?.ev.at(-1)?.id
+    return eventsIn(kept?.ev ?? [], kept?.l)
   }
 
   /** IDs of the events that the document had before these, which were added without reading it. */
