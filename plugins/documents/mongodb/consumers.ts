@@ -20,18 +20,10 @@ export class Consumers {
   #own: readonly Consumer[] = []
   #others: readonly Consumer[] = []
   readonly #audiences = new Map<string, readonly string[]>()
-  /** The times that this kernel wrote. The server has one of them, but a response may have been lost. */
-  #writtenAt: readonly number[] = []
-  #sharedAt = Number.NEGATIVE_INFINITY
 
   constructor(server: MongodbConnection, deliveries: PendingDeliveries) {
     this.#server = server
     this.#deliveries = deliveries
-  }
-
-  /** Another kernel with consumers was seen within the last minute. */
-  get areShared(): boolean {
-    return performance.now() - this.#sharedAt < absentAfterMs
   }
 
   /** Names of the consumers that events of this type are kept for. */
@@ -56,14 +48,10 @@ export class Consumers {
   async refresh(now: number): Promise<void> {
     const before = await this.#server.use(() => this.#kept().find({}).toArray())
     const isOwn = ({ _id }: Kept): boolean => this.#own.some(({ name }) => name === _id)
-    if (before.some(one => isOwn(one) && !this.#writtenAt.includes(one.at) && one.at > now - absentAfterMs))
-      this.#sharedAt = performance.now()
     const changes = this.#own.map(({ name, types }) => ({
       updateOne: { filter: { _id: name }, update: { $set: { types: types === '*' ? types : [...types], at: now } }, upsert: true },
     }))
-    this.#writtenAt = [...this.#writtenAt, now]
     if (changes.length > 0) await this.#server.use(() => this.#kept().bulkWrite(changes, { ordered: false }))
-    this.#writtenAt = [now]
     this.#others = before.filter(one => !isOwn(one)).map(({ _id, types }) => ({ name: _id, types }))
     this.#audiences.clear()
   }

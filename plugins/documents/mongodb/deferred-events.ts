@@ -53,9 +53,9 @@ export class DeferredEvents {
     return this.#consumersOf.size >= maxDeferred
   }
 
-  /** Whether events of a document are deferred: later ones must wait behind them. */
-  hasAnyOf(collection: string, document: string): boolean {
-    return this.#last.has(keyOf({ collection, document }))
+  /** Whether events of a document (`keyOf`) are deferred: later ones must wait behind them. */
+  hasAnyOf(key: string): boolean {
+    return this.#last.has(key)
   }
 
   /** How many events wait for a consumer. */
@@ -113,4 +113,5 @@ export class DeferredEvents {
   }
 }
 
-const keyOf = ({ collection, document }: Pick<Deferred, 'collection' | 'document'>): string => `${collection}/${document}`
+/** Identifies a document of any collection. */
+export const keyOf = ({ collection, document }: Pick<Deferred, 'collection' | 'document'>): string => `${collection}/${document}`

@@ -78,7 +78,20 @@ export class EventClaims {
     return free
   }
 
+  /**
+   * Leases candidates to this kernel; returns those it got. The first of each subject is taken before the others, so that of two kernels that
+   * found the same events, one gets all of a subject: otherwise both would handle some at the same time.
+   */
   async #take(wanted: readonly Candidate[], now: number, me: string): Promise<readonly Held[]> {
+    const seen = new Set<string>()
+    const first = wanted.filter(({ subject }) => !seen.has(subject) && seen.add(subject))
+    const taken = await this.#takeAll(first, now, me)
+    const subjects = new Set(taken.map(({ subject }) => subject))
+    const later = wanted.filter(one => subjects.has(one.subject) && !first.includes(one))
+    return later.length > 0 ? [...taken, ...(await this.#takeAll(later, now, me))] : taken
+  }
+
+  async #takeAll(wanted: readonly Candidate[], now: number, me: string): Promise<readonly Held[]> {
     const lease = { by: me, until: now + holdMs, take: randomUUID() }
     const got = await this.#deliveries.take(
       wanted.map(({ kept }) => kept._id),

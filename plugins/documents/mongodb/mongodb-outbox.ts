@@ -4,7 +4,7 @@ import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pou
 import { AcknowledgedEvents } from './acknowledged-events.ts'
 import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
-import { DeferredEvents } from './deferred-events.ts'
+import { DeferredEvents, keyOf } from './deferred-events.ts'
 import { EventClaims, eventOf, holdMs } from './event-claims.ts'
 import { EventRelay, type Fresh, maxWaitMs } from './event-relay.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
@@ -90,8 +90,13 @@ export interface OutboxWiring {
 interface SortPosition {
   readonly collection: string
   readonly document: string
+  /** Nothing was there before. */
+  readonly isNew: boolean
   readonly isGone: boolean
 }
+
+/** Maximum number of documents of which it is known that this kernel has their events. */
+const maxHeld = 1000
 
 /**
  * Events are written into the document of their commit, delivered to the consumers of this kernel at once, and removed from the document
@@ -107,6 +112,8 @@ export class MongodbOutbox implements Outbox {
   readonly #claiming: EventClaims
   readonly #ids = new EventIds()
   readonly #queues = new Map<string, ConsumerQueue>()
+  /** Documents whose last events are not in `_deliveries` for another kernel to claim: this kernel got them, or there were none. */
+  readonly #held = new Set<string>()
   readonly #notifier: CommitNotifier
   #me = randomUUID()
   #renewedAt = performance.now()
@@ -187,21 +194,32 @@ export class MongodbOutbox implements Outbox {
    * made the previous change, or there was none.
    */
   committed(kept: readonly KeptEvent[], position: SortPosition, earlier: readonly string[] | undefined): void {
+    const key = keyOf(position)
+    if (position.isNew) this.#note(key, true)
     if (kept.length === 0) return
-    const { collection, document } = position
     const ofOthers = (earlier ?? []).filter(id => !this.#relay.has(id) && !this.#deferred.has(id))
-    const isAlone = earlier === undefined || (ofOthers.length === 0 && !this.#consumers.areShared)
-    if ((isAlone && !this.#deferred.hasAnyOf(collection, document)) || this.#deferred.isFull) {
+    const isHeld = earlier === undefined && this.#held.has(key) && !this.#deferred.hasAnyOf(key)
+    if (isHeld || this.#deferred.isFull) {
       this.#deliver(kept, position)
       return
     }
+    const { collection, document } = position
     const consumers = [...new Set(kept.flatMap(({ to }) => to))]
     this.#deferred.add({
       ...{ collection, document, consumers, earlier: ofOthers },
       ids: kept.map(({ id }) => id),
-      findBusy: async () => (isAlone ? new Set() : this.#busyWith(kept, consumers)),
+      findBusy: () => this.#busyWith(kept, consumers),
       deliver: busy => this.#deliver(kept, position, busy),
     })
+  }
+
+  #note(key: string, isHeld: boolean): void {
+    this.#held.delete(key)
+    if (isHeld) this.#held.add(key)
+    for (const oldest of this.#held) {
+      if (this.#held.size <= maxHeld) return
+      this.#held.delete(oldest)
+    }
   }
 
   /** Consumers with undelivered earlier events of the same subjects in `_deliveries`; all consumers when the query fails. */
@@ -215,16 +233,20 @@ export class MongodbOutbox implements Outbox {
     }
   }
 
-  #deliver(kept: readonly KeptEvent[], { collection, document, isGone }: SortPosition, busy?: ReadonlySet<string>): void {
+  #deliver(kept: readonly KeptEvent[], position: SortPosition, busy?: ReadonlySet<string>): void {
+    const { collection, document, isGone } = position
     const until = performance.now() + maxWaitMs
     for (const consumer of busy ?? []) this.#queues.get(consumer)?.leave()
+    let areHeld = true
     const fresh = kept.map((one): Fresh => {
       const { id, e: text, to } = one
       if (text === '') return { id, subject: '', text, collection, document, isGone, left: new Set(), until }
       const event = eventOf(text)
-      const isHere = to.map(consumer => !busy?.has(consumer) && this.#offer(consumer, event)).every(Boolean)
-      return { id, subject: subjectOf(event), text, collection, document, isGone, left: new Set(to), until: isHere ? until : 0 }
+      const left = to.filter(consumer => busy?.has(consumer) || !this.#offer(consumer, event))
+      if (left.some(consumer => this.#queues.has(consumer))) areHeld = false
+      return { id, subject: subjectOf(event), text, collection, document, isGone, left: new Set(to), until: left.length === 0 ? until : 0 }
     })
+    this.#note(keyOf(position), areHeld)
     this.#relay.add(fresh)
     this.#notifier.notify()
   }
@@ -325,6 +347,7 @@ export class MongodbOutbox implements Outbox {
     this.#deferred.clear()
     this.#relay.clear()
     this.#acknowledged.clear()
+    this.#held.clear()
     for (const queue of this.#queues.values()) queue.clear()
   }
 

@@ -12,6 +12,8 @@ export interface WriteResult {
   readonly document: Stored
   /** Events that are now in the document. */
   readonly left: readonly KeptEvent[]
+  /** The document was inserted, and there was no tombstone. */
+  readonly isNew?: boolean
   /** The document is deleted; while it has events left, its tombstone remains. */
   readonly isGone: boolean
   /** IDs of events that the document had when read; undefined when the previous change was made by this kernel, or there was none. */
@@ -100,7 +102,7 @@ export class MongodbWriter {
     while (!inserted) inserted = await this.#insertOnce(format, id, parts, events)
     this.#remember(format, id, { birth, revision: 1, text, last: events.at(-1)?.id })
     const earlier = inserted === 'replaced' ? await this.#before(format, id, events) : undefined
-    return { document, left: events, isGone: false, ...(earlier && { earlier }) }
+    return { document, left: events, isNew: inserted === 'new', isGone: false, ...(earlier && { earlier }) }
   }
 
   /** Undefined when a tombstone with this ID has been deleted meanwhile. */

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { MongoClient } from 'mongodb'
-import { type Collection, CommitConflict, eq, event, Taken } from 'pounce/sdk'
+import { type Clock, type Collection, CommitConflict, eq, event, Taken } from 'pounce/sdk'
 import { FixedClock, liveTests, type Note, notes } from 'pounce/sdk/testing'
 import { until } from '../../../test/support/until.ts'
 import type { MongodbDocuments } from './mongodb-documents.ts'
-import { openStore, testDatabase } from './testing.ts'
+import { openStore, realTools, testDatabase } from './testing.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
@@ -17,7 +17,7 @@ type Context = Parameters<typeof testDatabase>[0]
 /** Two stores on one database, as two kernels have them. */
 const two = async (
   t: Context,
-  clock = new FixedClock(),
+  clock: Clock = new FixedClock(),
   database = testDatabase(t, url('MONGODB')),
 ): Promise<readonly [MongodbDocuments, MongodbDocuments]> => {
   const open = async () => {
@@ -69,6 +69,41 @@ live(
     await until('all of them to wait outside their document', async () => (await deliveries.countDocuments({ s: 'dataset/d' })) === 4)
     const claimed = (await claim(b)).flatMap(({ event: one }) => (one.type === 'dataset.updated' ? one.data.fields : []))
     t.deepEqual(claimed, ['0', '1', '2', '3'])
+  },
+)
+
+live(
+  'events of a document that two kernels change in turn, just after their start, are handled in order and by one of them at a time',
+  async t => {
+    const total = 8
+    const inOrder = async () => {
+      // Neither kernel knows of the other yet, nor that nothing is pending.
+      const stores = await two(t, realTools.clock)
+      const handled: number[] = []
+      let [isOver, active, most] = [false, 0, 0]
+      const work = async (store: MongodbDocuments) => {
+        while (!isOver) {
+          const claimed = await claim(store)
+          if (claimed.length > 0) most = Math.max(most, ++active)
+          await pause(Math.random() * 20)
+          handled.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
+          if (claimed.length === 0) continue
+          active -= 1
+          await store.outbox.done('test/all', idsOf(claimed))
+        }
+      }
+      await stores[0].commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
+      const working = stores.map(work)
+      for (let n = 0; n < total; n += 1) {
+        const says = event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
+        await stores[n % 4 < 2 ? 1 : 0].commit({ update: 'x', in: notes, inc: { rank: 1 } }, [says])
+      }
+      await until('all of them', () => handled.length >= total)
+      isOver = true
+      await Promise.all(working)
+      t.deepEqual([...handled, most], [...Array.from({ length: total }, (_, n) => n), 1])
+    }
+    for (let round = 0; round < 25; round += 1) await inOrder()
   },
 )
 
@@ -203,7 +238,11 @@ live('a commit right when the events before it are released is delivered after t
   for (const store of [a, b]) t.deepEqual(await claim(store), [])
   for (let round = 0; round < 60; round += 1) {
     await change(a, 0)
-    const first = await claim(a)
+    const first = await until(
+      'the event of the first kernel',
+      () => claim(a),
+      claimed => claimed.length > 0,
+    )
     await change(b, 1)
     await a.outbox.done('test/all', idsOf(first))
     const later = pause(round / 2).then(() => change(b, 2))
