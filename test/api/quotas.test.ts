@@ -4,7 +4,7 @@ import { BlobStore, Commands, DocumentStore } from 'pounce/sdk'
 import { bootForTest, FixedClock, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { bagZip, importBag } from '../support/bags.ts'
 import { newPerson } from '../support/people.ts'
-import { newDataset, ok, unknownId } from '../support/scene.ts'
+import { formWith, newDataset, ok, unknownId } from '../support/scene.ts'
 import { somebody } from '../support/spaces-and-people.ts'
 
 interface Quota {
@@ -105,6 +105,27 @@ test('parallel uploads never pass a limit together', async t => {
   t.is(await filesIn(call, dataset), taken)
   t.like(await inSpace(call, space), { usedBytes: taken * 150, usedFiles: taken })
   t.like(await own(call), { usedBytes: taken * 150, usedFiles: taken })
+})
+
+test('a file of a batch that is sent again is counted once, and no copy of its bytes is left', async t => {
+  const server = await withQuotas(t, { maxBytesPerPerson: 1000 })
+  const { call } = await newPerson(server)
+  const dataset = await newDataset(call)
+  const before = await blobsOf(server)
+  const again = () =>
+    ok<{ id: string }>(
+      call(`/api/uploadToDataset/${dataset}?extract=false&path=a.txt&batch=b`, {
+        method: 'POST',
+        body: formWith('x'.repeat(300), 'a.txt'),
+      }),
+    )
+  const { id } = await again()
+  for (const answer of await Promise.all([again(), again(), again()])) t.is(answer.id, id)
+  t.like(await own(call), { usedBytes: 300, usedFiles: 1 })
+  t.is(await blobsOf(server), before + 1)
+  await remove(call, id)
+  await server.drained()
+  t.like(await own(call), { usedBytes: 0, usedFiles: 0 })
 })
 
 test('an upload in pieces is refused when it begins', async t => {

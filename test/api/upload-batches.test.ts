@@ -4,7 +4,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
 import { newPerson, type Person } from '../support/people.ts'
-import { formWith, newDataset, ok, refusal } from '../support/scene.ts'
+import { formWith, newDataset, newFolder, ok, refusal } from '../support/scene.ts'
 
 let server: TestServer
 let ann: Person
@@ -23,13 +23,21 @@ interface Sent {
   readonly path: string
   readonly batch: string
   readonly extract?: boolean
+  readonly text?: string
+  readonly by?: Person
+  readonly folder?: string
 }
 
-const send = (dataset: string, { path, batch, extract = true }: Sent): Promise<Response> =>
-  ann.call(`/api/uploadToDataset/${dataset}?${new URLSearchParams({ path, batch, extract: String(extract) })}`, {
-    method: 'POST',
-    body: formWith('abc', path.split('/').at(-1) ?? ''),
-  })
+const send = (dataset: string, { path, batch, extract = true, text = 'abc', by = ann, folder }: Sent): Promise<Response> => {
+  const query = new URLSearchParams({ path, batch, extract: String(extract), ...(folder === undefined ? {} : { folder_id: folder }) })
+  const body = formWith(text, path.split('/').at(-1) ?? '')
+  return by.call(`/api/uploadToDataset/${dataset}?${query}`, { method: 'POST', body })
+}
+
+const sentFile = async (dataset: string, sent: Sent): Promise<string> => (await ok<{ id: string }>(send(dataset, sent))).id
+
+const namesIn = async (dataset: string): Promise<readonly string[]> =>
+  (await ok<{ filename: string }[]>(ann.call(`/api/datasets/${dataset}/files`))).map(({ filename }) => filename).sort()
 
 const sendTus = (dataset: string, { path, batch }: Sent): Promise<Response> => {
   const about = Object.entries({ dataset, path, batch }).map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
@@ -109,4 +117,49 @@ test.serial('a batch that is no id is refused, and nothing is stored', async t =
     }
   }
   t.deepEqual(await ok(ann.call(`/api/datasets/${dataset}/files`)), [])
+})
+
+test.serial('a file sent again with the same batch, path and content is one file, even at the same time', async t => {
+  const dataset = await newDataset(ann.call)
+  const first = { path: 'a/b.txt', batch: 'repeated' }
+  const id = await sentFile(dataset, first)
+  const again = await Promise.all(Array.from({ length: 8 }, () => sentFile(dataset, first)))
+  t.deepEqual(again, Array(8).fill(id))
+  const twin = { path: 'b.txt', batch: 'repeated' }
+  t.is(new Set(await Promise.all(Array.from({ length: 8 }, () => sentFile(dataset, twin)))).size, 1)
+  t.deepEqual(await namesIn(dataset), ['b.txt', 'b.txt'])
+  await settle()
+  t.regex((await linesOn(dataset))[0] ?? '', /^add_file.*_2$/)
+  t.is(await (await ann.call(`/api/files/${id}`)).text(), 'abc')
+})
+
+test.serial('other content, path, folder, batch, dataset or user makes another file', async t => {
+  const [dataset, elsewhere] = [await newDataset(ann.call), await newDataset(ann.call)]
+  const folder = await newFolder(ann.call, dataset, 'above')
+  const admin: Person = { ...ann, call: (path, init) => server.as(server.admin.key)(`${path}&superAdmin=true`, init) }
+  const sent = { path: 'a.txt', batch: 'one' }
+  const others = [{}, { text: 'abd' }, { path: 'b.txt' }, { batch: 'two' }, { folder }, { by: admin }]
+  const ids = [await sentFile(elsewhere, sent)]
+  for (const other of others) ids.push(await sentFile(dataset, { ...sent, ...other }))
+  t.is(new Set(ids).size, 7)
+  t.is((await namesIn(dataset)).length, 6)
+})
+
+test.serial('without a batch or a path, the same content is another file each time', async t => {
+  const dataset = await newDataset(ann.call)
+  for (const query of ['path=a.txt', 'batch=alone'])
+    for (const _ of [1, 2])
+      await ok(ann.call(`/api/uploadToDataset/${dataset}?${query}`, { method: 'POST', body: formWith('abc', 'a.txt') }))
+  t.deepEqual(await namesIn(dataset), Array(4).fill('a.txt'))
+})
+
+test.serial('a file of a batch that was deleted can be sent again', async t => {
+  const dataset = await newDataset(ann.call)
+  const sent = { path: 'a.txt', batch: 'deleted' }
+  await ok(ann.call(`/api/files/${await sentFile(dataset, sent)}`, { method: 'DELETE' }))
+  await server.drained()
+  const id = await sentFile(dataset, sent)
+  await server.drained()
+  t.deepEqual(await namesIn(dataset), ['a.txt'])
+  t.is(await (await ann.call(`/api/files/${id}`)).text(), 'abc')
 })

@@ -8,7 +8,7 @@ export interface BulkRemoved {
   'error deleting': string[]
   'no permission': string[]
 }
-type UrlOutcome = keyof BulkRemoved
+type RemovalOutcome = keyof BulkRemoved
 
 /** Deletes many files, each with its own permission check and outcome. */
 export class BulkRemoval {
@@ -42,7 +42,7 @@ export class BulkRemoval {
     return outcomes
   }
 
-  async #removed(file: FileRecord & Stored, caller: Caller): Promise<UrlOutcome> {
+  async #removed(file: FileRecord & Stored, caller: Caller): Promise<RemovalOutcome> {
     try {
       await this.#removal.remove(file, caller.user?.id)
       return 'deleted'

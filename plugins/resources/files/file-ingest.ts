@@ -34,8 +34,10 @@ type Named = IncomingFile & { readonly fileId: string }
 type Typed = Named & { readonly contentType: string }
 
 /** The outcome for the files of one upload. */
-interface UrlOutcome {
+interface IngestOutcome {
   readonly made: Map<string, File>
+  /** Those of them that an earlier request made. */
+  readonly known: Set<string>
   readonly failed: Map<string, unknown>
 }
 
@@ -124,7 +126,7 @@ export class FileIngestService implements FileIngest {
   async record(incoming: readonly IncomingFile[], caller: Caller, options: IngestOptions): Promise<readonly File[]> {
     await this.#admission.admitAsOfNow(caller, options)
     const named = incoming.map(each => ({ ...each, fileId: each.id ?? this.#ids.next() }))
-    const outcome: UrlOutcome = { made: new Map(), failed: new Map() }
+    const outcome: IngestOutcome = { made: new Map(), known: new Set(), failed: new Map() }
     try {
       for (const each of named) await this.#check(each, options.dataset)
       const sizes = named.map(({ fileId: id, blob: { bytes } }) => ({ id, sizeBytes: bytes.sizeBytes }))
@@ -148,10 +150,11 @@ export class FileIngestService implements FileIngest {
     for (const { content } of metadata) for (const check of this.#checks.all()) await check.check(target, content)
   }
 
-  async #recordAll(typed: readonly Typed[], caller: Caller, options: IngestOptions, { made, failed }: UrlOutcome): Promise<void> {
+  async #recordAll(typed: readonly Typed[], caller: Caller, options: IngestOptions, outcome: IngestOutcome): Promise<void> {
+    const { made, failed } = outcome
     for (let from = 0; from < typed.length; from += atOnce) {
       const some = typed.slice(from, from + atOnce)
-      const results = await Promise.allSettled(some.map(each => this.#record(each, caller, options)))
+      const results = await Promise.allSettled(some.map(each => this.#record(each, caller, options, outcome)))
       for (const [at, result] of results.entries()) {
         const id = some[at]?.fileId ?? ''
         if (result.status === 'fulfilled') made.set(id, result.value)
@@ -164,7 +167,7 @@ export class FileIngestService implements FileIngest {
     if (missing) throw new NotFound(missing)
   }
 
-  #record(incoming: Typed, caller: Caller, options: IngestOptions): Promise<File> {
+  #record(incoming: Typed, caller: Caller, options: IngestOptions, { known }: IngestOutcome): Promise<File> {
     const { name, contentType, fileId: id, blob: staged } = incoming
     const { key: blob, sizeBytes, sha256 } = staged.bytes
     const { dataset, folder, extract, showPreviews, isToldApart, batch } = options
@@ -183,6 +186,7 @@ export class FileIngestService implements FileIngest {
       } catch (error) {
         const existing = error instanceof CommitConflict && error.reason === 'exists' ? await this.#files.get(id) : undefined
         if (!existing) throw error
+        known.add(id)
         return existing
       }
     })
@@ -201,13 +205,15 @@ export class FileIngestService implements FileIngest {
     }
   }
 
-  async #undo({ id, fileId }: Named, { made, failed }: UrlOutcome, caller: Caller, error: unknown): Promise<void> {
+  async #undo({ id, fileId }: Named, { made, known, failed }: IngestOutcome, caller: Caller, error: unknown): Promise<void> {
     const isCertain = changedNothing(failed.get(fileId) ?? error)
     try {
-      // Possibly only the response of the store was lost. If the id of the file was given, the caller can retry.
-      const file = made.get(fileId) ?? (isCertain || id !== undefined ? undefined : await this.#files.get(fileId))
-      if (file) await this.#removal.remove(file, caller.user?.id)
-      else if (isCertain) await this.#admission.release(fileId)
+      const file = known.has(fileId) ? undefined : made.get(fileId)
+      if (file) return await this.#removal.remove(file, caller.user?.id)
+      const existing = isCertain && id === undefined ? undefined : await this.#files.get(fileId)
+      // With the given ID, an earlier request may have made the file, or this one, of which only the response of the store was lost: the client can retry.
+      if (existing && id === undefined) await this.#removal.remove(existing, caller.user?.id)
+      else if (!existing && isCertain) await this.#admission.release(fileId)
     } catch (cause) {
       this.#log.error('failed to delete a file of a failed upload', { file: fileId, error: cause })
     }

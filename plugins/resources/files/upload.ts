@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Caller, FileIngest, type FileRecord, Invalid, type Parts, type Stored, TooLarge, wire } from 'pounce/sdk'
 import { type FieldPart, type FilePart, type IncomingFile, type IngestTarget, OtherName } from 'pounce/sdk/kit'
 import { jsonObjectIn, metadataFrom, sentMetadata } from './sent-metadata.ts'
@@ -18,6 +19,8 @@ export interface UploadOptions {
   /** The length of the whole body, if announced. */
   readonly bodyBytes?: number | undefined
 }
+
+type Path = ReturnType<FileIngest['pathOf']>
 
 interface Received extends IncomingFile {
   /** The name of its part. */
@@ -84,7 +87,8 @@ export class MultipartUpload {
     if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
     const incoming: IncomingFile[] = received.map(file => {
       const document = sentMetadata(fields.byName, file)
-      return { ...file, name: path?.name ?? file.name, ...(document && { metadata: [document] }) }
+      const id = idOf(file, caller, { ...target, path, batch: options.batch })
+      return { ...file, ...(id !== undefined && { id }), name: path?.name ?? file.name, ...(document && { metadata: [document] }) }
     })
     for (const reference of fields.references) incoming.push(await this.#refer(reference, staged, signal))
     const { extract, showPreviews, batch } = options
@@ -111,7 +115,7 @@ export class MultipartUpload {
   }
 
   /** A file named `path` may have metadata under that name: a JSON object is not a path. */
-  #pathIn({ byName }: Fields): ReturnType<FileIngest['pathOf']> | undefined {
+  #pathIn({ byName }: Fields): Path | undefined {
     const sent = byName.get('path')
     return sent === undefined || jsonObjectIn(sent, 'The field path') ? undefined : this.#ingest.pathOf(sent)
   }
@@ -131,6 +135,25 @@ export class MultipartUpload {
   }
 }
 wire(MultipartUpload, FileIngest)
+
+/**
+ * The ID of a file that a client places in a batch by its path: the same for a repeated request, whose first response may have been lost or is still
+ * awaited. Undefined for other files.
+ */
+const idOf = (
+  { blob }: Received,
+  { user }: Caller,
+  {
+    dataset,
+    folder,
+    path,
+    batch,
+  }: Pick<IngestTarget, 'dataset' | 'folder'> & Pick<UploadOptions, 'batch'> & { readonly path: Path | undefined },
+): string | undefined => {
+  if (path === undefined || batch === undefined || user === undefined) return undefined
+  const place = [user.id, dataset ?? '', folder ?? '', batch, ...path.folders, path.name, blob.bytes.sha256]
+  return hash('sha256', JSON.stringify(place)).slice(0, 24)
+}
 
 /** A path refers to one file. Only `path` can distinguish `"` from `%22` in a name: in form parts both are the latter. */
 const requireOne = (names: readonly string[], name: string): void => {
