@@ -10,6 +10,8 @@ export interface Containment<T extends { readonly state: LifeState }> {
 }
 
 const batch = 200
+/** How many records are removed at a time: concurrent commits share a sync of the log. */
+const maxAtOnce = 16
 
 const queryOf = <T extends { readonly state: LifeState }>(
   { using, field }: Containment<T>,
@@ -41,7 +43,11 @@ export const takeOutAll = async <T extends { readonly state: LifeState }>(
     for (;;) {
       const { items } = await documents.find(containment.records, { ...queryOf(containment, state, container), limit: batch })
       if (items.length === 0) break
-      for (const record of items) await takeOut(record)
+      for (let at = 0; at < items.length; at += maxAtOnce) {
+        // All must have ended before the event is handled again.
+        const outcomes = await Promise.allSettled(items.slice(at, at + maxAtOnce).map(takeOut))
+        for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+      }
     }
   }
 }
