@@ -46,14 +46,14 @@ const tokenFor = async (email: string): Promise<string> => {
   const isTheirs = ({ to, text }: (typeof mailer.sent)[number]) => to.includes(email) && text.includes('?token=')
   return tokenIn(
     (await until(
-      'the mail',
+      'the mail to be sent',
       () => mailer.sent.findLast(isTheirs),
       mail => mail !== undefined,
     ))!,
   )
 }
 
-live.serial('a link requested at one kernel creates one account, whichever kernels it is used at', async t => {
+live.serial('a link requested from one kernel creates a single account when used concurrently on several kernels', async t => {
   await ok(post(one, '/api/signup', { email: 'both@example.org' }))
   const token = await tokenFor('both@example.org')
   const json = { token, firstName: 'B', lastName: 'K', password }
@@ -61,7 +61,7 @@ live.serial('a link requested at one kernel creates one account, whichever kerne
   t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 403, 403, 403])
 })
 
-live.serial('a password that is set at one kernel ends the sessions of the other, and every link', async t => {
+live.serial('a password reset on one kernel ends the sessions of the other, and its link is valid once across kernels', async t => {
   const person = await newPerson(one, 'moved')
   const session = byCookie(other, await signIn(other, person.email, person.password))
   t.is((await session('/api/me')).status, 200)
@@ -75,7 +75,7 @@ live.serial('a password that is set at one kernel ends the sessions of the other
   t.is((await post(other, '/api/login', { email: person.email, password })).status, 200)
 })
 
-live.serial('wishes for links are counted by all kernels together', async t => {
+live.serial('the limit on link requests is shared by all kernels', async t => {
   const statuses: number[] = []
   for (const server of [one, other, one, other, one, other])
     statuses.push((await post(server, '/api/signup', { email: 'often@example.org' })).status)
@@ -89,7 +89,7 @@ live.serial('new terms apply on the other kernel within a second, and acceptance
   await ok(one.as(one.admin.key)('/api/admin/configuration', { method: 'POST', json: { tosText: 'Be kind.' } }))
   t.is((await here('/api/sessions')).status, 403)
   await until(
-    'the terms',
+    'the new terms to apply on the other kernel',
     async () => (await there('/api/sessions')).status,
     status => status === 403,
     soonMs,

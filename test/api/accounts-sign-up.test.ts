@@ -34,7 +34,7 @@ const asked = async (email: string, on = server): Promise<void> => {
 const about = (token: string, more: object = {}) => ({ token, firstName: 'Ada', lastName: 'Lovelace', password, ...more })
 const signInStatus = async (email: string, on = server) => (await post('/api/login', { email, password }, on)).status
 
-test('a link that comes by mail makes an account, which waits until an admin activates it', async t => {
+test('a mailed link creates an account that is inactive until an admin activates it', async t => {
   const answer = await post('/api/signup', { email: ' Ada@Example.ORG ' })
   t.deepEqual([answer.status, await answer.json()], [200, { status: 'success' }])
   t.is(await server.get(Users).byEmail('ada@example.org'), undefined)
@@ -63,7 +63,7 @@ test('a link that comes by mail makes an account, which waits until an admin act
   t.truthy((await server.get(Users).get(id))?.lastLogin)
 })
 
-test('a link is used once; of concurrent uses one gets an account', async t => {
+test('a link is valid once; of several concurrent uses, one creates an account', async t => {
   await asked('race@example.org')
   const token = await lastToken(server, mailer, 'race@example.org')
   const answers = await Promise.all(Array.from({ length: 6 }, () => post('/api/signup/finish', about(token))))
@@ -72,7 +72,7 @@ test('a link is used once; of concurrent uses one gets an account', async t => {
   t.is((await nobody(`/api/signup/finish?token=${token}`)).status, 403)
 })
 
-test('a second link for an address is invalid once the account exists', async t => {
+test('other links for an address are invalid once the account exists', async t => {
   await asked('twice@example.org')
   const first = await lastToken(server, mailer, 'twice@example.org')
   await asked('twice@example.org')
@@ -101,7 +101,7 @@ test('a sign-up sets only names and password', async t => {
   t.not(user?.id, 'f'.repeat(24))
 })
 
-test('a wrong body leaves the link as it was', async t => {
+test('an invalid body is rejected with 400 and leaves the link valid', async t => {
   await asked('careful@example.org')
   const token = await lastToken(server, mailer, 'careful@example.org')
   for (const fault of [
@@ -116,7 +116,7 @@ test('a wrong body leaves the link as it was', async t => {
   t.is((await post('/api/signup/finish', about(token))).status, 200)
 })
 
-test('a token that is wrong in any place opens nothing', async t => {
+test('an altered or truncated token is rejected with 403', async t => {
   await asked('exact@example.org')
   const token = await lastToken(server, mailer, 'exact@example.org')
   const wrong = [
@@ -130,7 +130,7 @@ test('a token that is wrong in any place opens nothing', async t => {
     "' or 1=1",
   ]
   for (const each of wrong) t.is((await post('/api/signup/finish', about(each))).status, 403, each)
-  // A link is for one resource.
+  // A sign-up link cannot set another password.
   t.is((await post('/api/password/reset/finish', { token, password })).status, 403)
 })
 
@@ -149,7 +149,7 @@ test('neither response nor timing reveals whether an address is known', async t 
   t.is(await unlike({ known: () => asked(sender.admin.email, sender), unknown: () => asked('unknown@example.org', sender) }), undefined)
 })
 
-test('an existing account gets a mail with a link that sets another password', async t => {
+test('an existing account gets a mail with a password reset link', async t => {
   const made = await admin('/api/users', {
     method: 'POST',
     json: { email: 'known@example.org', password: 'the first password', firstName: 'K', lastName: 'N' },
@@ -174,7 +174,7 @@ test('an account of another provider gets a mail without a link', async t => {
   }
 })
 
-test('what cannot be an address is refused', async t => {
+test('a malformed e-mail address is rejected with 400', async t => {
   for (const email of [
     '',
     'x',
@@ -191,7 +191,7 @@ test('what cannot be an address is refused', async t => {
     t.is((await post('/api/signup', { email })).status, 400, JSON.stringify(email))
 })
 
-test('the link leads to the configured address, whatever host a request names', async t => {
+test('the link uses the configured base URL, whatever host the request names', async t => {
   t.is(
     (
       await post('/api/signup', { email: 'spoofed@example.org' }, server, {
@@ -207,7 +207,7 @@ test('the link leads to the configured address, whatever host a request names', 
   t.regex(mail?.text ?? '', /^https:\/\/data\.example\.org\/dm\/api\/signup\/finish\?token=/m)
 })
 
-test('whom the configuration names as admin is one from the sign-up on', async t => {
+test('an address configured as admin becomes an active admin at sign-up', async t => {
   await asked('chosen@example.org')
   const made = await post('/api/signup/finish', about(await lastToken(server, mailer, 'chosen@example.org')))
   t.true(((await made.json()) as { isActive: boolean }).isActive)
@@ -249,7 +249,7 @@ test('with sign-up disabled no links are sent, and earlier links are invalid', a
   }
 })
 
-test('without approval an account is active at once', async t => {
+test('an account is active at once if no approval is required', async t => {
   const mails = new MemoryMailer()
   const free = await bootForTest({
     t,
@@ -281,7 +281,7 @@ test('a link is valid for the configured time, and then deleted', async t => {
   t.is(await timed.get(Users).byEmail('slow@example.org'), undefined)
 })
 
-test('a link waits while the mail server is unavailable, and one that was sent twice works either way', async t => {
+test('a mail is retried while the mail server is unavailable; of two links sent by a retry, either can be used', async t => {
   const mails = new MemoryMailer()
   let tries = 0
   const shaky = {
@@ -289,7 +289,7 @@ test('a link waits while the mail server is unavailable, and one that was sent t
       tries += 1
       if (tries === 1) throw new Unavailable('the mail server is unavailable')
       await mails.send(mail)
-      // The server accepted the mail, and disconnected before its reply.
+      // The server accepted the mail but disconnected before replying.
       if (tries === 2) throw new Unavailable('the mail server is unavailable')
     },
   }

@@ -55,7 +55,7 @@ const feedOf = async (who: Somebody, query = '', at: TestServer = server): Promi
 const said = (lines: readonly Line[]) =>
   lines.map(({ event_type, object_name, source_name }) => [event_type, object_name, ...(source_name === undefined ? [] : [source_name])])
 
-test('the feed shows what one did, in the words of Clowder 1.x, newest first', async t => {
+test('the feed lists the caller’s own actions, newest first, with the event types of Clowder 1.x', async t => {
   const bob = await somebody(server, 'bob')
   const [space, collection] = [await newSpace(bob, 'Lab'), await newCollection(bob, { name: 'Series' })]
   const dataset = await newDataset(bob, { name: 'Plots' })
@@ -101,7 +101,7 @@ test('the feed shows what one did, in the words of Clowder 1.x, newest first', a
   t.deepEqual(await feedOf(eve), [])
 })
 
-test('a file that is gone before the feed is written keeps its name in it', async t => {
+test('the feed shows the name of a file that is deleted before its events are processed', async t => {
   const bob = await somebody(server, 'bob')
   const dataset = await newDataset(bob, { name: 'Short' })
   const events = [
@@ -118,7 +118,7 @@ test('a file that is gone before the feed is written keeps its name in it', asyn
   await activity.handleAll(events.slice(0, 1))
   t.false(
     (await feedOf(bob)).some(line => line.event_type === 'add_tags_file'),
-    'a line without a name is not shown',
+    'an entry without a name is not shown',
   )
   await activity.handleAll(events.slice(1, 2))
   await activity.handleAll(events.slice(2))
@@ -129,7 +129,7 @@ test('a file that is gone before the feed is written keeps its name in it', asyn
   ])
 })
 
-test('events that come again, in any order, change nothing', async t => {
+test('events delivered again, in any order, leave the feed unchanged', async t => {
   const bob = await somebody(server, 'bob')
   const dataset = await newDataset(bob, { name: 'Twice' })
   await bob.put(`/api/datasets/${dataset}/title`, { name: 'Once' })
@@ -141,7 +141,7 @@ test('events that come again, in any order, change nothing', async t => {
   t.deepEqual(await feedOf(bob), before)
 })
 
-test('lines show the current name of a resource', async t => {
+test('entries show the current name of a resource', async t => {
   const bob = await somebody(server, 'bob')
   const space = await newSpace(bob, 'Old space')
   const dataset = await newDataset(bob, { name: 'Old', space: [space] })
@@ -158,7 +158,7 @@ test('lines show the current name of a resource', async t => {
   ])
 })
 
-test('followers see lines about a resource while they may view it', async t => {
+test('followers see entries about a resource only while they may view it', async t => {
   const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
   const space = await newSpace(ann, 'Shared')
   const dataset = await newDataset(ann, { name: 'Followed', space: [space] })
@@ -168,10 +168,10 @@ test('followers see lines about a resource while they may view it', async t => {
   const [line] = (await feedOf(cem)).filter(({ event_type }) => event_type === 'update_dataset_information')
   t.like(line, { object_name: 'Followed on', user: { id: ann.id, email: ann.email } })
   await letIn(ann, space, 'Viewer')
-  t.deepEqual(await feedOf(cem), [], 'one’s own line goes as well: it would tell the name')
+  t.deepEqual(await feedOf(cem), [], 'their own entry is hidden too, since it contains the name')
 })
 
-test('a resource that was attached to an invisible one is not in the feed', async t => {
+test('the feed of a follower does not show that a dataset was added to an invisible space', async t => {
   const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
   const [open, secret] = [await newSpace(ann, 'Open'), await newSpace(ann, 'Secret')]
   const dataset = await newDataset(ann, { name: 'Both', space: [open] })
@@ -184,7 +184,7 @@ test('a resource that was attached to an invisible one is not in the feed', asyn
   t.false(JSON.stringify(lines).includes('Secret'))
 })
 
-test('followers see the deletion of a resource where they may still view its container', async t => {
+test('followers see the deletion of a resource only if they may still view its container', async t => {
   const [ann, cem, dan] = [await somebody(server, 'ann'), await somebody(server, 'cem'), await somebody(server, 'dan')]
   const space = await newSpace(ann, 'Ends')
   const dataset = await newDataset(ann, { name: 'Ending', space: [space] })
@@ -217,12 +217,12 @@ test('an edited comment is shown with its new text', async t => {
     ['add_comment_dataset', 'first', 'Spoken'],
   ])
   t.is((await ann.post(path, { commentText: ' ' })).status, 400)
-  t.is((await bob.post(path, { commentText: 'mine' })).status, 403, 'its author alone')
+  t.is((await bob.post(path, { commentText: 'mine' })).status, 403, 'only the author can edit')
   t.is((await (await somebody(server, 'eve')).post(path, { commentText: 'x' })).status, 404)
   t.is((await ann.post(`/api/comment/${unknownId}/editComment`, { commentText: 'x' })).status, 404)
 })
 
-test('files are followed and unfollowed by those who see them', async t => {
+test('only callers who may view a file can follow and unfollow it', async t => {
   const [ann, eve] = [await somebody(server, 'ann'), await somebody(server, 'eve')]
   const file = await upload(ann.call, await newDataset(ann, { name: 'Watched' }), 'x', 'watched.txt')
   for (const verb of ['follow', 'follow', 'unfollow', 'unfollow']) t.is((await ann.post(`/api/files/${file}/${verb}`)).status, 200)
@@ -238,7 +238,7 @@ test('files are followed and unfollowed by those who see them', async t => {
   }
 })
 
-test('resources deleted with their dataset have no line of their own', async t => {
+test('files deleted with their dataset have no entry of their own', async t => {
   const bob = await somebody(server, 'bob')
   const dataset = await newDataset(bob, { name: 'Full' })
   for (const name of ['a.txt', 'b.txt']) await upload(bob.call, dataset, 'x', name)
@@ -250,7 +250,7 @@ test('resources deleted with their dataset have no line of their own', async t =
   )
 })
 
-test('requests to join concern their sender', async t => {
+test('an accepted request to join is in the feed of its sender, a rejected one is not', async t => {
   const [ann, bob, cid] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'cid')]
   const space = await newSpace(ann, 'Club')
   const at = new Date().toISOString()
@@ -260,7 +260,7 @@ test('requests to join concern their sender', async t => {
   const [line, ...others] = await feedOf(bob)
   t.deepEqual(others, [])
   t.like(line, { event_type: 'acceptrequest_space', object_name: 'Club', targetuser: { id: bob.id, email: bob.email } })
-  t.deepEqual(await feedOf(cid), [], 'who is turned down may not see the space, nor its name')
+  t.deepEqual(await feedOf(cid), [], 'a rejected sender may view neither the space nor its name')
   t.deepEqual(
     said(await feedOf(ann))
       .slice(0, 2)
@@ -269,7 +269,7 @@ test('requests to join concern their sender', async t => {
   )
 })
 
-test('a mention is in the feed of the mentioned user, while they may view the resource', async t => {
+test('a mention is in the feed of the mentioned user as long as they may view the resource', async t => {
   const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
   const space = await newSpace(ann, 'Talk')
   const dataset = await newDataset(ann, { name: 'Talked of', space: [space] })
@@ -282,14 +282,14 @@ test('a mention is in the feed of the mentioned user, while they may view the re
   const [line] = await feedOf(bob)
   t.like(line, { event_type: 'mention_dataset_comment', object_name: 'Talked of', user: { id: bob.id }, targetuser: { id: ann.id } })
   t.is((await mention(ann, bob.id, bob.id)).status, 400)
-  t.is((await mention(ann, ann.id, eve.id)).status, 404, 'a stranger is nobody to ann')
+  t.is((await mention(ann, ann.id, eve.id)).status, 404, 'the mentioned user must be able to view the resource')
   t.is((await mention(bob, bob.id, ann.id)).status, 403, 'a viewer may not comment')
   t.is((await mention(eve, eve.id, eve.id)).status, 404)
   await letIn(ann, space, 'Viewer')
   t.false((await feedOf(bob)).some(({ event_type }) => event_type.startsWith('mention_')))
 })
 
-test('several files are reported in one line by callers with the right to add them', async t => {
+test('callers with permission to add files can report several in one entry', async t => {
   const [ann, eve] = [await somebody(server, 'ann'), await somebody(server, 'eve')]
   const dataset = await newDataset(ann, { name: 'Filled' })
   t.like(await ann.post(`/api/datasets/${dataset}/addFileEvent?fileCount=12`), { status: 200, body: 'added new event' })
@@ -311,10 +311,10 @@ test('an e-mail address is shown only to callers who may view the account', asyn
   t.like(line?.user, { id: ann.id })
   t.false(JSON.stringify(line).includes(ann.email))
   const own = (await feedOf(ann)).find(({ event_type }) => event_type === 'update_dataset_information')
-  t.not(own?.user.avatarURL, line?.user.avatarURL, 'the address of a picture is a digest of the e-mail address')
+  t.not(own?.user.avatarURL, line?.user.avatarURL, 'callers who may not view the account get a generic picture')
 })
 
-test('the feed is read page by page, each line once', async t => {
+test('pages of the feed neither skip nor repeat entries', async t => {
   const bob = await somebody(server, 'bob')
   const dataset = await newDataset(bob, { name: 'Long' })
   for (let at = 0; at < 7; at += 1) await bob.put(`/api/datasets/${dataset}/description`, { description: `${at}` })
@@ -350,7 +350,7 @@ test('comments on own resources are in the feed if enabled', async t => {
   t.deepEqual(await comments(eve), [])
 })
 
-test('a feed that is switched off is not there', async t => {
+test('a disabled feed responds with 404', async t => {
   const other = await bootForTest({ t, plugins, config: { resources: { activity: { disableEvents: true } } } })
   t.is((await (await somebody(other)).get('/api/events')).status, 404)
 })

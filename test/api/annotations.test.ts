@@ -33,7 +33,7 @@ for (const kind of ['files', 'datasets'] as const) {
     return `/api/${kind}/${kind === 'files' ? await upload(person.call, dataset) : dataset}`
   }
 
-  test(`metadata on ${kind} comes back as it was sent, newest first`, async t => {
+  test(`metadata on ${kind} is returned as sent, newest first`, async t => {
     const path = await target(ann)
     const content = { 'with.dot': 1, nested: { list: [1, { a: null }] }, text: 'ü 🍂' }
     t.is(await ok(ann.call(`${path}/metadata.jsonld`, { method: 'POST', json: document(content) })), 'Metadata successfully added to db')
@@ -55,7 +55,7 @@ for (const kind of ['files', 'datasets'] as const) {
     t.true(url.endsWith(path.replace('/api', '')), url)
   })
 
-  test(`metadata on ${kind} can be requested and removed by extractor, whose name is taken literally`, async t => {
+  test(`metadata on ${kind} can be read and removed by extractor, whose name is matched literally`, async t => {
     const path = await target(ann)
     const add = (name: string, version?: string) =>
       ok(ann.call(`${path}/metadata.jsonld`, { method: 'POST', json: document({ name }, { agent: extractor(name, version) }) }))
@@ -96,7 +96,7 @@ for (const kind of ['files', 'datasets'] as const) {
     t.deepEqual(await ok(ann.call(`${path}/metadata.jsonld`)), [])
   })
 
-  test(`metadata on ${kind} takes contexts as clients send them, and none that is no context`, async t => {
+  test(`metadata on ${kind} accepts a @context in every form that clients send and rejects others with 400`, async t => {
     const path = await target(ann)
     const post = (context: unknown) => ann.call(`${path}/metadata.jsonld`, { method: 'POST', json: document({}, { '@context': context }) })
     const url = 'https://clowder.ncsa.illinois.edu/contexts/metadata.jsonld'
@@ -109,7 +109,7 @@ for (const kind of ['files', 'datasets'] as const) {
     t.is((await ok<unknown[]>(ann.call(`${path}/metadata.jsonld`))).length, 5)
   })
 
-  test(`tags on ${kind} are tidied, kept once, and taken off by name`, async t => {
+  test(`tags on ${kind} are normalized, deduplicated and removed by name`, async t => {
     const path = await target(ann)
     const put = (tags: unknown) => ann.call(`${path}/tags`, { method: 'POST', json: { tags } })
     const first = await ok<{ tags: { name: string }[] }>(put(['  red   leaf ', 'oak', 'oak', `${'x'.repeat(120)}`]))
@@ -127,7 +127,7 @@ for (const kind of ['files', 'datasets'] as const) {
     t.deepEqual((await ok<{ tags: string[] }>(ann.call(`${path}/tags`))).tags, [])
   })
 
-  test(`fifty concurrent tags of ${kind} are all stored`, async t => {
+  test(`fifty tags added to ${kind} concurrently are all stored`, async t => {
     const path = await target(ann)
     await Promise.all(Array.from({ length: 50 }, (_, n) => ok(ann.call(`${path}/tags`, { method: 'POST', json: { tags: [`t${n}`] } }))))
     t.is((await ok<{ tags: string[] }>(ann.call(`${path}/tags`))).tags.length, 50)

@@ -16,7 +16,7 @@ import { newPerson } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 import { until } from '../support/until.ts'
 
-// In a separate process: lines are sent every two seconds, and a slow test would receive them twice.
+// In a separate process: entries are sent every two seconds, and a slow test would receive duplicates.
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port
 
 /** Splits octet-counted frames (RFC 6587). */
@@ -37,13 +37,13 @@ const listening = async (t: ExecutionContext, server: Server, port = 0): Promise
   t.teardown(() => server.close())
   return portOf(server)
 }
-/** The lines of the log, in the order of the chain. */
+/** The IDs of the log entries, in chain order. */
 const logged = async (server: TestServer) => {
   const lines = await ok<{ id: string; chain: { id: string; seq: number } }[]>(server.as(server.admin.key)('/api/admin/audit?limit=500'))
   return lines.toSorted((one, other) => one.chain.id.localeCompare(other.chain.id) || one.chain.seq - other.chain.seq).map(({ id }) => id)
 }
 
-/** Sends until all entries were received: the log adds some of its own periodically. Returns those received and those logged. */
+/** Sends until all entries are received: the log periodically adds entries of its own. Returns the IDs received and logged. */
 const everything = (server: TestServer, send: () => Promise<void>, received: () => readonly string[]) =>
   until(
     'all entries to be received',
@@ -63,7 +63,7 @@ const healthOf = async (server: TestServer, id: string) => {
   return plugins.find(plugin => plugin.id === id)
 }
 
-test('syslog: each line is sent once the server is there, in the order of the chain, over TCP', async t => {
+test('syslog: entries are sent over TCP in chain order as soon as the server is reachable', async t => {
   const clock = new FixedClock()
   const messages: string[] = []
   const syslog = (): Server =>
@@ -82,7 +82,7 @@ test('syslog: each line is sent once the server is there, in the order of the ch
   t.like(await healthOf(server, 'audit.syslog'), { ok: true })
   clock.advance(6 * 60_000)
   const health = await until(
-    'it to be unwell',
+    'the health check to fail',
     () => healthOf(server, 'audit.syslog'),
     seen => seen?.ok === false,
   )
@@ -98,15 +98,15 @@ test('syslog: each line is sent once the server is there, in the order of the ch
     /^<109>1 \d{4}-\d\d-\d\dT[\d:.]+Z \S+ pounce \d+ user\.created \[pounce@32473 chain="\w+" seq="\d+" prev="\w{64}" hash="\w{64}"\] \{/,
   )
   await until(
-    'it to be well',
+    'the health check to pass',
     () => healthOf(server, 'audit.syslog'),
     seen => seen?.ok === true,
   )
   await send()
-  t.is(new Set(messages).size, messages.length, 'nothing comes twice without need')
+  t.is(new Set(messages).size, messages.length, 'no entry is sent twice')
 })
 
-test('syslog: over TLS, to a server whose certificate is verified', async t => {
+test('syslog: entries are sent over TLS only if the certificate of the server is trusted', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const certificate = certificateFor('localhost')
@@ -131,7 +131,7 @@ test('syslog: over TLS, to a server whose certificate is verified', async t => {
   }
 })
 
-test('webhook: signed batches come until they are taken, the same one with the same id', async t => {
+test('webhook: a signed batch is retried with the same id until it is accepted', async t => {
   const clock = new FixedClock(new Date().toISOString())
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const taken: AuditEntry[] = []
@@ -156,7 +156,7 @@ test('webhook: signed batches come until they are taken, the same one with the s
   await send()
   const tries = ids.length
   await send()
-  t.is(ids.length, tries, 'not at once again')
+  t.is(ids.length, tries, 'not retried at once')
   clock.advance(waitMs)
   await send()
   t.is(ids.length, tries + 1)
@@ -172,7 +172,7 @@ test('webhook: signed batches come until they are taken, the same one with the s
   t.false(JSON.stringify(taken).includes(server.admin.key))
 })
 
-test('settings that cannot work refuse the start and are named', async t => {
+test('missing and invalid settings prevent the start and are named in the error', async t => {
   await t.throwsAsync(bootForTest({ also: ['audit.syslog'] }), { message: /audit\.syslog\.host/ })
   await t.throwsAsync(bootForTest({ also: ['audit.webhook'] }), { message: /audit\.webhook\.url/ })
   const webhook = { url: 'https://siem.example.org/', secret: 'short' }

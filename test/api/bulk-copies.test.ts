@@ -54,7 +54,7 @@ const pathsIn = async (person: Person, dataset: string): Promise<readonly string
 const foldersIn = async ({ call }: Person, dataset: string): Promise<readonly string[]> =>
   (await ok<{ name: string }[]>(call(`/api/datasets/${dataset}/folders`))).map(({ name }) => name).toSorted()
 
-test('a copy has the bytes, names, tags and what extractors found, belongs to who made it and outlives the original', async t => {
+test('a copy has the bytes, names, tags and extractor metadata, belongs to the caller and outlives the original', async t => {
   const [from, to] = [await newDataset(ann.call), await newDataset(ann.call)]
   const goal = await newFolder(ann.call, to, 'goal')
   const file = await upload(ann.call, from, 'green leaves', 'oak.txt', { type: 'text/plain' })
@@ -102,17 +102,17 @@ test('a folder is copied with all folders and files below it, empty ones include
   t.like(await ended(ann, { to: { dataset: to }, select: { dataset: from, folder: raw, recursive: true } }), { done: 4, failed: 0 })
   t.deepEqual(await pathsIn(ann, to), ['/deep/two.txt', '/one.txt'])
   t.deepEqual(await foldersIn(ann, to), ['/deep', '/deep/empty'])
-  // Everything into one of its own folders: the copies are not copied again.
+  // A dataset into one of its own folders: the copies are not copied again.
   t.like(await ended(ann, { to: { dataset: from, folder: deep }, select: { dataset: from, recursive: true } }), { failed: 0 })
   t.is((await listed(ann, from)).length, 6)
   t.true((await foldersIn(ann, from)).includes('/raw/deep/raw/deep/empty'))
-  // Without subfolders, and with a filter, no tree is copied.
+  // With a filter and without recursion, no subfolders are copied.
   const flat = await newDataset(ann.call)
   t.like(await ended(ann, { to: { dataset: flat }, select: { dataset: from, folder: raw, filter: 'ONE' } }), { done: 1 })
   t.deepEqual(await pathsIn(ann, flat), ['/one.txt'])
 })
 
-test('it takes the right to download at one end and the right to add at the other', async t => {
+test('copying requires permission to download the source and to add to the target', async t => {
   const [ann, bob, eve] = [await somebody(server, 'ann2'), await somebody(server, 'bob2'), await somebody(server, 'eve2')]
   const [source, target] = [await newSpace(ann), await newSpace(ann)]
   const [from, to] = [await newDataset(ann.call, { space: source }), await newDataset(ann.call, { space: target })]
@@ -122,7 +122,7 @@ test('it takes the right to download at one end and the right to add at the othe
     const job = await ended(person as unknown as Person, { to: { dataset, ...(folder ? { folder } : {}) }, resources: files(file) })
     return job.failed === 0 ? 'done' : await codeOf(person as unknown as Person, job)
   }
-  t.is(await copy(bob, own), 'not-found', 'who may not view the file')
+  t.is(await copy(bob, own), 'not-found', 'a caller who may not view the file')
   await letIn(ann, source, 'Viewer', bob)
   t.is(await copy(bob, own), 'forbidden', 'a viewer who may not download')
   await ok(
@@ -132,9 +132,9 @@ test('it takes the right to download at one end and the right to add at the othe
     }),
   )
   t.is(await copy(bob, own), 'done', 'a license that lets everyone download')
-  t.is(await copy(bob, to), 'not-found', 'a target that one may not view')
+  t.is(await copy(bob, to), 'not-found', 'a target that the caller may not view')
   await letIn(ann, target, 'Viewer', bob)
-  t.is(await copy(bob, to), 'forbidden', 'a target that one may only view')
+  t.is(await copy(bob, to), 'forbidden', 'a target that the caller may only view')
   await letIn(ann, target, 'Editor', bob)
   t.is(await copy(bob, to), 'done')
   t.is(await copy(bob, to, await newFolder(bob.call, own, 'elsewhere')), 'not-found', 'a folder of another dataset')
@@ -154,7 +154,7 @@ test('an invalid request is refused at once', async t => {
   t.like(await start({ to: { dataset }, resources: [{ type: 'dataset', id: dataset }] }), { status: 400, code: 'invalid' })
 })
 
-test('a step that is done again makes no second copy, and counts nothing twice', async t => {
+test('a repeated step creates no second copy and counts nothing twice', async t => {
   const [from, to] = [await newDataset(ann.call), await newDataset(ann.call)]
   const ids = await Promise.all(
     Array.from({ length: 5 }, (_, n) => upload(ann.call, from, `${n}`, `f${n}.txt`, { query: 'extract=false' })),
@@ -178,7 +178,7 @@ test('a step that is done again makes no second copy, and counts nothing twice',
   t.truthy(await server.get(Files).get(made[0] ?? ''))
 })
 
-test('a job that is cancelled copies no more', async t => {
+test('a cancelled job copies no more files', async t => {
   const [from, to] = [await newDataset(ann.call), await newDataset(ann.call)]
   const ids = await Promise.all(
     Array.from({ length: 120 }, (_, n) => upload(ann.call, from, `${n}`, `f${n}.txt`, { query: 'extract=false' })),

@@ -43,7 +43,7 @@ const scene = async (name = 'Leaves') => {
 const file = (id: string) => ({ type: 'file', id })
 const folder = (id: string) => ({ type: 'folder', id })
 
-test('chosen files and folders are one ZIP with their paths, each file once', async t => {
+test('the selected files and folders are in one ZIP with their paths, each file once', async t => {
   const { a, root, two } = await scene()
   const answer = await make({ resources: [file(root), file(two), folder(a)] })
   t.is(answer.status, 201)
@@ -59,14 +59,14 @@ test('chosen files and folders are one ZIP with their paths, each file once', as
   ])
 })
 
-test('a folder below another one keeps its path, and a name can be chosen', async t => {
+test('a nested folder keeps its path, and the archive can be named', async t => {
   const { b } = await scene()
   const made = await ok<Made>(make({ resources: [folder(b)], name: 'mine' }))
   t.is(made.filename, 'mine.zip')
   t.deepEqual([...(await fetched(made)).keys()], ['a/b/two.txt'])
 })
 
-test('of several datasets each has a folder, also when they have one name', async t => {
+test('each of several datasets has a folder of its own, even if their names are equal', async t => {
   const [one, other] = [await scene('Same'), await scene('Same')]
   const made = await ok<Made>(make({ resources: [file(one.root), { type: 'dataset', id: other.dataset }] }))
   t.is(made.filename, 'files.zip')
@@ -81,7 +81,7 @@ test('of several datasets each has a folder, also when they have one name', asyn
   )
 })
 
-test('a file in several datasets takes its path in the one that is named', async t => {
+test('a file in several datasets has its path in the dataset specified', async t => {
   const { dataset, one } = await scene()
   const other = await newDataset(ann.call, { name: 'Other' })
   await ok(ann.call(`/api/datasets/${other}/files/${one}`, { method: 'POST', json: {} }))
@@ -89,7 +89,7 @@ test('a file in several datasets takes its path in the one that is named', async
   t.deepEqual([...(await fetched(await ok(make({ resources: [file(one)], dataset })))).keys()], ['a/one.txt'])
 })
 
-test('a dataset that the caller may not view is named without effect', async t => {
+test('specifying a dataset that the caller may not view has no effect', async t => {
   const { dataset: hidden, one } = await scene('Secret')
   const shown = await newDataset(ann.call, { name: 'Shown' })
   await ok(ann.call(`/api/datasets/${shown}/files/${one}`, { method: 'POST', json: {} }))
@@ -103,7 +103,7 @@ test('a dataset that the caller may not view is named without effect', async t =
   t.deepEqual([...(await unzip(bytes)).keys()], ['one.txt'])
 })
 
-test('a download that broke off is resumed, and the files are those of the moment', async t => {
+test('an interrupted download can be resumed; after a selected file is deleted, the archive responds with 404', async t => {
   const { root, two } = await scene()
   const made = await ok<Made>(make({ resources: [file(root), file(two)] }))
   const path = `/api/archives/${made.id}`
@@ -117,7 +117,7 @@ test('a download that broke off is resumed, and the files are those of the momen
   t.is((await ann.call(path)).status, 404)
 })
 
-test('everything chosen must be the caller’s to download, now and then', async t => {
+test('the caller must be allowed to download everything selected, at creation and at download', async t => {
   const { dataset, a, root } = await scene()
   for (const resources of [
     [file(root)],
@@ -141,7 +141,7 @@ test('everything chosen must be the caller’s to download, now and then', async
   t.is((await ann.call(`/api/archives/${unknownId}`)).status, 404)
 })
 
-test.serial('an address is valid for a day and then forgotten', async t => {
+test.serial('the URL of an archive is valid for a day and then deleted', async t => {
   const { root } = await scene()
   const { id } = await ok<Made>(make({ resources: [file(root)] }))
   clock.advance(23 * 60 * 60 * 1000)

@@ -25,7 +25,7 @@ const agent = (kind: 'cat:extractor' | 'cat:user') => ({
   ...(kind === 'cat:user' ? { user_id: `http://any/api/users/${ann.id}` } : { extractor_id: 'https://any/extractors/x/1.0' }),
 })
 
-/** A dataset with a file in the root and one in a/b, both with metadata of an extractor and of a person. */
+/** A dataset with a file in the root and one in a/b. The dataset and the latter have metadata from an extractor and from a user. */
 const original = async () => {
   const dataset = await newDataset(ann.call, { name: 'Leaves', description: 'of last year' })
   const a = await newFolder(ann.call, dataset, 'a')
@@ -43,7 +43,7 @@ const original = async () => {
 const listed = async (dataset: string) =>
   (await ann.get(`/api/datasets/${dataset}/files`)).body as readonly { id: string; filename: string; folders?: { name: string } }[]
 
-test.serial('a copy has the folders, the files and what extractors found, and belongs to the space', async t => {
+test.serial('a copy has the folders, files and extractor metadata of the original and belongs to the space', async t => {
   await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const [space, from] = [await newSpace(ann), await original()]
@@ -97,7 +97,7 @@ test('a copy has thumbnails of its own, which outlive the original', async t => 
   const [space, dataset] = [await newSpace(ann), await newDataset(ann.call)]
   await letIn(ann, space, 'Viewer', bob)
   const file = await uploadData(ann.call, dataset, 'picture.png', 'image/png')
-  await until('the thumbnail', async () => (await datasets.get(dataset))?.thumbnail)
+  await until('the thumbnail to be set', async () => (await datasets.get(dataset))?.thumbnail)
   await extracted(ann.call, file)
   await server.drained(60_000)
   const before = (await files.get(file))?.thumbnail
@@ -114,7 +114,7 @@ test('a copy has thumbnails of its own, which outlive the original', async t => 
   t.is((await bob.get(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
 })
 
-test('shared bytes stay until the last of those that share them goes', async t => {
+test('shared bytes are kept until the last file that refers to them is deleted', async t => {
   const [space, from] = [await newSpace(ann), await original()]
   const [one, two] = [await copied(from.dataset, space), await copied(from.dataset, space)]
   const blob = (await files.get(from.deep))?.blob ?? ''
@@ -130,7 +130,7 @@ test('shared bytes stay until the last of those that share them goes', async t =
   t.is(await blobs.stat(blob), undefined)
 })
 
-test('a copy that is made while its original is deleted has bytes for every file it has', async t => {
+test('a copy made while the original is being deleted has the bytes of each of its files', async t => {
   const space = await newSpace(ann)
   for (let n = 0; n < 8; n++) {
     const from = await original()
@@ -149,7 +149,7 @@ test('a copy that is made while its original is deleted has bytes for every file
   }
 })
 
-test.serial('a copy that fails leaves nothing', async t => {
+test.serial('a failed copy leaves nothing behind', async t => {
   await server.drained(60_000)
   const [space, from] = [await newSpace(ann), await original()]
   await server.drained(60_000)
@@ -162,7 +162,7 @@ test.serial('a copy that fails leaves nothing', async t => {
   t.is((await ann.get(`/api/files/${from.deep}`)).status, 200)
 })
 
-test('only the author copies a dataset, into a space where they may add', async t => {
+test('only the author can copy a dataset, and only into a space they may add to', async t => {
   const [mine, hers, from] = [await newSpace(ann), await newSpace(eve), await original()]
   await letIn(ann, mine, 'Editor', bob)
   await ann.post(`/api/spaces/${mine}/addDatasetToSpace/${from.dataset}`)

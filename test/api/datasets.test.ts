@@ -23,7 +23,7 @@ const ok = { status: 'success' }
 const recordOf = (id: string) => server.get(Datasets).get(id)
 const own = (person: Somebody) => idsOf(person.get('/api/datasets/canEdit?limit=0'))
 
-test('a dataset is made and shown in the same shape everywhere', async t => {
+test('a dataset is created and has the same representation in every response', async t => {
   const ann = await somebody(server)
   const [space, collection] = [await newSpace(ann), await newCollection(ann)]
   const id = await newDataset(ann, { name: 'Größe – 観測', description: 'a\nb', space: [space], collection: [collection] })
@@ -48,7 +48,7 @@ test('a dataset is made and shown in the same shape everywhere', async t => {
   t.like(await recordOf(id), { access: 'DEFAULT', isPublic: false, collections: [collection], state: 'live' })
 })
 
-test('a dataset that is not well described is refused and not made', async t => {
+test('an invalid dataset is refused and not created', async t => {
   const ann = await somebody(server)
   const wrong: readonly object[] = [
     {},
@@ -71,7 +71,7 @@ test('a dataset that is not well described is refused and not made', async t => 
   t.is((await ann.post('/api/datasets/createempty', { name: 'n', space: ['default'], collection: '' })).status, 200)
 })
 
-test('a dataset goes only where its maker may add things', async t => {
+test('a dataset can be created only in spaces and collections that its author may add to', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, collection] = [await newSpace(ann), await newCollection(ann)]
   await letIn(ann, space, 'Viewer', bob)
@@ -81,7 +81,7 @@ test('a dataset goes only where its maker may add things', async t => {
   t.deepEqual(await own(bob), [])
 })
 
-test('malformed, unknown and removed ids are answered alike', async t => {
+test('malformed, unknown and deleted ids get the same response', async t => {
   const ann = await somebody(server)
   const id = await newDataset(ann)
   for (let n = 0; n < 2; n++) t.deepEqual((await ann.remove(`/api/datasets/${id}`)).body, ok)
@@ -96,7 +96,7 @@ test('malformed, unknown and removed ids are answered alike', async t => {
   }
 })
 
-test('the description of a dataset can be changed by editors only, and a change updates its date', async t => {
+test('only editors can change the title and description of a dataset, and a change updates its date', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newDataset(ann)
   const path = `/api/datasets/${id}`
@@ -114,7 +114,7 @@ test('the description of a dataset can be changed by editors only, and a change 
   t.deepEqual(await recordOf(id), record)
 })
 
-test('creators are appended, moved and removed', async t => {
+test('creators are appended, reordered and removed', async t => {
   const ann = await somebody(server)
   const id = await newDataset(ann)
   const path = `/api/datasets/${id}/creator`
@@ -140,7 +140,7 @@ test('no creator is lost when many are added at once', async t => {
   t.deepEqual((await recordOf(id))?.creators.toSorted(), names.toSorted())
 })
 
-test('a license is taken with its short texts written out', async t => {
+test('a license is stored with its abbreviations expanded', async t => {
   const ann = await somebody(server)
   const id = await newDataset(ann)
   const license = {
@@ -194,7 +194,7 @@ test('read access follows the access setting and the spaces', async t => {
   t.is((await ann.put(`/api/datasets/${here}/access?access=OPEN`)).status, 400)
 })
 
-test('a dataset enters and leaves spaces with the rights for both ends', async t => {
+test('adding a dataset to a space requires permission on both; a viewer of the space can remove only their own', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const dataset = await newDataset(bob)
@@ -214,7 +214,7 @@ test('a dataset enters and leaves spaces with the rights for both ends', async t
   t.deepEqual((await ann.post(path('removeDataset', anns))).body, { isTrial: 'false' })
 })
 
-test('a dataset enters and leaves collections', async t => {
+test('a dataset can be added to a collection and removed from it', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const collection = await newCollection(ann)
   const [anns, bobs] = [await newDataset(ann), await newDataset(bob)]
@@ -241,7 +241,7 @@ test('a dataset enters and leaves collections', async t => {
   t.is((await ann.post(`/api/collections/${unknownId}/datasets/${anns}`)).status, 404)
 })
 
-test('a removed collection is left by its datasets', async t => {
+test('a deleted collection is removed from its datasets', async t => {
   const ann = await somebody(server)
   const collection = await newCollection(ann)
   const made = [await newDataset(ann, { collection }), await newDataset(ann, { collection })]
@@ -251,7 +251,7 @@ test('a removed collection is left by its datasets', async t => {
   for (const id of made) t.deepEqual((await recordOf(id))?.collections, [])
 })
 
-test('the trash hides a dataset from everything but its author, and gives it back', async t => {
+test('a dataset in the trash is visible only to its author and can be restored', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -270,7 +270,7 @@ test('the trash hides a dataset from everything but its author, and gives it bac
   t.deepEqual(await idsOf(bob.get(`/api/spaces/${space}/datasets`)), [id])
 })
 
-test('the trash is listed with the longest there last, emptied, and cleared of what is old', async t => {
+test('the trash is listed latest first, cleared of old datasets by admins, and emptied', async t => {
   const ann = await somebody(server)
   const made = [await newDataset(ann), await newDataset(ann), await newDataset(ann)]
   for (const id of made) await ann.remove(`/api/datasets/${id}`)
@@ -290,7 +290,7 @@ test('the trash is listed with the longest there last, emptied, and cleared of w
   t.deepEqual(await idsOf(ann.get('/api/datasets/listTrash')), [])
 })
 
-test('lists go by title, date and direction', async t => {
+test('lists are filtered by title, date and direction', async t => {
   const ann = await somebody(server)
   const made: string[] = []
   for (let n = 1; n <= 5; n++) {
@@ -322,7 +322,7 @@ test('lists go by title, date and direction', async t => {
   }
 })
 
-test('pages miss and repeat nothing, also among datasets of the same instant', async t => {
+test('pages neither skip nor repeat datasets, even with equal creation times', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const made: string[] = []
@@ -340,7 +340,7 @@ test('pages miss and repeat nothing, also among datasets of the same instant', a
   t.deepEqual((await allIds(ann.get, `/api/datasets/canEdit?limit=3&when=b&date=${date}`)).toSorted(), made.slice(0, 8).toSorted())
 })
 
-test('following is noted and undone', async t => {
+test('a dataset can be followed and unfollowed', async t => {
   const ann = await somebody(server)
   const id = await newDataset(ann)
   t.deepEqual((await ann.post(`/api/datasets/${id}/follow`)).body, ok)
@@ -351,7 +351,7 @@ test('following is noted and undone', async t => {
   t.is((await nobody.post(`/api/datasets/${id}/follow`)).status, 401)
 })
 
-test('a removed space is left by any number of datasets, whatever their state', async t => {
+test('a deleted space is removed from any number of datasets, whatever their state', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const datasets = server.get(Datasets)
@@ -364,7 +364,7 @@ test('a removed space is left by any number of datasets, whatever their state', 
   t.is(after.size, 450)
 })
 
-test('datasets that are made while their space opens or closes end up as it does', async t => {
+test('datasets created while their space becomes public or private end up with its access', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   for (const access of ['PUBLIC', 'PRIVATE', 'PUBLIC'] as const) {
