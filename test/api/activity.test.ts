@@ -350,7 +350,7 @@ test('comments on own resources are in the feed if enabled', async t => {
   t.deepEqual(await comments(eve), [])
 })
 
-test('a disabled feed responds with 404', async t => {
+test('requests to a disabled feed get 404', async t => {
   const other = await bootForTest({ t, plugins, config: { resources: { activity: { disableEvents: true } } } })
   t.is((await (await somebody(other)).get('/api/events')).status, 404)
 })

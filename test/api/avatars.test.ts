@@ -40,7 +40,7 @@ test('names in other scripts and names without letters get a picture too', async
   }
 })
 
-test('an invalid picture URL responds with 400 or 404', async t => {
+test('an invalid picture URL is rejected with 400 or 404', async t => {
   for (const picture of ['', 'ABC-1', 'A', '%3Cb%3E-1', 'AB-16', 'AB--1', 'AB-1%0A', 'x'.repeat(5000)])
     t.true([400, 404].includes((await fetch(`${server.url}/api/avatars/${picture}`)).status), picture.slice(0, 20))
 })

@@ -103,7 +103,7 @@ test('specifying a dataset that the caller may not view has no effect', async t 
   t.deepEqual([...(await unzip(bytes)).keys()], ['one.txt'])
 })
 
-test('an interrupted download can be resumed; after a selected file is deleted, the archive responds with 404', async t => {
+test('an interrupted download can be resumed; once a selected file is deleted, it gets 404', async t => {
   const { root, two } = await scene()
   const made = await ok<Made>(make({ resources: [file(root), file(two)] }))
   const path = `/api/archives/${made.id}`

@@ -12,7 +12,7 @@ let ann: Person
 let bob: Person
 const bus = new FakeBus()
 
-/** Each processes other events; all of them run automatically. */
+/** Each processes different events; all are enabled. */
 const extractors: Readonly<Record<string, object>> = {
   'e.metadata': { metadata: ['added.*', 'removed.*'] },
   'e.echo': { metadata: ['added.file'] },
@@ -64,7 +64,7 @@ test.serial('metadata on a file is sent once per dataset that holds it, with its
   t.like(source, { id: { resourceType: "'metadata" }, extra: {} })
 })
 
-test.serial('removed metadata is sent without its content, also when the file leaves', async t => {
+test.serial('removed metadata is sent without its content, also when the file is deleted', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset, 'x')
   await during(() => annotate('files', file, { width: 3 }))
@@ -92,7 +92,7 @@ test.serial('metadata on a file in no dataset is not sent', async t => {
   t.deepEqual(await during(() => annotate('files', id, { a: 1 })), [])
 })
 
-test.serial('an extractor is not woken by its own metadata, nor by what another one makes of it', async t => {
+test.serial('an extractor is not triggered by its own metadata, nor by metadata that another one derives from it', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset, 'x')
   const first = await during(() => annotate('files', file, { a: 1 }, 'e.echo'))
@@ -103,7 +103,7 @@ test.serial('an extractor is not woken by its own metadata, nor by what another 
   t.deepEqual(briefly(await during(() => annotate('files', other, { a: 3 }, 'e.metadata'))), ['e.echo clowder.metadata.added.file'])
 })
 
-test.serial('several files at once make one message, with their names as Scala prints a list', async t => {
+test.serial('several files uploaded together make one message, with their names formatted as a Scala List', async t => {
   const dataset = await newDataset(ann.call)
   const files = [await upload(ann.call, dataset, 'abc', 'a.csv'), await upload(ann.call, dataset, 'de', 'b.csv')]
   const elsewhere = await upload(ann.call, await newDataset(ann.call), 'x')
@@ -128,7 +128,7 @@ test.serial('several files at once make one message, with their names as Scala p
   t.like(await refusal(post(path.replace(dataset, unknownId))), { status: 404 })
 })
 
-test.serial('metadata is sent whatever route it was added by, and that of collections and spaces is not', async t => {
+test.serial('metadata is sent whichever route added it; metadata on collections and spaces is not sent', async t => {
   const dataset = await newDataset(ann.call)
   const [one, two] = [await upload(ann.call, dataset, 'x'), await upload(ann.call, dataset, 'y')]
   const post = (path: string, json: object) => ok<{ id: string }>(ann.call(path, { method: 'POST', json }))

@@ -63,7 +63,7 @@ test('a later heartbeat replaces a public extractor only when its version differ
   t.like(await shown(ann.call, 'r.versions'), { id, description: 'changed', version: '1.1' })
 })
 
-test('an unchanged heartbeat writes nothing, also after another extractor was registered', async t => {
+test('an unchanged heartbeat writes nothing, even after another extractor was registered', async t => {
   const info = extractorInfo('r.unchanged')
   await bus.introduce(info)
   const { updated } = await shown(ann.call, 'r.unchanged')
@@ -74,7 +74,7 @@ test('an unchanged heartbeat writes nothing, also after another extractor was re
   t.is((await shown(ann.call, 'r.unchanged'))['updated'], updated)
 })
 
-test('a heartbeat that is broken, or claims what is not its own, changes nothing', async t => {
+test('an invalid heartbeat, or one that claims the name of another extractor, changes nothing', async t => {
   const image = await shown(ann.call, 'pounce.image')
   const broken: Record<string, unknown>[] = [
     { name: 'r.broken' },
@@ -109,7 +109,7 @@ test('a heartbeat is accepted after a malformed or identical one of the same nam
   t.like(await shown(ann.call, 'r.repeated?extractor_key=k1'), { description: 'changed' })
 })
 
-test('a private extractor is listed, shown and changed by its owner only', async t => {
+test('only the owner can list, read and change a private extractor', async t => {
   const info = extractorInfo('r.secret', { unique_key: 'k1' })
   await bus.introduce(info, ann.email)
   t.deepEqual(await names(ann.call).then(all => all.filter(name => name === 'r.secret')), ['r.secret'])
@@ -132,7 +132,7 @@ test('a private extractor is listed, shown and changed by its owner only', async
   t.like(await shown(ann.call, 'r.secret?extractor_key=k1'), { id: own['id'], description: 'better', permissions: own['permissions'] })
 })
 
-test('over HTTP a private extractor names its owner, who is the caller', async t => {
+test('over HTTP, callers can register private extractors for themselves only, admins for any user', async t => {
   const info = extractorInfo('r.http')
   const query = (key: string, user?: string) => `?${new URLSearchParams({ extractor_key: key, ...(user && { user }) })}`
   t.like(await ok(register(ann.call, info, query('k', ann.email))), { status: 'OK' })
@@ -148,7 +148,7 @@ test('over HTTP a private extractor names its owner, who is the caller', async t
   t.true((await names(bob.call)).includes('r.http'))
 })
 
-test('an unchanged registration is accepted from any caller; a change only from the one who registered it', async t => {
+test('an unchanged registration is accepted from any caller; a change by another caller requires an admin', async t => {
   await bus.introduce(extractorInfo('r.again'))
   t.like(await ok(register(bob.call, extractorInfo('r.again'))), { status: 'OK' })
   t.like(await refusal(register(bob.call, extractorInfo('r.again', { description: 'mine' }))), { status: 403 })
@@ -156,7 +156,7 @@ test('an unchanged registration is accepted from any caller; a change only from 
   t.like(await shown(bob.call, 'r.again'), { description: 'better', repository: [{ repType: 'git', repUrl: 'x' }] })
 })
 
-test('all problems are reported at once, in the form of v1', async t => {
+test('all problems are reported at once, in the v1 format', async t => {
   const answer = await register(ann.call, { name: 'r.wrong', version: 2, repository: 'x' })
   t.is(answer.status, 400)
   const missing = [{ msg: 'error.path.missing', args: [] }]
@@ -172,7 +172,7 @@ test('all problems are reported at once, in the form of v1', async t => {
   })
 })
 
-test('categories are compared in any case, and any of those named will do', async t => {
+test('categories match case-insensitively, and one of those requested is sufficient', async t => {
   await bus.introduce(extractorInfo('r.convert', { categories: ['CONVERT', 'SILENT'] }))
   await bus.introduce(extractorInfo('r.archive', { categories: ['ARCHIVE'] }))
   t.deepEqual((await names(ann.call, '?categories=archive&categories=Silent')).sort(), ['r.archive', 'r.convert'])
@@ -180,7 +180,7 @@ test('categories are compared in any case, and any of those named will do', asyn
   t.is((await server.as()('/api/extractions/extractors_names')).status, 401)
 })
 
-test('labels are made, changed and removed by admins', async t => {
+test('only admins can create, change and delete labels', async t => {
   const path = '/api/extractors/labels'
   const json = { name: 'Trees', category: 'Kind', extractors: ['r.others'] }
   const made = await ok<{ id: string }>(admin(path, { method: 'POST', json }))
@@ -203,7 +203,7 @@ test('labels are made, changed and removed by admins', async t => {
   t.is((await server.as()(path)).status, 401)
 })
 
-test('an extractor that was removed comes back with its next heartbeat, and is not enabled', async t => {
+test('a deleted extractor is registered again by its next heartbeat but not enabled', async t => {
   await bus.introduce(extractorInfo('r.returns'))
   await ok(admin('/api/extractions/r.returns/delete', { method: 'DELETE' }))
   t.is((await ann.call('/api/extractors/r.returns')).status, 404)
@@ -213,7 +213,7 @@ test('an extractor that was removed comes back with its next heartbeat, and is n
   t.like(await ok(admin('/api/extractions/no.such/delete', { method: 'DELETE' })), { status: 'success' })
 })
 
-test('a flood of made-up extractors stops at a thousand, and harms none of those that are known', async t => {
+test('registration stops at a thousand extractors, and known extractors are kept', async t => {
   const flooded = await bootForTest({ t, also: [flood.plugin] })
   for (let n = 0; n < 1010; n++) await flood.introduce(extractorInfo(`flood.${n}`))
   const all = await ok<{ name: string }[]>(flooded.as(flooded.admin.key)('/api/extractors'))

@@ -15,7 +15,7 @@ test('a registration is at most 64 kB long', async t => {
   t.is((await register(60_000)).status, 200)
 })
 
-test('registered extractors per account are limited, and existing ones can be changed', async t => {
+test('the number of extractors per account is limited; at the limit, existing ones can be changed', async t => {
   const server = await bootForTest({ t, config: { resources: { extractions: { maxPerOwner: 2 } } } })
   const [ann, bob] = [await newPerson(server, 'ann'), await newPerson(server, 'bob')]
   const admin = server.as(server.admin.key)
@@ -28,7 +28,7 @@ test('registered extractors per account are limited, and existing ones can be ch
   for (const name of ['c.one', 'c.two', 'c.three']) await ok(admin('/api/extractors', json(name)))
 })
 
-test('the list has every extractor once, by name, however many pages it is read in', async t => {
+test('the list contains every extractor once, sorted by name', async t => {
   const server = await bootForTest({ t })
   const admin = server.as(server.admin.key)
   const names = Array.from({ length: 45 }, (_, n) => `list.${String(n).padStart(2, '0')}`)

@@ -13,7 +13,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test('versions of a file are those with its name in its folder, newest first, for callers who may view it', async t => {
+test('versions of a file are the files with its name in its folder, newest first, for callers who may view it', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'a')
   const first = await upload(ann.call, dataset, 'one', 'x.csv')

@@ -83,7 +83,7 @@ const alike = async (
     }
 }
 
-test('a condition on what may not be seen is not answered', async t => {
+test('conditional requests for an invisible resource reveal nothing', async t => {
   await alike(t, { 'if-none-match': etag })
   await alike(t, { 'if-none-match': '*' })
   await alike(t, { 'if-match': '*' })
@@ -93,7 +93,7 @@ test('a condition on what may not be seen is not answered', async t => {
   t.is((await raw(`/api/files/${file}`, ann.key, { 'if-none-match': etag })).status, 304)
 })
 
-test('a part of what may not be seen is not given, nor is its length', async t => {
+test('range requests for an invisible resource reveal neither content nor length', async t => {
   await alike(t, { range: 'bytes=0-3' })
   await alike(t, { range: 'bytes=999999-' })
   await alike(t, { range: 'bytes=0-3', 'if-range': etag })
@@ -112,7 +112,7 @@ test('HEAD and OPTIONS of an invisible resource reveal nothing', async t => {
   }
 })
 
-test('refusals are alike in every form that a client can request', async t => {
+test('an invisible resource looks like a missing one in every format that a client can request', async t => {
   for (const accept of ['application/json', 'application/problem+json', 'text/html', 'text/csv', '*/*;q=0', 'application/zip', 'nonsense'])
     await alike(t, { accept })
   await alike(t, { 'accept-encoding': 'br, gzip' })
@@ -121,7 +121,7 @@ test('refusals are alike in every form that a client can request', async t => {
   t.like(JSON.parse(problem.text), { status: 404, code: 'not-found' })
 })
 
-test('no answer is a script, whatever callback is requested', async t => {
+test('no response is JSONP, whatever callback is requested', async t => {
   await alike(t, {}, 'GET', '?callback=steal')
   const own = await raw(`/api/datasets/${dataset}?callback=steal`, ann.key)
   t.is(own.headers['content-type'], 'application/json')
@@ -129,7 +129,7 @@ test('no answer is a script, whatever callback is requested', async t => {
   t.is(own.headers['x-content-type-options'], 'nosniff')
 })
 
-test('headers that name another method, host, address or path change nothing', async t => {
+test('headers that override method, host, address, user or path have no effect', async t => {
   const overrides = ['x-http-method-override', 'x-http-method', 'x-method-override'].map(name => ({ [name]: 'DELETE' }))
   for (const headers of overrides) {
     t.is((await raw(`/api/datasets/${dataset}`, ann.key, headers)).status, 200)
@@ -151,7 +151,7 @@ test('headers that name another method, host, address or path change nothing', a
     await alike(t, { [name]: name.includes('user') ? ann.email : '127.0.0.1' })
 })
 
-test('links come from the configured address, whatever host a request names', async t => {
+test('links use the configured base URL, whatever host a request names', async t => {
   for (const headers of [
     { host: 'evil.example.org' },
     { 'x-forwarded-host': 'evil.example.org', 'x-forwarded-proto': 'https' },
@@ -170,7 +170,7 @@ test('links come from the configured address, whatever host a request names', as
     }
 })
 
-test('no other spelling of a path leads to what it names', async t => {
+test('no alternative spelling of a path reaches the resource', async t => {
   const id = `files/${file}`
   const spellings = [
     ...[`/api/datasets/../${id}`, `/api/./${id}`, `//api/${id}`, `/api//${id}`, `/api/${id}/.`, `/api/${id}.`, `/api/${id}..`],
@@ -200,12 +200,12 @@ test('no other spelling of a path leads to what it names', async t => {
       t.notRegex(answer.text, new RegExp(word), spelling)
       t.true(answer.status >= 400 || spelling.startsWith('/api/version'), `${spelling}: ${answer.status}`)
     }
-    // Nor does it help the owner: one resource has one address.
+    // Not for the owner either: a resource has exactly one URL.
     if (!spelling.startsWith('/api/version?')) t.true((await raw(spelling, ann.key)).status >= 400, spelling)
   }
 })
 
-test('a slash at the end leads to the address without it, for any caller and whatever is there', async t => {
+test('a trailing slash redirects with 301, for any caller and whether or not the resource exists', async t => {
   for (const key of [ann.key, eve.key, undefined])
     for (const id of [file, 'f'.repeat(24)]) {
       const { status, headers, text } = await raw(`/api/files/${id}/`, key)

@@ -9,7 +9,7 @@ import { somebody } from '../support/spaces-and-people.ts'
 const path = '/api/geostreams/datapoints'
 const hourMs = 3_600_000
 
-test('sums of long readings by fine bins are refused with what would be right, also those of many streams together', async t => {
+test('bins too fine for long readings are refused with alternatives, also in total over several streams', async t => {
   const server = await bootForTest({ t, config: { http: { budgets: { export: { account: { maxPerMinute: 6000 } } } } } })
   const ann = await somebody(server, 'ann')
   const sensor = await newSensor(ann)
@@ -34,7 +34,7 @@ test('sums of long readings by fine bins are refused with what would be right, a
   t.is((await ann.get(`${path}/trends?binning=month`)).status, 200)
 })
 
-test('a reading that overlaps too many bins is named by its times', async t => {
+test('the error for a reading that overlaps too many bins specifies its times', async t => {
   const server = await bootForTest({ t })
   const ann = await somebody(server, 'ann')
   const stream = await newStream(ann, await newSensor(ann))
@@ -46,7 +46,7 @@ test('a reading that overlaps too many bins is named by its times', async t => {
   }
 })
 
-test('the work ends when the client is gone', async t => {
+test('binning is aborted when the client disconnects', async t => {
   const left = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const store = new (class extends MemoryGeoStore {

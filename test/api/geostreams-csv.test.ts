@@ -79,7 +79,7 @@ const tableOf = async (query: string, by = ann) => {
   return { answer, text, head, rows, at: (row: number, name: string) => rows[row]?.[head.indexOf(name)] }
 }
 
-test('the table has the columns of Clowder, quoted, and a line for each datapoint', async t => {
+test('the table has the columns of Clowder, quoted, and a row for each datapoint', async t => {
   const stream = await filled(ann, sensor, [
     { nitrate: 3.5, site: 'A1' },
     { nitrate: -2, ok: true, none: null },
@@ -99,13 +99,13 @@ test('the table has the columns of Clowder, quoted, and a line for each datapoin
   t.true(rows.every(row => row.length === 14))
 })
 
-test('nothing found is a head alone', async t => {
+test('an empty result has only a header row', async t => {
   const stream = await newStream(ann, sensor)
   const { text } = await tableOf(`&stream_id=${stream}`)
   t.is(text, '"id","created","start_time","end_time","longitude","latitude","altitude","stream_id","sensor_id","sensor_name"\r\n')
 })
 
-test('what is nested has a column for each leaf, named by its last name, or by all where two would be called the same', async t => {
+test('nested properties have a column for each leaf, named by its key, or by its path if keys collide', async t => {
   const stream = await filled(ann, sensor, [
     { a: { x: 1, y: { z: 2 } }, b: { x: 3 }, list: [1, { q: '"' }], empty: {} },
     { a: 5, id: 'own', 'dotted.name|x': 6 },
@@ -119,7 +119,7 @@ test('what is nested has a column for each leaf, named by its last name, or by a
   t.deepEqual([at(1, 'a'), at(1, 'a|x'), at(1, 'properties|id'), at(1, 'dotted.name|x')], ['5', '', 'own', '6'])
 })
 
-test('a name with the separator in it is distinguished from something nested', async t => {
+test('a key that contains the separator is distinguished from a nested property', async t => {
   const stream = await filled(ann, await newSensor(ann), [{ 'a|x': 1, a: { x: 2 }, x: 3 }])
   const {
     head,
@@ -130,7 +130,7 @@ test('a name with the separator in it is distinguished from something nested', a
   t.deepEqual([values['a|x'], values['a|x (2)'], values['x']].toSorted(), ['1', '2', '3'])
 })
 
-test('texts that a spreadsheet would run are made harmless; numbers stay numbers, as texts too', async t => {
+test('strings that a spreadsheet would evaluate are escaped; numbers, even as strings, are unchanged', async t => {
   const texts = ['=1+1', '+1', '-2.5e3', '-x', '@SUM(A1)', '\tx', '\r=x', 'a"b', 'a\r\nb', '', 'ünï', '-', '=']
   const stream = await filled(
     ann,
@@ -149,13 +149,13 @@ test('texts that a spreadsheet would run are made harmless; numbers stay numbers
   t.deepEqual((await tableOf(`&stream_id=${names}`)).head.slice(4, 6), ["'=cmd", 'a"b,c'])
 })
 
-test('properties that have the names of what every object has are columns like others', async t => {
+test('properties named like members of Object.prototype are ordinary columns', async t => {
   const stream = await filled(ann, sensor, [{ toString: 1, hasOwnProperty: 'x' }, { other: 2 }])
   const { at } = await tableOf(`&stream_id=${stream}`)
   t.deepEqual([at(0, 'toString'), at(0, 'hasOwnProperty'), at(1, 'toString'), at(1, 'hasOwnProperty')], ['1', 'x', '', ''])
 })
 
-test('for other geometries than points the first position is written', async t => {
+test('for geometries other than points, the first position is written', async t => {
   const line = {
     type: 'LineString',
     coordinates: [
@@ -172,7 +172,7 @@ test('for other geometries than points the first position is written', async t =
   t.deepEqual([table.at(0, 'longitude'), table.at(0, 'latitude'), table.at(0, 'altitude')], ['9', '10', '11'])
 })
 
-test('of a long table every value has its place, also what nobody had seen when it began', async t => {
+test('every value of a long table is in its column, even if the property first occurs in a late row', async t => {
   const many: Properties[] = Array.from({ length: 2500 }, (_, n) => ({ n, a: { x: n } }))
   many[2400] = { late: 1, n: { deep: 2 }, a: { x: 3, y: { z: 4 } } }
   many[2401] = { a: 'text' }
@@ -186,7 +186,7 @@ test('of a long table every value has its place, also what nobody had seen when 
   t.is(at(2401, 'a'), 'text')
 })
 
-test('named attributes are the only columns, and a page is a table of its own', async t => {
+test('only requested attributes are columns, and each page is a table of its own', async t => {
   const stream = await filled(ann, sensor, [{ a: 1, b: 2, source: 's' }, { b: 3 }, { a: 4 }])
   const { head, rows } = await tableOf(`&stream_id=${stream}&attributes=a`)
   t.deepEqual(head.slice(4, -6), ['a', 'source'])
@@ -197,7 +197,7 @@ test('named attributes are the only columns, and a page is a table of its own', 
   t.regex(page.answer.headers.get('link') ?? '', /rel="next"/)
 })
 
-test('settings name the separator, keep what leads to a name, and leave columns out', async t => {
+test('settings change the separator, keep key prefixes and omit columns', async t => {
   const resources = {
     geostreams: {
       csvSeparator: '.',
@@ -221,7 +221,7 @@ const opened = async (query: string): Promise<IncomingMessage> => {
 }
 
 for (const format of ['json', 'geojson', 'csv'])
-  test.serial(`a store that becomes unavailable in the middle of ${format} ends the connection, never the answer`, async t => {
+  test.serial(`a store failure in the middle of ${format} aborts the connection instead of ending the response`, async t => {
     store.stream = await newStream(ann, sensor)
     store.pieces = 50
     store.failAfter = 20
@@ -236,13 +236,13 @@ for (const format of ['json', 'geojson', 'csv'])
   })
 
 for (const format of ['json', 'csv'])
-  test.serial(`no more of ${format} is read than the client consumes`, async t => {
+  test.serial(`no more ${format} is read from the store than the client consumes`, async t => {
     store.stream = await newStream(ann, sensor)
     store.pieces = 100_000
     const answer = await opened(`?format=${format}`)
     answer.pause()
     let before = -1
-    await until('the reading to stand still', async () => {
+    await until('reading to pause', async () => {
       const isStill = before === store.given && before > 0
       before = store.given
       return isStill
@@ -252,7 +252,7 @@ for (const format of ['json', 'csv'])
     store.pieces = 0
   })
 
-test.serial('a long answer takes no more memory than a short one', async t => {
+test.serial('a long response uses no more memory than a short one', async t => {
   store.stream = await newStream(ann, sensor)
   const heap = async (pieces: number): Promise<number> => {
     store.pieces = pieces

@@ -26,7 +26,7 @@ const point = (stream: number, startMs: number, properties: Datapoint['propertie
 const named = (owner: Calls, name: string, more: object = {}) => newSensor(owner, { name, ...more })
 const idsNamed = (caller: Calls, name: string) => idsOf(caller.get(`${G}/sensors?sensor_name=${name}`))
 
-test('a sensor is made and shown by itself and in lists in the same shape', async t => {
+test('a sensor is created and has the same representation by id and in lists', async t => {
   const properties = { type: { id: 'epa', title: 'EPA' }, region: 'West', popupContent: 'Well 7', depths: [1, 2.5] }
   const geometry = pointAt(-88.25, 40.125, 12)
   const made = await ann.post(`${G}/sensors`, { name: 'Well 7', type: 'Feature', geometry, properties })
@@ -49,7 +49,7 @@ test('a sensor is made and shown by itself and in lists in the same shape', asyn
   t.is((await server.get(Sensors).get(sensorIdOf(id)))?.source, 'epa')
 })
 
-test('a Point has two or three numbers, and any geometry of GeoJSON will do', async t => {
+test('a Point has two or three coordinates, and any GeoJSON geometry is accepted', async t => {
   const ring = [[0, 0], [0, 1], [1, 1], [0, 0]] // biome-ignore format: one line says it
   const geometries = [pointAt(1, 2), pointAt(1, 2, 3), { type: 'LineString', coordinates: ring }, { type: 'Polygon', coordinates: [ring] }]
   for (const geometry of geometries) {
@@ -59,7 +59,7 @@ test('a Point has two or three numbers, and any geometry of GeoJSON will do', as
   }
 })
 
-test('a sensor that is not well described is refused with what is wrong, and not made', async t => {
+test('an invalid sensor is refused with the reason and not created', async t => {
   const right = { name: 'not made', type: 'Feature', geometry: pointAt(1, 2), properties: {} }
   const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) })
   const wrong: readonly (readonly [object, RegExp])[] = [
@@ -113,7 +113,7 @@ test('a sensor that is not well described is refused with what is wrong, and not
   t.deepEqual(await idsNamed(admin, 'not%20made'), [])
 })
 
-test('unknown and malformed numbers are answered alike by every route of a sensor', async t => {
+test('unknown and malformed ids get the same response from every route of a sensor', async t => {
   const paths = (id: string) => [`sensors/${id}`, `sensors/${id}/stats`, `sensors/${id}/streams`, `sensors/${id}/update`]
   const expected = await refusal(await ann.call(`${G}/sensors/${unknown}`))
   t.is(expected['httpStatus'], 404)
@@ -145,7 +145,7 @@ test('sensors are listed by name, all at once or page by page', async t => {
   for (const wrong of ['limit=-1', 'limit=x', 'after=nonsense']) t.is((await nobody.get(`${G}/sensors?${wrong}`)).status, 400, wrong)
 })
 
-test('areas are circles in kilometres, boxes, polygons and GeoJSON, which goes first', async t => {
+test('areas are circles in kilometres, boxes, polygons and GeoJSON, which takes precedence', async t => {
   const at = await named(ann, 'area', { geometry: pointAt(150, -40) })
   const across = await named(ann, 'across', { geometry: pointAt(-179.5, -40) })
   const found = async (query: string) => (await idsOf(nobody.get(`${G}/sensors?${query}`))).map(Number)
@@ -164,7 +164,7 @@ test('areas are circles in kilometres, boxes, polygons and GeoJSON, which goes f
   t.deepEqual(await found('geocode=-40,150,1&sensor_name=across'), [])
 })
 
-test('a page of an area is full although its cells hold much else', async t => {
+test('a page of an area is full even if most sensors in its cells are outside', async t => {
   const [inside, aside] = [pointAt(99.001, 33.001), pointAt(99.009, 33.001)]
   for (let n = 0; n < 12; n += 1) await named(ann, `crowd ${n}`, { geometry: n % 4 === 3 ? inside : aside })
   const first = await nobody.get(`${G}/sensors?geocode=33.001,99.001,0.2&limit=2`)
@@ -197,7 +197,7 @@ test('an invalid area is refused with the valid forms', async t => {
   }
 })
 
-test('the summary of its readings is always current, in the sensor, in lists and by itself', async t => {
+test('the summary of a sensor’s readings is always current, in the sensor, in lists and by itself', async t => {
   const sensor = await named(ann, 'measured')
   const [one, other] = [await newStream(ann, sensor), await newStream(ann, sensor)]
   t.deepEqual((await nobody.get(`${G}/sensors/${sensor}/stats`)).body, {
@@ -217,7 +217,7 @@ test('the summary of its readings is always current, in the sensor, in lists and
   t.deepEqual((await nobody.get(`${G}/sensors/${sensor}/stats`)).body, { range, parameters })
 })
 
-test('the streams of a sensor are listed by name, or it is said that there are none', async t => {
+test('the streams of a sensor are listed by name, or the response reports that there are none', async t => {
   const sensor = await newSensor(ann)
   t.deepEqual((await nobody.get(`${G}/sensors/${sensor}/streams`)).body, noData)
   t.deepEqual((await nobody.get(`${G}/sensors/${sensor}/streams?limit=5`)).body, noData)
@@ -230,7 +230,7 @@ test('the streams of a sensor are listed by name, or it is said that there are n
   t.deepEqual((await nobody.get(nextOf(page) ?? '')).body, expected.slice(1))
 })
 
-test('properties are joined, a place is replaced and found again, and something must be changed', async t => {
+test('properties are merged, a geometry is replaced and reindexed, and an empty change is refused', async t => {
   const sensor = await newSensor(ann, { properties: { a: 1, b: { c: 2 }, type: { id: 'old' } }, geometry: pointAt(70, -60) })
   const put = (json: object) => ann.put(`${G}/sensors/${sensor}`, json)
   t.like((await put({ properties: { b: { d: 3 }, type: { id: 'new' } } })).body as object, {
@@ -263,7 +263,7 @@ const held = async (owner: Somebody, role: string, person: Somebody): Promise<st
   return space
 }
 
-test('changing, adding and deleting take the right on the sensor: its author, or a role in one of its spaces', async t => {
+test('changing, adding and deleting require permission on the sensor: its author, or a role in one of its spaces', async t => {
   const [editors, viewers] = [await held(ann, 'Editor', bob), await held(ann, 'Viewer', bob)]
   const [own, edited, viewed] = [
     await newSensor(ann),
@@ -285,7 +285,7 @@ test('changing, adding and deleting take the right on the sensor: its author, or
   t.is((await admin.remove(`${G}/sensors/${own}?superAdmin=true`)).status, 200)
 })
 
-test('a sensor comes into spaces and leaves them with the rights on both ends', async t => {
+test('adding a sensor to a space or removing it requires permission on both', async t => {
   const [annsOwn, shared, bobs] = [await newSpace(ann), await held(ann, 'Editor', bob), await newSpace(bob)]
   const sensor = await newSensor(ann, { spaces: [shared] })
   const stream = await newStream(ann, sensor)
@@ -308,7 +308,7 @@ test('a sensor comes into spaces and leaves them with the rights on both ends', 
   t.is(await spacesOf(), undefined)
 })
 
-test('a space that is gone holds no sensors', async t => {
+test('a deleted space is removed from its sensors and their streams', async t => {
   const space = await newSpace(ann)
   const sensor = await newSensor(ann, { spaces: [space] })
   const stream = await newStream(ann, sensor)
@@ -318,7 +318,7 @@ test('a space that is gone holds no sensors', async t => {
   t.deepEqual((await server.get(Streams).get(streamIdOf(stream)))?.spaces, [])
 })
 
-test('a sensor goes with its streams and readings, at once out of sight', async t => {
+test('a deleted sensor is invisible at once, and its streams and readings are deleted with it', async t => {
   const sensor = await named(ann, 'going', { geometry: pointAt(-20, -70) })
   const streams = [await newStream(ann, sensor, { name: 'going' }), await newStream(ann, sensor, { name: 'going' })]
   const [kept] = [await newStream(ann, await newSensor(ann))]
@@ -338,7 +338,7 @@ test('a sensor goes with its streams and readings, at once out of sight', async 
   t.is((await ann.remove(`${G}/sensors/${sensor}`)).status, 404)
 })
 
-test('streams that are made while their sensor goes do not stay', async t => {
+test('streams created while their sensor is being deleted are deleted too', async t => {
   const body = { name: 'too late', type: 'Feature', geometry: pointAt(0, 0), properties: {} }
   for (let round = 0; round < 5; round += 1) {
     const sensor = await newSensor(ann)
@@ -353,7 +353,7 @@ test('streams that are made while their sensor goes do not stay', async t => {
   t.deepEqual(await Array.fromAsync(left), [])
 })
 
-test('numbers are not given out again', async t => {
+test('ids are not reused', async t => {
   const first = await newSensor(ann)
   await ann.remove(`${G}/sensors/${first}`)
   await server.drained()

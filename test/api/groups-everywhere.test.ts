@@ -27,7 +27,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test('lists, tree and search show a member of a group what the group may see, and nobody else', async t => {
+test('lists, tree and search show what a group may view to its members only', async t => {
   for (const [who, seen] of [
     [bob, true],
     [cid, false],
@@ -43,7 +43,7 @@ test('lists, tree and search show a member of a group what the group may see, an
   }
 })
 
-test('people of a file, of a space and of reports count members of groups', async t => {
+test('the users of a file, of a space and in reports include members of groups', async t => {
   t.deepEqual([...(await idsOf(ann.get(`/api/files/${file}/users`)))].sort(), [ann.id, bob.id].sort())
   const { items } = await server.get(Users).peopleOf(space, { limit: 10 })
   t.deepEqual(items.map(({ id }) => id).sort(), [ann.id, bob.id].sort())
@@ -54,7 +54,7 @@ test('people of a file, of a space and of reports count members of groups', asyn
   t.regex(line ?? '', /,"?2"?\s*$/)
 })
 
-test('a member by account and by group is listed once', async t => {
+test('a member both directly and through a group is listed once', async t => {
   await ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Editor' })
   const { items } = await server.get(Users).peopleOf(space, { limit: 10 })
   t.deepEqual(items.map(({ id }) => id).sort(), [ann.id, bob.id].sort())

@@ -23,7 +23,7 @@ const refusals: readonly (readonly [string, number, string, string])[] = [
   [deep, 400, 'invalid', 'The body must not be nested deeper than 64 levels'],
 ]
 
-test('too many members, values or levels are refused by each route of metadata, before they are parsed, and nothing is stored', async t => {
+test('every metadata route refuses too many members, values or levels before parsing and stores nothing', async t => {
   const [dataset, file] = [await newDataset(ann), await upload(ann.call, await newDataset(ann))]
   const agent = JSON.stringify(byExtractor())
   const ways = (content: string): readonly (readonly [string, string])[] => [
@@ -43,7 +43,7 @@ test('too many members, values or levels are refused by each route of metadata, 
   for (const each of [`/api/datasets/${dataset}`, `/api/files/${file}`]) t.deepEqual(await documentsOf(ann.call, each), [])
 })
 
-test('a query of JSON has limits of its own', async t => {
+test('JSON in a query has limits of its own', async t => {
   const nested = `${'['.repeat(70)}${']'.repeat(70)}`
   for (const path of [
     `/api/search/json?query=${nested}`,
@@ -56,7 +56,7 @@ test('a query of JSON has limits of its own', async t => {
   }
 })
 
-test('metadata beside an upload has limits of its own, and nothing is left of the file', async t => {
+test('metadata sent with an upload has limits of its own, and a refused upload leaves no file', async t => {
   const dataset = await newDataset(ann)
   for (const [text, status] of [
     [`{"@context":"x","a":${'['.repeat(70)}${']'.repeat(70)}}`, 400],

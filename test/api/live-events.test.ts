@@ -15,7 +15,7 @@ test.after.always(() => server.stop())
 /** A final event visible to all callers of the test: earlier events have arrived before it, or never will. */
 const mark = async (call: Parameters<typeof upload>[0], dataset: string): Promise<string> => upload(call, dataset, 'mark', 'mark.txt')
 
-test('a change of a resource comes as a CloudEvent with its id, name and status', async t => {
+test('a change to a resource is sent as a CloudEvent with its id, name and status', async t => {
   const ann = await somebody(server, 'ann')
   const stream = await listen(server.url, ann.key)
   const dataset = await newDataset(ann, { name: 'Soil cores' })
@@ -38,7 +38,7 @@ test('a change of a resource comes as a CloudEvent with its id, name and status'
   stream.close()
 })
 
-test('the response is an event stream that nothing may store, compress or gather', async t => {
+test('the response is an event stream that must not be cached, compressed or buffered', async t => {
   const ann = await somebody(server, 'ann')
   const stream = await listen(server.url, ann.key, '', { 'accept-encoding': 'gzip, br' })
   t.is(stream.status, 200)
@@ -52,7 +52,7 @@ test('the response is an event stream that nothing may store, compress or gather
   t.is(head.status, 200)
 })
 
-test('an uploaded file is reported as PROCESSED, and each extraction of it', async t => {
+test('an uploaded file is reported as PROCESSED, and its extractions as submitted and finished', async t => {
   const ann = await somebody(server, 'ann')
   const dataset = await newDataset(ann)
   const stream = await listen(server.url, ann.key, `?id=${dataset}`)
@@ -91,7 +91,7 @@ test('filters select by kind, id, space, type and creator, and values of one fil
   await streams['all']?.first('the last', of('file.created', bobs))
   const got = async (name: string) => {
     const stream = streams[name]
-    await until('what is selected', () => (stream?.events.length ?? 0) > 0)
+    await until('a selected event', () => (stream?.events.length ?? 0) > 0)
     await server.drained()
     const events = stream?.events.filter(({ type }) => type.endsWith('.created')) ?? []
     return events.map(({ data }) => data['id'])
@@ -104,7 +104,7 @@ test('filters select by kind, id, space, type and creator, and values of one fil
   for (const stream of Object.values(streams)) stream.close()
 })
 
-test('unknown types, kinds of ids and times are refused with what would be right', async t => {
+test('unknown types, invalid ids and invalid times are refused, with the valid values', async t => {
   const ann = await somebody(server, 'ann')
   for (const [query, message] of [
     ['?type=dataset.exploded', /dataset\.exploded is not a type of event.*dataset\.created/],
@@ -117,7 +117,7 @@ test('unknown types, kinds of ids and times are refused with what would be right
   t.true([400, 404].includes((await ann.call('/api/live?id=nothing')).status))
 })
 
-test('anonymous callers have no stream where reading takes an account, and where it does not they receive what is public', async t => {
+test('anonymous callers are refused with 401 on a private server and receive only public events on a public one', async t => {
   t.is((await server.as()('/api/live')).status, 401)
   t.is((await server.as('wrong-key')('/api/live')).status, 401)
   const open = await bootForTest({ t })
@@ -127,7 +127,7 @@ test('anonymous callers have no stream where reading takes an account, and where
   const shown = await newDataset(ann, { name: 'shown', space })
   await open.drained()
   const stream = await listen(open.url, undefined)
-  // A file outside datasets is visible only to its author, on a public server too.
+  // A file outside datasets is visible only to its author, even on a public server.
   const hidden = await ok<{ id: string }>(ann.call('/api/files?extract=false', { method: 'POST', body: formWith('x', 'private-word.txt') }))
   t.is((await open.as()(`/api/files/${hidden.id}/metadata`)).status, 404)
   const file = await mark(ann.call, shown)
@@ -157,7 +157,7 @@ test('callers receive no events about resources they may not view', async t => {
   stream.close()
 })
 
-test('a right that is lost in the middle of a stream ends its events at once', async t => {
+test('a permission revoked in the middle of a stream ends its events at once', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   await letIn(ann, space, 'Viewer', bob)
@@ -177,7 +177,7 @@ test('a right that is lost in the middle of a stream ends its events at once', a
   stream.close()
 })
 
-test('a stream ends with the reason when its key is revoked, its session is over, or its account is suspended', async t => {
+test('a stream ends with a reason when its key is revoked, its session ends or its account is suspended', async t => {
   const ends: Record<string, (person: Awaited<ReturnType<typeof somebody>>, cookie: string) => Promise<unknown>> = {
     key: async person => person.call('/api/users/keys/test', { method: 'DELETE' }),
     session: async (_, cookie) => byCookie(server, cookie)('/api/logout', { method: 'POST' }),
@@ -218,7 +218,7 @@ test('a client that reconnects receives what it missed, once and in order', asyn
   for (const stream of [second, all]) stream.close()
 })
 
-test('what the log no longer has is reported first', async t => {
+test('a gap in the log is reported before later events', async t => {
   const own = await bootForTest({ t, config: { access: { private: true }, resources: { live: { maxEvents: 100 } } } })
   const ann = await somebody(own, 'ann')
   const dataset = await newDataset(ann)
@@ -265,7 +265,7 @@ test('a stream survives a restart: the client detects it, reconnects, and misses
   second.close()
 })
 
-test('streams beyond the limit of a caller are refused, and closing one makes room', async t => {
+test('streams beyond the limit per caller are refused with 429, and closing one frees a slot', async t => {
   const own = await bootForTest({ t, config: { access: { private: true }, resources: { live: { maxStreamsPerCaller: 2 } } } })
   const [ann, bob] = [await somebody(own, 'ann'), await somebody(own, 'bob')]
   const open = [await listen(own.url, ann.key), await listen(own.url, ann.key)]
@@ -276,14 +276,14 @@ test('streams beyond the limit of a caller are refused, and closing one makes ro
   const others = await listen(own.url, bob.key)
   t.is(others.status, 200)
   open[0]?.close()
-  const third = await until('room', async () => {
+  const third = await until('a free slot', async () => {
     const stream = await listen(own.url, ann.key)
     return stream.status === 200 ? stream : undefined
   })
   for (const stream of [...open, others, third]) stream?.close()
 })
 
-test('heartbeats keep a quiet stream open and move its position on', async t => {
+test('heartbeats keep an idle stream open and advance its position', async t => {
   const own = await bootForTest({ t, config: { access: { private: true }, resources: { live: { heartbeatSeconds: 1 } } } })
   const [ann, bob] = [await somebody(own, 'ann'), await somebody(own, 'bob')]
   const stream = await listen(own.url, bob.key)
@@ -295,7 +295,7 @@ test('heartbeats keep a quiet stream open and move its position on', async t => 
   stream.close()
 })
 
-test('only a person receives events about their own account', async t => {
+test('events about an account are sent only to its owner', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const streams = [await listen(server.url, ann.key, '?kind=user'), await listen(server.url, bob.key, '?kind=user')]
   const change = async (person: typeof ann) => ok(person.call(`/api/users/${person.id}`, { method: 'PUT', json: { firstName: 'Renamed' } }))
@@ -308,7 +308,7 @@ test('only a person receives events about their own account', async t => {
   }
 })
 
-test('a superadmin receives everything, and a server admin without that mode does not', async t => {
+test('a server admin receives all events in superadmin mode, and only visible ones otherwise', async t => {
   const ann = await somebody(server, 'ann')
   const admin: TestServer['admin'] = server.admin
   const [all, some] = [await listen(server.url, admin.key, '?superAdmin=true'), await listen(server.url, admin.key)]
@@ -322,7 +322,7 @@ test('a superadmin receives everything, and a server admin without that mode doe
   for (const stream of [all, some]) stream.close()
 })
 
-test('progress of an upload in pieces is for the person who uploads, and ends with the file', async t => {
+test('progress of a resumable upload is sent only to the uploader and ends with the file', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -348,7 +348,7 @@ test('progress of an upload in pieces is for the person who uploads, and ends wi
   for (const stream of [own, other]) stream.close()
 })
 
-test('an EventSource of npm that is cut by a restart reconnects by itself and misses nothing', async t => {
+test('the EventSource from npm reconnects by itself after a restart and misses nothing', async t => {
   const port = await freePort()
   const own = await bootForTest({ t, config: { access: { private: true }, http: { port }, resources: { live: { retrySeconds: 0.1 } } } })
   const ann = await somebody(own, 'ann')
@@ -366,14 +366,14 @@ test('an EventSource of npm that is cut by a restart reconnects by itself and mi
     await own.restart()
     await upload(own.as(ann.key), dataset, 'x', `${round} after`)
   }
-  await until('all files', () => names.filter(name => typeof name === 'string').length === 6)
+  await until('the events of all files', () => names.filter(name => typeof name === 'string').length === 6)
   t.deepEqual(
     names.filter(name => typeof name === 'string'),
     ['0 before', '0 after', '1 before', '1 after', '2 before', '2 after'],
   )
 })
 
-test('a filter by a resource that the caller may not view finds nothing, also what they may view', async t => {
+test('a filter by a resource that the caller may not view selects no events, not even visible ones', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -390,7 +390,7 @@ test('a filter by a resource that the caller may not view finds nothing, also wh
   for (const stream of [byHidden, byShared]) stream.close()
 })
 
-test('streams stay open while the store is unavailable, and continue where they were', async t => {
+test('streams stay open while the store is unavailable and then continue from their position', async t => {
   const own = await bootForTest({ t, config: { access: { private: true } } })
   const ann = await somebody(own, 'ann')
   const dataset = await newDataset(ann)
@@ -409,7 +409,7 @@ test('streams stay open while the store is unavailable, and continue where they 
   documents.commit = ((change: { into?: { name: string } }, events: never) =>
     isDown && change.into?.name === 'live.log' ? unavailable() : commit(change as never, events)) as typeof commit
   const during = await upload(ann.call, dataset, 'x', 'during.txt')
-  await until('the log to be missed', () => refused > 0)
+  await until('a failed write to the log', () => refused > 0)
   t.false(stream.isEnded)
   isDown = false
   await stream.first('what happened meanwhile', of('file.created', during))
@@ -417,7 +417,7 @@ test('streams stay open while the store is unavailable, and continue where they 
   stream.close()
 })
 
-test('of many reports on one activity the newest is an event, and of those without a resource only its person receives it', async t => {
+test('only the latest of many progress reports is sent, and reports without a resource only to their user', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const [own, other] = [await listen(server.url, ann.key, '?type=import.*'), await listen(server.url, bob.key)]
   const all = await listen(server.url, server.admin.key, '?type=import.*&superAdmin=true')
@@ -437,7 +437,7 @@ test('of many reports on one activity the newest is an event, and of those witho
   for (const stream of [own, other, all]) stream.close()
 })
 
-test('nothing is reported of an extraction after its end', async t => {
+test('an extraction reports nothing after it has finished', async t => {
   const ann = await somebody(server, 'ann')
   const dataset = await newDataset(ann)
   await server.drained()
@@ -445,7 +445,7 @@ test('nothing is reported of an extraction after its end', async t => {
   const files = ['a', 'b', 'c', 'd', 'e']
   for (const name of files) await upload(ann.call, dataset, `${name},b\n1,2\n`, `${name}.csv`, { type: 'text/csv', query: '' })
   const ends = () => stream.events.filter(({ type }) => type === 'extraction.finished')
-  await until('their ends', () => new Set(ends().map(({ data }) => (data['target'] as { id: string }).id)).size === files.length)
+  await until('the extractions to finish', () => new Set(ends().map(({ data }) => (data['target'] as { id: string }).id)).size === files.length)
   await server.drained()
   // Pending reports are written together, so earlier ones have arrived once this one has.
   const last = { activity: 'import', id: unknownId, actor: ann.id, state: 'finished' } as const
