@@ -263,7 +263,7 @@ const held = async (owner: Somebody, role: string, person: Somebody): Promise<st
   return space
 }
 
-test('changing, adding and deleting require permission on the sensor: its author, or a role in one of its spaces', async t => {
+test('changing, adding and deleting require permission on the sensor: authorship, or a role in one of its spaces', async t => {
   const [editors, viewers] = [await held(ann, 'Editor', bob), await held(ann, 'Viewer', bob)]
   const [own, edited, viewed] = [
     await newSensor(ann),

@@ -409,7 +409,7 @@ test('streams stay open while the store is unavailable and then continue from th
   documents.commit = ((change: { into?: { name: string } }, events: never) =>
     isDown && change.into?.name === 'live.log' ? unavailable() : commit(change as never, events)) as typeof commit
   const during = await upload(ann.call, dataset, 'x', 'during.txt')
-  await until('a failed write to the log', () => refused > 0)
+  await until('a failed log request', () => refused > 0)
   t.false(stream.isEnded)
   isDown = false
   await stream.first('what happened meanwhile', of('file.created', during))
@@ -445,7 +445,7 @@ test('an extraction reports nothing after it has finished', async t => {
   const files = ['a', 'b', 'c', 'd', 'e']
   for (const name of files) await upload(ann.call, dataset, `${name},b\n1,2\n`, `${name}.csv`, { type: 'text/csv', query: '' })
   const ends = () => stream.events.filter(({ type }) => type === 'extraction.finished')
-  await until('the extractions to finish', () => new Set(ends().map(({ data }) => (data['target'] as { id: string }).id)).size === files.length)
+  await until('all extractions', () => new Set(ends().map(({ data }) => (data['target'] as { id: string }).id)).size === files.length)
   await server.drained()
   // Pending reports are written together, so earlier ones have arrived once this one has.
   const last = { activity: 'import', id: unknownId, actor: ann.id, state: 'finished' } as const

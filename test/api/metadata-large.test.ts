@@ -15,7 +15,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test.serial('metadata that is too deep, too large or names a prototype is refused by every route', async t => {
+test.serial('every route refuses metadata that is too deep, too large or contains prototype keys', async t => {
   const [dataset, file] = [await newDataset(ann), await upload(ann.call, await newDataset(ann))]
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { d: deep(levels - 1) })
   const ways = (content: string): readonly (readonly [string, string])[] => [
@@ -39,7 +39,7 @@ test.serial('metadata that is too deep, too large or names a prototype is refuse
   for (const each of [`/api/datasets/${dataset}`, `/api/files/${file}`]) t.deepEqual(await documentsOf(ann.call, each), [])
 })
 
-test.serial('a document of nearly ten megabytes goes in and comes out, also by the page', async t => {
+test.serial('documents of nearly ten megabytes are stored and returned unchanged, also page by page', async t => {
   const dataset = await newDataset(ann)
   const path = `/api/datasets/${dataset}`
   const content = { text: 'é'.repeat(4.9 * 1024 * 1024) }
@@ -55,7 +55,7 @@ test.serial('a document of nearly ten megabytes goes in and comes out, also by t
   t.is((await ok<unknown[]>(ann.call(nextOf(first) ?? ''))).length, 1)
 })
 
-test.serial('the port reads few large documents at once, and each of many once', async t => {
+test.serial('pages with large documents are shorter than the limit and neither skip nor repeat documents', async t => {
   const documents = server.get(MetadataDocuments)
   const target = { kind: 'dataset', id: await newDataset(ann) } as const
   const agent = { kind: 'extractor', name: 'x', extractorId: 'https://example.org/extractors/x/1', userId: null } as const

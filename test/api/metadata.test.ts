@@ -31,7 +31,7 @@ const kindOf = (plural: string): string => plural.slice(0, -1)
 for (const plural of Object.keys(make)) {
   const target = async (by: Somebody): Promise<string> => `/api/${plural}/${await make[plural]!(by)}`
 
-  test(`metadata on ${plural} is added, read by the page, and taken away one by one`, async t => {
+  test(`metadata on ${plural} is added, read page by page and removed one by one`, async t => {
     const path = await target(ann)
     for (let n = 0; n < 5; n++) {
       const { status, body } = await ann.post(`${path}/metadata.jsonld`, { agent: byExtractor(), content: { n } })
@@ -66,7 +66,7 @@ for (const plural of Object.keys(make)) {
     t.deepEqual((await ann.remove(`${path}/metadata.jsonld`)).body, { status: 'success', count: '4' })
   })
 
-  test(`strangers read metadata on ${plural} of a public server and change none`, async t => {
+  test(`strangers can read but not change metadata on ${plural} of a public server`, async t => {
     const path = await target(ann)
     await ann.post(`${path}/metadata.jsonld`, { agent: byExtractor(), content: {} })
     const [document] = await documentsOf(bob.call, path)
@@ -83,7 +83,7 @@ for (const plural of Object.keys(make)) {
     t.is((await ann.post(`/api/${plural}/${unknownId}/metadata.jsonld`, { agent: byExtractor(), content: {} })).status, 404)
   })
 
-  test(`what a person says of ${plural} is in their name, with HTML that cannot do harm`, async t => {
+  test(`metadata that a user adds to ${plural} has the user as agent, and its HTML is escaped`, async t => {
     const path = await target(ann)
     const content = { 'a <b>': '<script>alert(1)</script>', list: [1, 2] }
     const context = ['https://example.org/c', { 'a <b>': 'http://a' }]
@@ -103,7 +103,7 @@ for (const plural of Object.keys(make)) {
     t.true(document.agent.user_id?.endsWith(`/api/users/${ann.id}`))
   })
 
-  test(`metadata goes with its ${kindOf(plural)}`, async t => {
+  test(`metadata is deleted with its ${kindOf(plural)}`, async t => {
     const path = await target(ann)
     await ann.post(`${path}/metadata.jsonld`, { agent: byExtractor(), content: {} })
     const [document] = await documentsOf(ann.call, path)
@@ -113,7 +113,7 @@ for (const plural of Object.keys(make)) {
   })
 }
 
-test('metadata shows the name that its author has now', async t => {
+test('metadata shows the current name of its author', async t => {
   const cid = await somebody(server, 'cid')
   const dataset = await newDataset(cid)
   const path = `/api/datasets/${dataset}`
@@ -146,10 +146,10 @@ test('metadata may name an extractor or an unknown person as agent, but not anot
   t.is((await admin.post(`${path}/metadata.jsonld?superAdmin=true`, { agent: byUser(bob.id), content: {} })).status, 200)
   const agents = (await documentsOf(ann.call, path)).map(({ agent }) => agent.name).sort()
   t.deepEqual(agents, ['Someone', 'acme.count', 'acme.count', ...agents.filter(name => /Number/.test(name))].sort())
-  t.true(agents.some(name => name.startsWith('bob')) && agents.some(name => name.startsWith('ann')), 'names are those of the accounts')
+  t.true(agents.some(name => name.startsWith('bob')) && agents.some(name => name.startsWith('ann')), 'names are taken from the accounts')
 })
 
-test('null in metadata counts as absent', async t => {
+test('null in metadata is treated as absent', async t => {
   const path = `/api/datasets/${await newDataset(ann)}`
   const agent = { ...byExtractor(), name: null, user_id: null }
   t.is((await ann.post(`${path}/metadata.jsonld`, { '@context': null, agent, content: { a: 1 }, created_at: null })).status, 200)
@@ -161,7 +161,7 @@ test('null in metadata counts as absent', async t => {
   t.false('@context' in latest!)
 })
 
-test('metadata without an agent is any object or list; no body is none', async t => {
+test('metadata without an agent can be any object or list; a missing body is rejected with 400', async t => {
   const dataset = await newDataset(ann)
   const file = await upload(ann.call, dataset)
   for (const [path, answer] of [
@@ -176,7 +176,7 @@ test('metadata without an agent is any object or list; no body is none', async t
   }
 })
 
-test('the author of a document can remove it without other rights', async t => {
+test('the author of a metadata document can remove it without permission on the resource', async t => {
   const [space, dataset] = [await newSpace(ann), await newDataset(bob)]
   await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Editor: bob.id } })
   await bob.post(`/api/spaces/${space}/addDatasetToSpace/${dataset}`)
@@ -188,7 +188,7 @@ test('the author of a document can remove it without other rights', async t => {
 })
 
 for (const plural of ['files', 'datasets']) {
-  test(`the old way to add metadata to ${plural} takes an object or a list as it is`, async t => {
+  test(`the deprecated route to add metadata to ${plural} accepts any object or list as content`, async t => {
     const path = `/api/${plural}/${await make[plural]!(ann)}`
     const { status, body } = await ann.post(`${path}/metadata`, { a: { b: 1 } })
     t.deepEqual([status, body], [200, plural === 'files' ? 'success' : { status: 'success' }])
@@ -204,7 +204,7 @@ for (const plural of ['files', 'datasets']) {
     t.is((await ann.get(`/api/${plural}/${unknownId}/technicalmetadatajson`)).status, 404)
   })
 
-  test(`each way to add metadata to ${plural} is in the feed`, async t => {
+  test(`metadata added to ${plural} by any route is in the feed`, async t => {
     const carl = await somebody(server, 'carl')
     const id = await make[plural]!(carl)
     const ways = [
@@ -231,7 +231,7 @@ test('search finds metadata of a resource until it is removed', async t => {
   t.deepEqual(await found(), [])
 })
 
-test('own words name exactly one thing that is there', async t => {
+test('metadata added by a user must specify exactly one existing resource', async t => {
   const [dataset, file] = [await newDataset(ann), unknownId]
   const wrong: readonly (readonly [number, object])[] = [
     [400, { content: {} }],
@@ -248,7 +248,7 @@ test('own words name exactly one thing that is there', async t => {
   t.deepEqual(await documentsOf(ann.call, `/api/datasets/${dataset}`), [])
 })
 
-test('a place to go on from that no page gave out is refused', async t => {
+test('an invalid cursor or limit is rejected with 400', async t => {
   const path = `/api/datasets/${await newDataset(ann)}/metadata.jsonld`
   for (const query of ['after=x', 'after=1_2', 'limit=0', 'limit=1001', 'limit=x'])
     t.is((await ann.get(`${path}?${query}`)).status, 400, query)

@@ -11,7 +11,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test('a page runs no script that is written into it, and nothing of ours is taken into pages of others', async t => {
+test('every response has nosniff, and every HTML page a content security policy without unsafe sources', async t => {
   const admin = server.as(server.admin.key)
   const pages: string[] = []
   for (const { method, path } of await declaredRoutes(server)) {
@@ -39,14 +39,14 @@ test('the server listens on loopback by default', async t => {
   t.regex(JSON.stringify(config), /"host":"127\.0\.0\.1"/)
 })
 
-test('what is kept is for the account that the server runs as', async t => {
+test('stored data is not accessible to other accounts of the operating system', async t => {
   for (const name of ['documents', 'blobs', 'search', 'transport.queue']) {
     const { mode } = await stat(join(server.folder, name))
     t.is(mode & 0o007, 0, `${name} ${mode.toString(8)}`)
   }
 })
 
-test('no dependency runs a script when it is installed, but those that are named', async t => {
+test('only the dependencies listed have install scripts', async t => {
   const lock = JSON.parse(await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>
   }

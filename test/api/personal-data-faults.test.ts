@@ -16,7 +16,7 @@ const run = (server: TestServer, name: string, args: Record<string, string>, opt
   return command.run({ arguments: args, options }, () => undefined)
 }
 
-test('an erasure whose contributor fails goes on until it is complete', async t => {
+test('an erasure is retried until every contributor has succeeded', async t => {
   let failures = 2
   class Flaky implements PersonalData {
     readonly name = 'flaky'
@@ -38,7 +38,7 @@ test('an erasure whose contributor fails goes on until it is complete', async t 
   const ada = await newPerson(server, 'ada')
   t.is((await ada.call(`/api/users/${ada.id}`, { method: 'DELETE' })).status, 202)
   t.is((await ada.call('/api/me')).status, 401, 'locked at once')
-  t.is((await server.as(server.admin.key)(`/api/users/${ada.id}`, { method: 'DELETE' })).status, 202, 'asked again while it is under way')
+  t.is((await server.as(server.admin.key)(`/api/users/${ada.id}`, { method: 'DELETE' })).status, 202, 'repeated while in progress')
   await server.drained(60_000)
   t.is(failures, 0)
   t.like(await server.get(Users).get(ada.id), {
@@ -49,7 +49,7 @@ test('an erasure whose contributor fails goes on until it is complete', async t 
   })
 })
 
-test('commands export and erase by e-mail', async t => {
+test('commands export and erase an account by its e-mail address', async t => {
   const server = await bootForTest({ t })
   const ada = await newPerson(server, 'ada')
   const to = join(server.folder, 'ada.zip')
@@ -62,7 +62,7 @@ test('commands export and erase by e-mail', async t => {
   t.is(await server.get(Users).byEmail(ada.email), undefined)
 })
 
-test('an old session steps up first, and a limited key does neither', async t => {
+test('export and erasure require step-up of an old session and refuse a limited key', async t => {
   const clock = new FixedClock()
   const server = await bootForTest({ t, clock })
   const ada = await newPerson(server, 'ada')

@@ -34,7 +34,7 @@ test('a preview is uploaded, attached, described and titled', async t => {
   t.deepEqual((await bob.get(`/api/files/${file}/listpreviews`)).body, [{ id, filename: 'leaf.dzi', contentType: 'application/dzi' }])
 })
 
-test('a preview that is attached to nothing is its maker’s alone', async t => {
+test('an unattached preview is accessible only to its creator', async t => {
   const id = await send(ann, '/api/previews')
   const paths = [`/api/previews/${id}`, `/api/previews/${id}/metadata`]
   t.is(await answering(ann, paths), 2)
@@ -46,7 +46,7 @@ test('a preview that is attached to nothing is its maker’s alone', async t => 
   t.like(await recordOf(id), { target: null })
 })
 
-test('a preview of what is not there is deleted', async t => {
+test('attaching an unattached preview to a missing resource deletes it', async t => {
   for (const path of [`/api/files/${unknownId}`, `/api/collections/${unknownId}`]) {
     const id = await send(ann, '/api/previews')
     t.is((await ann.post(`${path}/previews/${id}`, {})).status, 404)
@@ -54,13 +54,13 @@ test('a preview of what is not there is deleted', async t => {
   }
   const id = await previewOf(ann, await newFile())
   t.is((await ann.post(`/api/files/${unknownId}/previews/${id}`, {})).status, 404)
-  t.truthy(await recordOf(id), 'one that shows something already stays')
+  t.truthy(await recordOf(id), 'an attached preview is kept')
   t.is((await ann.post(`/api/files/${await newFile()}/previews/${unknownId}`, {})).status, 404)
   t.is((await ann.post(`/api/previews/${id}/metadata`, { section_id: 'nonsense' })).status, 400)
   t.is((await ann.post(`/api/previews/${id}/metadata`, { section_id: unknownId })).status, 404)
 })
 
-test('a preview is attached to a section or file by its metadata, where both ends may be added to', async t => {
+test('a preview is attached to a section or file by its metadata, which requires permission on both', async t => {
   const file = await newFile()
   const section = await sectionOf(ann, file)
   const id = await send(ann, '/api/previews')
@@ -74,7 +74,7 @@ test('a preview is attached to a section or file by its metadata, where both end
   t.like(await recordOf(id), { target: { kind: 'file', id: file } })
 })
 
-test('a collection has previews, put there by those who may edit it', async t => {
+test('only editors of a collection can attach previews, which are deleted with it', async t => {
   const collection = await newCollection(ann)
   const id = await send(ann, '/api/previews')
   t.deepEqual((await ann.post(`/api/collections/${collection}/previews/${id}`, { preview_type: 'map' })).body, { status: 'success' })
@@ -89,7 +89,7 @@ test('a collection has previews, put there by those who may edit it', async t =>
   t.is(await recordOf(id), undefined)
 })
 
-test('the tiles of a preview are found where Deep Zoom viewers look for them', async t => {
+test('the tiles of a preview are at the paths that Deep Zoom viewers request', async t => {
   const file = await newFile()
   const preview = await send(ann, '/api/previews', { name: 'p.dzi', type: 'application/xml' })
   await ann.post(`/api/files/${file}/previews/${preview}`, {})
@@ -102,12 +102,12 @@ test('the tiles of a preview are found where Deep Zoom viewers look for them', a
   t.is(seen.headers.get('content-type'), 'image/jpeg')
   t.is(await seen.text(), 'first')
   t.is(await put(await tile(ann, '3_4.jpg', 'second'), 11), 200)
-  t.is(await (await bob.call(at)).text(), 'second', 'another tile at the same place takes it')
+  t.is(await (await bob.call(at)).text(), 'second', 'another tile at the same position replaces it')
   t.is(await server.get(DocumentStore).get(tiles, first), undefined)
   for (const path of ['11/4_4.jpg', '12/3_4.jpg', '11/..%2f..%2fetc'])
     t.is((await bob.get(`/api/previews/${preview}_files/${path}`)).status, 404, path)
   t.is((await bob.get(`/api/previews/${preview}/11/3_4.jpg`)).status, 404)
-  t.is(await put(await tile(bob, '0_0_x.jpg', 'bob’s'), 11), 404, 'a tile of somebody else is not there')
+  t.is(await put(await tile(bob, '0_0_x.jpg', 'bob’s'), 11), 404, 'a tile of another user is not found')
   t.is(await put(unknownId, 11), 404)
   t.is(await put(await tile(ann, '0_0_x.jpg', 'x'), 65), 404)
   const stray = await tile(bob, '0_0_x.jpg', 'x')
@@ -123,7 +123,7 @@ test('the tiles of a preview are found where Deep Zoom viewers look for them', a
   )
 })
 
-test('the lists of all previews and thumbnails are for server admins, who see all as superadmins, and page', async t => {
+test('only server admins can list all previews and thumbnails, page by page; unattached ones require superadmin mode', async t => {
   const file = await newFile()
   const made = [await previewOf(ann, file), await previewOf(ann, file), await previewOf(ann, file)].reverse()
   const thumbnail = await thumbnailOf(ann, `/api/files/${file}`)
@@ -147,7 +147,7 @@ test('the lists of all previews and thumbnails are for server admins, who see al
   )
 })
 
-test('a thumbnail is shown by the file, its dataset and their collections, and another one when it is deleted', async t => {
+test('a file, its dataset and their collections show a thumbnail, and another one when it is deleted', async t => {
   const collection = await newCollection(ann)
   const dataset = await newDataset(ann, { collection: [collection] })
   const [one, two] = [await upload(ann.call, dataset), await upload(ann.call, dataset)]
@@ -172,7 +172,7 @@ test('a thumbnail is shown by the file, its dataset and their collections, and a
   t.deepEqual(await shown(), [null, null, null])
 })
 
-test('a file that is attached brings its thumbnail, and takes it along when it leaves', async t => {
+test('datasets and collections show the thumbnail of a file only while they contain the file', async t => {
   const [from, to] = [await newDataset(ann), await newDataset(ann)]
   const file = await upload(ann.call, from)
   const thumbnail = await thumbnailOf(ann, `/api/files/${file}`)
@@ -233,11 +233,11 @@ test('the previewers of a dataset’s files are listed for each file that has on
     ],
   )
   const [asBob] = (await bob.get(`/api/datasets/${dataset}/getPreviews`)).body as { previews: { pv_route: string }[] }[]
-  t.is(asBob?.previews[0]?.pv_route, 'null', 'callers who may not download get no address')
+  t.is(asBob?.previews[0]?.pv_route, 'null', 'callers who may not download get no URL')
   t.is((await ann.get(`/api/datasets/${unknownId}/getPreviews`)).status, 404)
 })
 
-test('what a browser could run is never shown as what it is', async t => {
+test('content that a browser could execute is served as an attachment, sandboxed and with nosniff', async t => {
   const file = await newFile()
   for (const [type, kind] of [
     ['image/svg+xml', 'attachment'],
@@ -259,7 +259,7 @@ test('what a browser could run is never shown as what it is', async t => {
   }
 })
 
-test('derived bytes have an ETag, which a tile that is replaced changes', async t => {
+test('previews, thumbnails and tiles have an ETag, which changes when a tile is replaced', async t => {
   const file = await newFile()
   const [preview, thumbnail] = [await previewOf(ann, file), await thumbnailOf(ann, `/api/files/${file}`)]
   const attach = async (bytes: string): Promise<unknown> =>
@@ -278,7 +278,7 @@ test('derived bytes have an ETag, which a tile that is replaced changes', async 
   t.deepEqual([after.status, await after.text()], [200, 'after!'])
 })
 
-test('the preview and thumbnail of a file that is deleted are gone at once, and their bytes soon after', async t => {
+test('the preview and thumbnail of a deleted file are unavailable at once, and their bytes are then deleted', async t => {
   const file = await newFile()
   const [preview, thumbnail] = [await previewOf(ann, file), await thumbnailOf(ann, `/api/files/${file}`)]
   const blob = (await recordOf(preview))?.blob ?? ''
@@ -290,7 +290,7 @@ test('the preview and thumbnail of a file that is deleted are gone at once, and 
   t.is(await server.get(DocumentStore).get(thumbnails, thumbnail), undefined)
 })
 
-test('previews that are attached while their file goes are gone with it', async t => {
+test('previews attached while their file is being deleted are deleted with it', async t => {
   for (let round = 0; round < 3; round += 1) {
     const file = await newFile()
     const sent = await Promise.all(Array.from({ length: 8 }, () => send(ann, '/api/previews')))
@@ -303,7 +303,7 @@ test('previews that are attached while their file goes are gone with it', async 
   }
 })
 
-test('a body without a file is refused, and leaves nothing', async t => {
+test('an upload without a file is rejected with 400', async t => {
   for (const path of ['/api/previews', '/api/tiles', '/api/fileThumbnail']) {
     const form = new FormData()
     form.append('title', 'nothing')
@@ -315,7 +315,7 @@ test('a body without a file is refused, and leaves nothing', async t => {
   }
 })
 
-test('what is attached to nothing a week later is swept away, and nothing else', async t => {
+test('previews, thumbnails and tiles unattached for a week are deleted, and nothing else', async t => {
   const clock = new FixedClock('2026-01-01T00:00:00.000Z')
   const other = await bootForTest({ t, clock })
   const eve = await somebody(other, 'eve')

@@ -60,7 +60,7 @@ test('without a quota nothing is refused, and nothing is counted', async t => {
     for await (const one of server.get(DocumentStore).walk({ name, indexes: {} })) t.fail(`${name} ${one.id} of ${id}`)
 })
 
-test('a person stores no more bytes than the quota, and sees how many are used', async t => {
+test('an upload beyond the quota of a user is refused and leaves no blob, and the used bytes are reported', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 1000 })
   const { call } = await newPerson(server)
   const { call: another } = await newPerson(server)
@@ -78,7 +78,7 @@ test('a person stores no more bytes than the quota, and sees how many are used',
   await sent(another, await newDataset(another), 1000)
 })
 
-test('of an upload of several files all are taken or none', async t => {
+test('an upload of several files is accepted or refused as a whole', async t => {
   const server = await withQuotas(t, { maxFilesPerPerson: 3 })
   const { call } = await newPerson(server)
   const dataset = await newDataset(call)
@@ -89,7 +89,7 @@ test('of an upload of several files all are taken or none', async t => {
   await sent(call, dataset, 9)
 })
 
-test('parallel uploads never pass a limit together', async t => {
+test('concurrent uploads never exceed a limit in total', async t => {
   const server = await withQuotas(t, { maxBytesPerSpace: 1000, maxFilesPerPerson: 100 })
   const { call } = await newPerson(server)
   const space = await newSpace(call)
@@ -107,7 +107,7 @@ test('parallel uploads never pass a limit together', async t => {
   t.like(await own(call), { usedBytes: taken * 150, usedFiles: taken })
 })
 
-test('a file of a batch that is sent again is counted once, and no copy of its bytes is left', async t => {
+test('a file sent again in a batch is counted once, and no second copy of its bytes is left', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 1000 })
   const { call } = await newPerson(server)
   const dataset = await newDataset(call)
@@ -128,7 +128,7 @@ test('a file of a batch that is sent again is counted once, and no copy of its b
   t.like(await own(call), { usedBytes: 0, usedFiles: 0 })
 })
 
-test('an upload in pieces is refused when it begins', async t => {
+test('a resumable upload beyond the quota is refused at creation and at completion', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 100 })
   const { call } = await newPerson(server)
   const dataset = await newDataset(call)
@@ -180,7 +180,7 @@ test('deleting releases the charge, moving to the trash does not', async t => {
   t.like(await own(call), { usedBytes: 0, usedFiles: 0 })
 })
 
-test('copies count, and a copy that does not fit leaves nothing behind', async t => {
+test('copies count towards the quota, and a copy that exceeds it leaves nothing behind', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 1000 })
   const { call } = await newPerson(server)
   const space = await newSpace(call)
@@ -195,7 +195,7 @@ test('copies count, and a copy that does not fit leaves nothing behind', async t
   t.is((await ok<unknown[]>(call(`/api/spaces/${space}/datasets`))).length, 2)
 })
 
-test('the files of an imported bag count, and one that does not fit is not imported', async t => {
+test('the files of an imported bag count towards the quota, and a bag that exceeds it is not imported', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 1000 })
   const person = await somebody(server)
   t.is((await importBag(person, bagZip({ 'a.txt': 'x'.repeat(300), 'b.txt': 'x'.repeat(300) }))).status, 200)
@@ -207,7 +207,7 @@ test('the files of an imported bag count, and one that does not fit is not impor
   t.like(await own(person.call), { usedBytes: 600, usedFiles: 2 })
 })
 
-test('only a server admin makes exceptions', async t => {
+test('only server admins can set the quota of a user', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 10, maxFilesPerPerson: 5 })
   const { call, id } = await newPerson(server)
   const { call: another } = await newPerson(server)
@@ -231,7 +231,7 @@ test('only a server admin makes exceptions', async t => {
   t.is((await server.as()('/api/me/quota')).status, 401)
 })
 
-test('a recount counts what came before the quota, follows datasets between spaces, and corrects drift', async t => {
+test('a recount includes files older than the quota, follows datasets between spaces and corrects drift', async t => {
   const clock = new FixedClock()
   const server = await bootForTest({ t, clock, config: { resources: { quotas: { maxBytesPerSpace: 1000 } } } })
   const { call, id } = await newPerson(server)
@@ -257,7 +257,7 @@ test('a recount counts what came before the quota, follows datasets between spac
   await refused(t, send(call, dataset, 301))
 })
 
-test('a recount beside an upload that has been charged and may still be refused does not count it', async t => {
+test('a recount does not count a concurrent upload that has been charged and may still be refused', async t => {
   const clock = new FixedClock()
   const server = await bootForTest({ t, clock, config: { resources: { quotas: { maxBytesPerPerson: 100 } } } })
   const { call, id } = await newPerson(server)

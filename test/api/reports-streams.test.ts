@@ -38,7 +38,7 @@ const serverWithEndlessFiles = async (t: ExecutionContext, failAfter = Number.PO
 }
 
 for (const path of ['metrics/files', 'metrics/files?format=json', 'metrics', 'storage/users']) {
-  test(`a client that leaves in the middle of ${path} leaves nothing running`, async t => {
+  test(`a client that disconnects in the middle of ${path} ends the report`, async t => {
     const { seen, call } = await serverWithEndlessFiles(t)
     const leaving = new AbortController()
     const answer = await call(`/api/reports/${path}`, { signal: leaving.signal })
@@ -55,7 +55,7 @@ for (const path of ['metrics/files', 'metrics/files?format=json', 'metrics', 'st
   })
 }
 
-test('a client that does not read holds a report up', async t => {
+test('a report pauses while its client does not read', async t => {
   const { seen, call } = await serverWithEndlessFiles(t)
   const leaving = new AbortController()
   await call('/api/reports/metrics/files', { signal: leaving.signal })
@@ -65,14 +65,14 @@ test('a client that does not read holds a report up', async t => {
     last = seen.pieces
     return before === last && last > 0
   }
-  await until('the report to stand still', isStill)
-  // The buffers of both ends hold some megabytes.
+  await until('the report to pause', isStill)
+  // The socket buffers on both sides hold some megabytes.
   t.true(seen.pieces * piece.length < 100_000_000, `${seen.pieces}`)
   leaving.abort()
   t.is(await until('the report to end', () => seen.ended), 1)
 })
 
-test('a report that fails in its middle has no proper end', async t => {
+test('a report that fails midway aborts the response', async t => {
   const { seen, call } = await serverWithEndlessFiles(t, 20)
   const answer = await call('/api/reports/metrics/files')
   t.is(answer.status, 200)

@@ -34,7 +34,7 @@ const withJob = async (t: ExecutionContext, config: object = {}, folder?: string
   return { scene, ann, job, key, status }
 }
 
-test('after a rotation running jobs keep their keys for the overlap, and new keys are signed with the new secret', async t => {
+test('after a rotation, keys of running jobs stay valid for the overlap, and new keys are signed with the new secret', async t => {
   const { scene, job, key, status } = await withJob(t, { resources: { users: { secretOverlapHours: 2 } } })
   t.like(await rotate(scene.server), {
     rotated: true,
@@ -47,7 +47,7 @@ test('after a rotation running jobs keep their keys for the overlap, and new key
   t.deepEqual([await status(), await status(newKey)], [401, 200])
 })
 
-test('a rotation without overlap ends what the secret before has signed at once', async t => {
+test('a rotation without overlap immediately invalidates keys signed with the previous secret', async t => {
   const { scene, status } = await withJob(t)
   await rotate(scene.server)
   await rotate(scene.server, { 'overlap-hours': '0' })
@@ -56,7 +56,7 @@ test('a rotation without overlap ends what the secret before has signed at once'
     await t.throwsAsync(async () => rotate(scene.server, { 'overlap-hours': hours }), { message: /whole number/ }, hours)
 })
 
-test('a secret of the configuration is replaced there, with the one before beside it', async t => {
+test('a configured secret is replaced in the configuration, with the previous one in previousSecrets', async t => {
   const [secret, next] = ['the secret of before, with enough letters', 'the secret that follows, with enough letters']
   const folder = await folderFor(t)
   const { scene, key, ann } = await withJob(t, { resources: { users: { secret } } }, folder)
@@ -78,7 +78,7 @@ test('a secret of the configuration is replaced there, with the one before besid
   }
 })
 
-test('a service key may be exchanged while extractors still use the one before', async t => {
+test('a service key can be replaced while extractors still use the previous one', async t => {
   const [commKey, before] = ['the service key from now on', 'the service key of before']
   const server = await bootForTest({
     t,
@@ -88,7 +88,7 @@ test('a service key may be exchanged while extractors still use the one before',
   t.deepEqual([await status(commKey), await status(before), await status('the service key of nobody')], [200, 200, 401])
 })
 
-test('keys have a longest life, those that were made before it was set too', async t => {
+test('keys have a maximum lifetime, including those created before it was set', async t => {
   const clock = new FixedClock()
   const folder = await folderFor(t)
   const first = await bootForTest({ clock, folder })

@@ -45,7 +45,7 @@ const setUp = async (t: ExecutionContext) => {
   return { server, ann, found, fallBehind, catchUp }
 }
 
-test('its owner does not find what is in the trash, however far the index is behind', async t => {
+test('the owner does not find resources in the trash, however far the index is behind', async t => {
   const { server, ann, found, fallBehind, catchUp } = await setUp(t)
   const dataset = await newDataset(ann.call, { name: 'Discarded walnut' })
   const other = await newDataset(ann.call, { name: 'Kept walnut' })
@@ -72,7 +72,7 @@ test('its owner does not find what is in the trash, however far the index is beh
   t.deepEqual(await found('walnut'), all.slice(1))
 })
 
-test('what has just gone to the trash counts in no search of its owner', async t => {
+test('resources just moved to the trash are not counted in searches of their owner', async t => {
   const { server, ann, fallBehind, catchUp } = await setUp(t)
   const dataset = await newDataset(ann.call, { name: 'Discarded chestnut' })
   for (const name of ['a', 'b', 'c']) await upload(ann.call, dataset, 'x', `chestnut-${name}.txt`)
@@ -91,7 +91,7 @@ test('what has just gone to the trash counts in no search of its owner', async t
   t.deepEqual(await totals(), [1, 1, 1])
 })
 
-test('what has been deleted is not found, however far the index is behind', async t => {
+test('deleted resources are not found, however far the index is behind', async t => {
   const { ann, found, fallBehind } = await setUp(t)
   const dataset = await newDataset(ann.call, { name: 'Hornbeam' })
   const file = await upload(ann.call, dataset, 'x', 'hornbeam-one.txt')

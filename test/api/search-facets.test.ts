@@ -83,7 +83,7 @@ test('hits are counted by type, media type, tag, space, creator and year', async
   t.deepEqual((await count('nightjar', ann, 'type', `&datasetid=${dataset}`))['type'], [{ value: 'file', count: 2 }])
 })
 
-test('only what the caller may see is counted, and spaces they may not view are not named', async t => {
+test('only resources that the caller may view are counted, and spaces they may not view are not named', async t => {
   const [hidden, open] = [await newSpace('Hidden marsh'), await newSpace('Open marsh')]
   await share(open, eve)
   await upload(ann.call, await newDataset(ann.call, { name: 'Ruff', space: [hidden, open] }), 'x', 'ruff.txt')
@@ -112,7 +112,7 @@ test('only what the caller may see is counted, and spaces they may not view are 
   } as unknown as Facets)
 })
 
-test('an unknown facet is refused, and without facets the answer has none', async t => {
+test('an unknown facet is refused, and without the parameter the response has no facets', async t => {
   const { status, message } = await refusal(ann.call('/api/search?query=&facets=type,colour'))
   t.is(status, 400)
   t.regex(message, /colour.*media_type/)
@@ -121,7 +121,7 @@ test('an unknown facet is refused, and without facets the answer has none', asyn
   t.is((await refusal(server.as()('/api/search?query=&facets=type'))).status, 401)
 })
 
-test('a count leads to its hits', async t => {
+test('filtering by the value of a facet finds its hits', async t => {
   const dataset = await newDataset(ann.call, { name: 'Siskin' })
   await upload(ann.call, dataset, 'x', 'siskin.txt')
   const { media_type: [type] = [], creator: [creator] = [], year: [year] = [] } = await count('siskin')

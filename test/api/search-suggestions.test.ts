@@ -43,7 +43,7 @@ test.after.always(() => server?.stop())
 
 const get = <T>(person: Person, path: string): Promise<T> => ok<T>(person.call(path))
 
-test.serial('fields are suggested with counts, of what one may see', async t => {
+test.serial('fields of visible resources are suggested with counts', async t => {
   const fields = (person: Person, query = '') => get<unknown>(person, `/api/search/fields?${query}`)
   t.deepEqual(await fields(ann), [
     { field: 'depth', count: 2 },
@@ -59,7 +59,7 @@ test.serial('fields are suggested with counts, of what one may see', async t => 
   t.deepEqual(await get(eve, '/api/metadata/autocompletenames?filter=h'), ['metadata.height'])
 })
 
-test.serial('values are suggested with counts, of what one may see', async t => {
+test.serial('values of visible resources are suggested with counts', async t => {
   const values = (person: Person, query: string) => get<readonly { value: unknown; count: number }[]>(person, `/api/search/values?${query}`)
   const [marsh, ...others] = await values(ann, 'field=label')
   t.like(marsh, { count: 2 })
@@ -74,7 +74,7 @@ test.serial('values are suggested with counts, of what one may see', async t => 
   t.is((await ann.call('/api/search/values')).status, 400)
 })
 
-test.serial('tags are listed with counts, of what one may see', async t => {
+test.serial('tags of visible resources are listed with counts', async t => {
   t.deepEqual(await get(ann, '/api/tags'), [
     { name: 'reed', count: 2 },
     { name: 'secret', count: 1 },
@@ -85,7 +85,7 @@ test.serial('tags are listed with counts, of what one may see', async t => {
   t.is((await server.as()('/api/tags')).status, 401)
 })
 
-test.serial('tags reach the members of a space with what is in it, until they leave', async t => {
+test.serial('members of a space see the tags of its resources until they leave', async t => {
   const space = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Wetlands', description: '' } }))
   const shared = await newDataset(ann.call, { name: 'Shared', space: [space.id] })
   await ok(ann.call(`/api/datasets/${shared}/tags`, { method: 'POST', json: { tags: ['Sedge', 'sedge 2'] } }))
@@ -116,7 +116,7 @@ const ended = (person: Person, path: string): Promise<Progress> =>
     ({ state }) => state === 'done' || state === 'failed',
   )
 
-test.serial('one thing is reindexed, with what is in it, and says how far it is', async t => {
+test.serial('a single resource is reindexed with its contents, and its progress is reported', async t => {
   const admin = server.as(server.admin.key)
   await ok(admin('/api/deleteindex', { method: 'POST' }))
   const count = async (): Promise<number> => (await get<{ count: number }>(ann, '/api/search?query=')).count
@@ -139,7 +139,7 @@ test.serial('one thing is reindexed, with what is in it, and says how far it is'
   t.true(whole.count >= 4 && whole.count === whole.total)
 })
 
-test.serial('on a public server nothing shows what one may not see: a file in no dataset is its owner’s alone', async t => {
+test.serial('on a public server, only the owner of a file in no dataset finds it in searches and suggestions', async t => {
   const open = await bootForTest()
   t.teardown(() => open.stop())
   const owner = await newPerson(open, 'owner')
