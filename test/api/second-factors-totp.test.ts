@@ -26,7 +26,7 @@ const statusOf = async (answer: Promise<Response>): Promise<number> => (await an
 const codeNow = (secret: string, stepsAhead = 0): string => codeAt(secret, new Date(clock.now().getTime() + stepsAhead * 30_000))
 
 // All tests of this file share one clock, so they run serially.
-test.serial('an app is enrolled with the present password and its first code, and ten recovery codes are shown once', async t => {
+test.serial('an app is enrolled with the current password and its first code, and ten recovery codes are shown once', async t => {
   const person = await newPerson(server, 'ann')
   const cookie = await signIn(server, person.email, person.password)
   const session = byCookie(server, cookie)
@@ -45,14 +45,14 @@ test.serial('an app is enrolled with the present password and its first code, an
   t.is(await statusOf(server.as()('/api/login', { method: 'POST', json: { email: person.email, password: person.password } })), 200)
   const { recoveryCodes } = await json<{ recoveryCodes: string[] }>(confirm(codeNow(begun.secret)))
   t.is(new Set(recoveryCodes).size, 10)
-  t.is(await statusOf(confirm(codeNow(begun.secret, 1))), 400, 'an enrolment is good once')
+  t.is(await statusOf(confirm(codeNow(begun.secret, 1))), 400, 'an enrolment is valid once')
   t.like(await json(session('/api/second-factors')), { isRequired: false, recoveryCodesLeft: 10, passkeys: [] })
   const mail = (await mailsTo(server, mailer, person.email)).at(-1)
   t.is(mail?.subject, '[Pounce] The second factors of your account changed')
   t.regex(mail?.text ?? '', /An authenticator app was enrolled/)
 })
 
-test.serial('the first factor ends the sessions that were opened without one, but that which enrolled it; keys stay', async t => {
+test.serial('enrolling the first factor ends all sessions but the one used for it; API keys stay valid', async t => {
   const person = await newPerson(server, 'bob')
   const [other, mine] = [await signIn(server, person.email, person.password), await signIn(server, person.email, person.password)]
   await enrolTotp(byCookie(server, mine), person.password, clock)
@@ -61,7 +61,7 @@ test.serial('the first factor ends the sessions that were opened without one, bu
   t.is(await statusOf(person.call('/api/me')), 200)
 })
 
-test.serial('Basic enrols too, and afterwards a password alone opens nothing: API keys do', async t => {
+test.serial('factors can be enrolled with Basic; afterwards a password alone is refused, an API key accepted', async t => {
   const person = await newPerson(server, 'program')
   const headers = { authorization: basic(person.email, person.password) }
   const call = (path: string, init: RequestInit & { json?: unknown } = {}) => server.as()(path, { ...init, headers })
@@ -73,7 +73,7 @@ test.serial('Basic enrols too, and afterwards a password alone opens nothing: AP
   t.is(await statusOf(server.as()('/api/users/keys?name=more', { method: 'POST', headers })), 401)
 })
 
-test.serial('the password is answered with a challenge, and the challenge and a code with a session', async t => {
+test.serial('the response to a password is a challenge, and to the challenge with a code a session', async t => {
   const person = await withTotp(server, clock, 'carl')
   const refused = await challengeOf(server, person)
   t.is(refused.code, 'second-factor-required')
@@ -87,7 +87,7 @@ test.serial('the password is answered with a challenge, and the challenge and a 
   t.is(await statusOf(byCookie(server, cookieOf(done))('/api/me')), 200)
 })
 
-test.serial('a code is taken one step early or late, and no more', async t => {
+test.serial('a code is accepted one step early or late, but not two', async t => {
   const person = await withTotp(server, clock, 'drift')
   for (const [steps, status] of [
     [-2, 401],
@@ -100,7 +100,7 @@ test.serial('a code is taken one step early or late, and no more', async t => {
   }
 })
 
-test.serial('a code is accepted once, and none before it; of many at once one', async t => {
+test.serial('a code is accepted once, even if used concurrently, and earlier codes are then refused', async t => {
   const person = await withTotp(server, clock, 'replay')
   const code = codeNow(person.secret)
   const challenges = await Promise.all(Array.from({ length: 5 }, () => challengeOf(server, person)))
@@ -119,7 +119,7 @@ test.serial('the code that enrolled the app cannot be used to sign in', async t 
   t.is(await statusOf(finish(server, challenge, { code: codeNow(secret) })), 401)
 })
 
-test.serial('a challenge is good once, in whatever spelling, for five minutes and for the password of then', async t => {
+test.serial('a challenge is valid once in any encoding, for five minutes, and until the password changes', async t => {
   const person = await withTotp(server, clock, 'challenge')
   const { challenge } = await challengeOf(server, person)
   t.is(await statusOf(finish(server, challenge, { code: codeNow(person.secret) })), 200)
@@ -162,7 +162,7 @@ test.serial('of many concurrent uses of one recovery code, one succeeds', async 
   t.deepEqual(statuses.toSorted(), [200, 401, 401, 401, 401])
 })
 
-test.serial('wrong codes count like wrong passwords, and the right password in between takes nothing back', async t => {
+test.serial('wrong codes count like wrong passwords, and the right password in between does not reset the count', async t => {
   const person = await withTotp(server, clock, 'guessed')
   const headers = elsewhere()
   const statuses: number[] = []
@@ -174,10 +174,10 @@ test.serial('wrong codes count like wrong passwords, and the right password in b
   const shut = (password: string) => server.as()('/api/login', { method: 'POST', json: { email: person.email, password }, headers })
   const [right, wrong] = [await refusal(await shut(person.password)), await refusal(await shut('not this one'))]
   t.is(right['httpStatus'], 429)
-  t.deepEqual(right, wrong, 'who is shut out does not learn whether the password was right')
+  t.deepEqual(right, wrong, 'a throttled caller does not learn whether the password was right')
 })
 
-test.serial('codes are guessed from many networks no oftener than from one, and the owner gets in from where they were before', async t => {
+test.serial('guesses from many networks share one limit, and the owner can still sign in from a known network', async t => {
   const person = await withTotp(server, clock, 'botnet')
   const home = elsewhere()
   const { challenge } = await challengeOf(server, person, home)
@@ -194,7 +194,7 @@ test.serial('codes are guessed from many networks no oftener than from one, and 
   t.is(await statusOf(finish(server, again.challenge, { code: codeNow(person.secret) }, home)), 200)
 })
 
-test.serial('factors are changed by a session that has shown one, never by a key', async t => {
+test.serial('factors can be changed by a session that has presented one, never by a key', async t => {
   const person = await withTotp(server, clock, 'key')
   const more = await json<{ key: string }>(person.call('/api/users/keys?name=more', { method: 'POST' }))
   for (const call of [person.call, server.as(more.key)]) {
@@ -209,13 +209,13 @@ test.serial('factors are changed by a session that has shown one, never by a key
   t.like(await json(person.session('/api/second-factors')), { totp: null, recoveryCodesLeft: 0 })
 })
 
-test.serial('an account of another provider has its second factor there', async t => {
+test.serial('an account of another provider cannot enrol a second factor', async t => {
   const person = await newPerson(server, 'outside')
   await server.get(Users).change(person.id, { set: { provider: 'ldap' } }, [])
   t.is(await statusOf(post(person.call, '/api/second-factors/totp', { password: person.password })), 403)
 })
 
-test.serial('a key that reaches less far than its owner sees and changes no factors', async t => {
+test.serial('a limited key can neither read nor change factors', async t => {
   const person = await newPerson(server, 'limited')
   const keys = [
     await newKey(server, person.email, person.password, 'name=e&scope=extraction'),
@@ -227,7 +227,7 @@ test.serial('a key that reaches less far than its owner sees and changes no fact
   }
 })
 
-test.serial('secrets are encrypted in the store, and in no answer, audit line or event', async t => {
+test.serial('secrets are encrypted in the store and in no response, audit log entry or event', async t => {
   const person = await withTotp(server, clock, 'secret')
   const { challenge } = await challengeOf(server, person)
   t.is(await statusOf(finish(server, challenge, { recoveryCode: person.recoveryCodes[0] })), 200)

@@ -44,7 +44,7 @@ test('callers who may not read geostreams get nothing', async t => {
   }
 })
 
-test('lists, counts and pages hold what one may see and nothing else', async t => {
+test('lists, counts and pages contain only what the caller may view', async t => {
   const seen = { Things: 2, Locations: 2, Sensors: 2, Datastreams: 2, ObservedProperties: 1, Observations: 6, FeaturesOfInterest: 6 }
   const texts = ['Datastreams', 'ObservedProperties', 'Observations']
   for (const [set, count] of Object.entries(seen))
@@ -96,7 +96,7 @@ test('a server admin in superadmin mode sees all, on every page', async t => {
   t.is((await staAll(admin, server, '/Things?$top=1')).length, 0)
 })
 
-test('readings of a stream that is gone are gone with it', async t => {
+test('readings of a deleted stream are deleted with it', async t => {
   const dan = await somebody(server, 'Dan')
   const sensor = await newSensor(dan, { name: 'short-lived' })
   const stream = await newStream(dan, sensor)

@@ -43,7 +43,7 @@ const pagesOf = async (server: TestServer, path: string): Promise<readonly unkno
   return pages
 }
 
-live('SensorThings answers from PostGIS as it does from SQLite', async t => {
+live('SensorThings responses are identical with PostGIS and SQLite', async t => {
   const { settings } = await placesOn(t, url, ['geo.postgis'])
   const servers = [await bootForTest({ t }), await bootForTest({ t, env: settings })]
   for (const server of servers) await makeStations(server, { firstPoint: 1_000_000 })

@@ -23,7 +23,7 @@ const login = async (server: Server, email: string, password: string) => {
   return { status: answer.status, body: (await answer.json()) as { id: string; email: string; fullName: string; message: string } }
 }
 
-live('the password of the directory makes an account at first and opens it later, by any name that the filter finds', async t => {
+live('the first sign-in by LDAP creates an account and later ones use it, by any name that matches the filter', async t => {
   const server = await boot(t)
   const { email, password, dn } = await newPerson(url('LDAP'), 'a good password')
   const first = await login(server, email, password)
@@ -43,7 +43,7 @@ live('the password of the directory makes an account at first and opens it later
   t.is((await server.as()('/api/me', { headers: basic })).status, 401)
 })
 
-live('a local account is not opened by the directory for its address, trusted or not', async t => {
+live('LDAP does not sign in to a local account with the same e-mail address, trusted or not', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const wary = await boot(t)
   const local = { email, firstName: 'Local', lastName: 'Person', status: 'Active', password: 'the local password' } as const
@@ -58,7 +58,7 @@ live('a local account is not opened by the directory for its address, trusted or
   t.is((await login(trusting, email, 'the local password')).body.id, trusted.id)
 })
 
-live('names that are pieces of a filter or of a name in the directory open nothing', async t => {
+live('names with LDAP filter or DN syntax are rejected with 401', async t => {
   const server = await boot(t)
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   for (const name of [
@@ -75,7 +75,7 @@ live('names that are pieces of a filter or of a name in the directory open nothi
     t.is((await login(server, name, password)).status, 401, name)
 })
 
-live('only members of a group come in, and groups have roles in spaces', async t => {
+live('only members of a configured group can sign in, and groups have roles in spaces', async t => {
   const [member, stranger] = await Promise.all([newPerson(url('LDAP'), 'a good password'), newPerson(url('LDAP'), 'a good password')])
   const group = await newGroup(url('LDAP'), [member.dn])
   const space = '5f0000000000000000000001'

@@ -76,7 +76,7 @@ for (const isPrivate of [false, true]) {
   })
 }
 
-test('what was changed last comes first when sorted by modified; a new name has its place at once', async t => {
+test('sorting by modified puts the latest change first; a rename takes effect at once', async t => {
   const { ann, server } = await withNames({ t })
   const items = await ok<Item[]>(ann.call('/api/datasets?limit=0'))
   const zebra = items.find(({ name }) => name === 'zebra')?.id
@@ -86,7 +86,7 @@ test('what was changed last comes first when sorted by modified; a new name has 
   t.deepEqual((await names(ann.call, '/api/datasets?sort=name')).slice(0, 2), ['aardvark', 'apple'])
 })
 
-test('collections and spaces are sorted, too', async t => {
+test('collections and spaces can be sorted too', async t => {
   const server = await bootForTest({ t })
   const { call } = await newPerson(server)
   const space = await newSpace(call, 'holder')
@@ -112,7 +112,7 @@ test('collections and spaces are sorted, too', async t => {
 })
 
 for (const isPrivate of [false, true]) {
-  test(`lists hold what is mine, shared with me or public, on a ${isPrivate ? 'private' : 'public'} server`, async t => {
+  test(`lists can be limited to own, shared or public resources on a ${isPrivate ? 'private' : 'public'} server`, async t => {
     const server = await bootForTest({ t, config: { access: { private: isPrivate }, resources: { spaces: { verifySpaces: false } } } })
     const [ann, bob] = [await newPerson(server, 'ann'), await newPerson(server, 'bob')]
     const [shared, open, closed] = [
@@ -158,7 +158,7 @@ for (const isPrivate of [false, true]) {
   })
 }
 
-test('a title is found in the requested order, and counted', async t => {
+test('search results by title are in the requested order and counted', async t => {
   const { ann, server } = await withNames({ t })
   const found = await walk(ann.call, server, '/api/datasets?sort=name&title=TABLE&limit=1&total=true')
   t.deepEqual(
@@ -183,7 +183,7 @@ test('a title is found in the requested order, and counted', async t => {
   t.deepEqual(await names(ann.call, '/api/datasets?sort=name&title=apple&exact=true'), ['apple'])
 })
 
-test('without the new parameters a list is as before', async t => {
+test('without the new parameters a list is unchanged', async t => {
   const { ann } = await withNames({ t })
   const response = await ann.call('/api/datasets?limit=2')
   t.is(response.headers.get('x-total-count'), null)
@@ -191,7 +191,7 @@ test('without the new parameters a list is as before', async t => {
   t.deepEqual(((await response.json()) as Item[]).map(nameOf), unsorted.toReversed().slice(0, 2))
 })
 
-test('parameters that do not go together are refused', async t => {
+test('invalid parameters and combinations are rejected with 400', async t => {
   const { ann } = await withNames({ t })
   for (const query of ['sort=size', 'order=up', 'whose=theirs', 'sort=name&date=2026-01-01', 'sort=name&after=x'])
     t.like(await refusal(ann.call(`/api/datasets?${query}`)), { status: 400, code: 'invalid' }, query)

@@ -25,7 +25,7 @@ const counts = async (): Promise<Readonly<Record<string, number>>> => {
   return (await ok<{ counts: Record<string, number> }>(server.as(server.admin.key)('/api/status'))).counts
 }
 
-test.serial('trashed resources are in no list, search, count, tree or selection of others, and return to all of them', async t => {
+test.serial('trashed resources are in no list, search, count, tree or selection until they are restored', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -86,7 +86,7 @@ test.serial('trashed resources are in no list, search, count, tree or selection 
   t.deepEqual(await counts(), before)
 })
 
-test.serial('nothing can be added to a resource in the trash, and nothing of it to other resources', async t => {
+test.serial('nothing can be added to a resource in the trash, nor the resource to others', async t => {
   const ann = await somebody(server, 'ann')
   const space = await newSpace(ann)
   const [shelf, other] = [await newCollection(ann), await newCollection(ann)]
@@ -109,7 +109,7 @@ test.serial('nothing can be added to a resource in the trash, and nothing of it 
   t.deepEqual(new Set(refused), new Set([409]))
 })
 
-test.serial('a resource restored while the trash is emptied stays', async t => {
+test.serial('a resource restored while the trash is being emptied is kept', async t => {
   const ann = await somebody(server, 'ann')
   const [gone, kept] = [await newDataset(ann), await newDataset(ann)]
   for (const id of [gone, kept]) await ann.remove(`/api/datasets/${id}`)
@@ -120,7 +120,7 @@ test.serial('a resource restored while the trash is emptied stays', async t => {
   t.is((await datasets.get(kept))?.state, 'live')
 })
 
-test.serial('without a trash a deletion is permanent at once', async t => {
+test.serial('with the trash disabled, a deletion is permanent at once', async t => {
   const resources = { datasets: { useTrash: false }, collections: { useTrash: false } }
   const without = await bootForTest({ t, config: { resources } })
   const ann = await somebody(without, 'ann')
@@ -137,10 +137,9 @@ test.serial('without a trash a deletion is permanent at once', async t => {
   t.like(counts, { datasets: 0, collections: 0, files: 0, bytes: 0 })
 })
 
-/** Advances the clock of the server by some days. */
 const dayMs = 86_400_000
 
-test.serial('what has been in the trash for longer than the settings say is deleted by schedule, and nothing else', async t => {
+test.serial('only resources that have been in the trash for longer than configured are deleted by schedule', async t => {
   let now = Date.parse('2026-01-01T00:00:00Z')
   const clock = { now: () => new Date(now) }
   const resources = { datasets: { clearTrashAfterDays: 30 }, collections: { clearTrashAfterDays: 30 } }

@@ -32,7 +32,7 @@ const cases: readonly (readonly [string, Uint8Array | string, string])[] = [
   ['nameless', '<script>', 'application/octet-stream'],
 ]
 
-test('a preview without a type has that of its name, else that of its first bytes', async t => {
+test('the type of an untyped preview is derived from its name, else from its first bytes', async t => {
   for (const [name, bytes, type] of cases) {
     const id = await send('/api/previews', name, bytes)
     t.like(await ok(ann.call(`/api/previews/${id}/metadata`)), { contentType: type }, name)
@@ -51,7 +51,7 @@ test('a preview without a type is found by getPreviews', async t => {
   t.is(await typeAt(`/api/previews/${preview}`), 'image/png')
 })
 
-test('a thumbnail without a type is a picture', async t => {
+test('the type of an untyped thumbnail is detected as an image', async t => {
   const dataset = await newDataset(ann)
   const file = await send(`/api/uploadToDataset/${dataset}?extract=false`, 'notes', 'words')
   for (const name of ['leaf.png', 'tmpa8s7d']) {
@@ -61,7 +61,7 @@ test('a thumbnail without a type is a picture', async t => {
   }
 })
 
-test('a file without a type has that of its name, else that of its first bytes', async t => {
+test('the type of an untyped file is derived from its name, else from its first bytes', async t => {
   const dataset = await newDataset(ann)
   for (const [name, bytes, type] of cases) {
     const id = await send(`/api/uploadToDataset/${dataset}?extract=false`, name, bytes)
@@ -69,7 +69,7 @@ test('a file without a type has that of its name, else that of its first bytes',
   }
 })
 
-test('a file that is sent in pieces without a type has that of its name, else that of its first bytes', async t => {
+test('the type of an untyped resumable upload is derived from its name, else from its first bytes', async t => {
   const dataset = await newDataset(ann)
   for (const [name, bytes] of cases) {
     const length = Buffer.byteLength(bytes)

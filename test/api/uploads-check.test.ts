@@ -27,7 +27,7 @@ const put = async (dataset: string, path: string, text: string): Promise<string>
 
 const check = (json: object, call: TestFetch = ann.call): Promise<Response> => call('/api/uploads/check', { method: 'POST', json })
 
-test('each file is absent, the same or another one', async t => {
+test('each file is reported as absent, same, other or invalid', async t => {
   const dataset = await newDataset(ann.call)
   const [root, below] = [await put(dataset, 'r.txt', 'root'), await put(dataset, 'a/b/c.txt', 'below')]
   const files = [
@@ -62,7 +62,7 @@ test('each file is absent, the same or another one', async t => {
   t.like(await ok(check({ dataset, folder: folder?.id, files: [{ path: 'b/c.txt', size: 5 }] })), [{ state: 'same', id: below }])
 })
 
-test('of files of one name any may be the same; else the newest is named', async t => {
+test('of several files with the same name, any can match; otherwise the newest is reported', async t => {
   const dataset = await newDataset(ann.call)
   const [first, second] = [await put(dataset, 'f.txt', 'one'), await put(dataset, 'f.txt', 'two!')]
   const found = await ok<{ state: string; id: string }[]>(check({ dataset, files: [3, 4, 5].map(size => ({ path: 'f.txt', size })) }))
@@ -76,13 +76,13 @@ test('of files of one name any may be the same; else the newest is named', async
   )
 })
 
-test('names are compared in one form of Unicode', async t => {
+test('names are compared after Unicode normalization', async t => {
   const dataset = await newDataset(ann.call)
   const id = await put(dataset, 'gr\u00fcn/\u00e4.txt', 'x')
   t.like(await ok(check({ dataset, files: [{ path: 'gru\u0308n/a\u0308.txt', size: 1 }] })), [{ state: 'same', id }])
 })
 
-test('a thousand files are checked in one request, and no more', async t => {
+test('at most a thousand files are checked in one request', async t => {
   const dataset = await newDataset(ann.call)
   await put(dataset, 'd7/f7.txt', 'x')
   const files = Array.from({ length: 1000 }, (_, n) => ({ path: `d${n % 50}/f${n}.txt`, size: 1 }))
@@ -94,7 +94,7 @@ test('a thousand files are checked in one request, and no more', async t => {
   t.is((await check({ dataset, files: [...files, files[0]] })).status, 400)
 })
 
-test('it takes the right to add to the dataset', async t => {
+test('a check requires permission to add to the dataset', async t => {
   const dataset = await newDataset(ann.call)
   const files = [{ path: 'a.txt', size: 1 }]
   const stranger = await newFolder(ann.call, await newDataset(ann.call), 'elsewhere')

@@ -30,7 +30,7 @@ const words = {
 const made = (by: Somebody, more: object = {}, query = ''): Promise<string> =>
   idOf(by.post(`/api/vocabularies/createVocabularyFromJson${query}`, { ...words, ...more }))
 
-test('a standard vocabulary keeps the order of its words and says where they are', async t => {
+test('a standard vocabulary keeps the order of its terms and contains their URL', async t => {
   const { status, body } = await ann.post('/api/standardvocab', [' oak', 'ash ', '', 'elm'])
   t.is(status, 200)
   const list = body as { id: string; url: string; terms: string[]; created: string; lastModified: string }
@@ -43,7 +43,7 @@ test('a standard vocabulary keeps the order of its words and says where they are
   t.true((await idsOf(bob.get('/api/standardvocab'))).includes(list.id))
 })
 
-test('a standard vocabulary is changed as a whole, and returned a last time when it is deleted', async t => {
+test('a standard vocabulary is replaced as a whole, and returned when it is deleted', async t => {
   const id = await idOf(ann.post('/api/standardvocab', ['a']))
   t.like((await ann.put(`/api/standardvocab/${id}`, ['b', 'c'])).body, { id, terms: ['b', 'c'] })
   t.like((await ann.remove(`/api/standardvocab/${id}`)).body, { id, terms: ['b', 'c'] })
@@ -56,7 +56,7 @@ test('a standard vocabulary is changed as a whole, and returned a last time when
   t.is((await ann.put(`/api/standardvocab/${unknownId}`, ['b'])).status, 404)
 })
 
-test('a list without words, and what is no list of words, is refused', async t => {
+test('an empty list of terms, and anything but a list of terms, is rejected with 400', async t => {
   for (const wrong of [[], ['', '  '], {}, 'a', [1], [null], ['x'.repeat(1001)], Array(10_001).fill('x')])
     t.is((await ann.post('/api/standardvocab', wrong)).status, 400, JSON.stringify(wrong).slice(0, 40))
   t.regex(JSON.stringify((await ann.post('/api/standardvocab', [])).body), /Empty terms list is not allowed/)
@@ -71,7 +71,7 @@ test('anonymous callers neither see nor create standard vocabularies', async t =
     t.is((await answer).status, 401)
 })
 
-test('a vocabulary comes back with its terms, lists as text', async t => {
+test('a vocabulary is returned with its terms, and with lists as text', async t => {
   const id = await made(ann)
   const { body } = await ann.get(`/api/vocabularies/${id}`)
   const { terms, ...rest } = body as { terms: Record<string, string>[] }
@@ -93,7 +93,7 @@ test('a vocabulary comes back with its terms, lists as text', async t => {
   t.is((await ann.get(`/api/vocabularies/${unknownId}`)).status, 404)
 })
 
-test("lists are of the caller's own vocabularies, in both forms, and of a name", async t => {
+test("lists contain the caller's own vocabularies, in both formats, and can be limited to a name", async t => {
   const carl = await somebody(server, 'carl')
   const [first, second] = [await made(carl), await made(carl, { name: 'a/b c' })]
   await made(bob)
@@ -108,7 +108,7 @@ test("lists are of the caller's own vocabularies, in both forms, and of a name",
     t.is((await callsOf(server.as()).get(`/api/vocabularies/${path}`)).status, 401, path)
 })
 
-test('a form makes a vocabulary without terms', async t => {
+test('a form creates a vocabulary without terms', async t => {
   const form = new FormData()
   form.append('name', 'from a form')
   form.append('keys', 'a,b')
@@ -121,7 +121,7 @@ test('a form makes a vocabulary without terms', async t => {
   t.is((await ann.call('/api/vocabularies/createVocabulary', { method: 'POST', body: new FormData() })).status, 400)
 })
 
-test('editing adds terms and takes the words as they come; only who may edit it does', async t => {
+test('editing adds terms and clears the omitted description and tags; it requires permission to edit', async t => {
   const id = await made(ann)
   t.is((await bob.put(`/api/editVocabulary/${id}`, { name: 'mine now' })).status, 403)
   t.is((await callsOf(server.as()).put(`/api/editVocabulary/${id}`, {})).status, 401)
@@ -136,7 +136,7 @@ test('editing adds terms and takes the words as they come; only who may edit it 
   )
 })
 
-test('a vocabulary is shared with a space where the caller may add things, and leaves it, also when the space goes', async t => {
+test('a vocabulary can be added to a space the caller may add to, and is removed from a deleted space', async t => {
   const [own, theirs] = [await newSpace(ann), await newSpace(bob)]
   const id = await made(ann)
   t.is((await ann.post(`/api/vocabularies/${id}/addToSpace/${theirs}`)).status, 403)
@@ -156,7 +156,7 @@ test('a vocabulary is shared with a space where the caller may add things, and l
   t.like((await ann.get(`/api/vocabularies/${id}`)).body, { spaces: '' })
 })
 
-test('on a private server a vocabulary and its terms are seen by its people, and by all when public', async t => {
+test('on a private server a vocabulary and its terms are visible to its author, or to everyone if public', async t => {
   const [cleo, dan] = [await somebody(hidden, 'cleo'), await somebody(hidden, 'dan')]
   const nobody = callsOf(hidden.as())
   const kept = await made(cleo, { terms: [{ key: 'kept' }] })
@@ -176,7 +176,7 @@ test('on a private server a vocabulary and its terms are seen by its people, and
   t.is((await cleo.get(`/api/vocabterms/${term}`)).status, 200)
 })
 
-test('wrong vocabularies are refused with what would be right', async t => {
+test('invalid vocabularies and too many terms are rejected with 400', async t => {
   const wrong = [{}, { name: '' }, { name: 1 }, { ...words, keys: ['a'] }, { ...words, terms: [{}] }, { ...words, terms: 'a' }]
   const tooMany = [
     { ...words, terms: Array(1001).fill({ key: 'k' }) },
@@ -188,7 +188,7 @@ test('wrong vocabularies are refused with what would be right', async t => {
   t.is((await ann.put(`/api/editVocabulary/${id}`, { terms: [{ key: 'a' }, { key: 'b' }] })).status, 400)
 })
 
-test('terms that many add at once are all there', async t => {
+test('terms added concurrently are all stored', async t => {
   const id = await made(ann, { terms: [] })
   await Promise.all(Array.from({ length: 20 }, (_, n) => ann.put(`/api/editVocabulary/${id}`, { terms: [{ key: `k${n}` }] })))
   t.is(((await ann.get(`/api/vocabularies/${id}`)).body as { terms: unknown[] }).terms.length, 20)
