@@ -126,7 +126,7 @@ test.serial('a removed member loses access to resources attached to a file', asy
   await isGone(t, it)
 })
 
-test.serial('a member whose role has no permissions sees nothing', async t => {
+test.serial('a member whose role has no permissions sees nothing: an empty list grants nothing', async t => {
   const it = await scene()
   const admin = server.as(server.admin.key)
   const { id } = await ok<{ id: string }>(
