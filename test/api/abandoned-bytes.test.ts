@@ -14,7 +14,7 @@ import { formWith, newDataset, ok, upload } from '../support/scene.ts'
 
 let isRefusing = false
 
-/** Accepts every upload before its bytes, and refuses it once they are complete. */
+/** Accepts every upload at first, and refuses it once all its bytes have been received. */
 class LateRefusal implements StorageQuota {
   async check(): Promise<void> {
     return undefined
@@ -108,7 +108,7 @@ const kinds: Readonly<Record<string, (dataset: string) => Promise<Response>>> = 
 }
 
 for (const [kind, send] of Object.entries(kinds))
-  test.serial(`an upload that is refused after its bytes leaves none: ${kind}`, async t => {
+  test.serial(`an upload refused after all bytes were received leaves none behind: ${kind}`, async t => {
     const dataset = await newDataset(call)
     const before = await stored()
     isRefusing = true
@@ -123,7 +123,7 @@ for (const [title, sizeBytes, parts] of [
   ['one part', 1000, 1],
   ['several parts', 150_000, 3],
 ] as const)
-  test.serial(`a resumable upload that is refused after its bytes keeps them for another try, and no others: ${title}`, async t => {
+  test.serial(`a resumable upload refused after its last byte keeps its parts for a retry, and nothing else: ${title}`, async t => {
     const dataset = await newDataset(call)
     const before = await stored()
     const bytes = 'x'.repeat(sizeBytes)
@@ -138,7 +138,7 @@ for (const [title, sizeBytes, parts] of [
     t.is((await stored()).blobs - before.blobs, 1)
   })
 
-test.serial('a resumable upload that is cancelled leaves no bytes', async t => {
+test.serial('a cancelled resumable upload leaves no bytes', async t => {
   const before = await stored()
   const path = await begin(await newDataset(call), 200_000)
   t.is((await appendAll(path, 'x'.repeat(150_000))).status, 204)
@@ -146,7 +146,7 @@ test.serial('a resumable upload that is cancelled leaves no bytes', async t => {
   t.deepEqual(await stored(), before)
 })
 
-test.serial('files of a dataset that goes while their bytes come are refused, and leave none', async t => {
+test.serial('an upload to a dataset deleted meanwhile is refused with 404, and leaves no bytes once cancelled', async t => {
   const dataset = await newDataset(call)
   const path = await begin(dataset, 1000)
   const before = await stored()
@@ -157,7 +157,7 @@ test.serial('files of a dataset that goes while their bytes come are refused, an
   t.deepEqual(await stored(), before)
 })
 
-test('bytes that are older than the records are kept: the database may be the wrong one', async t => {
+test('the orphan sweep keeps blobs older than the records: the database may be the wrong one', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-lost-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const first = await bootForTest({ folder })

@@ -25,7 +25,7 @@ const linkFor = async ({ email }: Pick<Person, 'email'>): Promise<string> => {
 }
 const opens = async (email: string, password: string) => (await post('/api/login', { email, password })).status === 200
 
-test('a link that comes by mail sets another password; sessions end, keys stay, and the owner is notified', async t => {
+test('a mailed link resets the password: sessions end, API keys stay valid, and the owner is notified', async t => {
   const person = await newPerson(server, 'forgetful')
   const session = byCookie(server, await signIn(server, person.email, person.password))
   t.is((await session('/api/me')).status, 200)
@@ -42,7 +42,7 @@ test('a link that comes by mail sets another password; sessions end, keys stay, 
   t.regex(told?.text ?? '', /Its API keys still work/)
 })
 
-test('keys end too when that is requested, those of extractors as well', async t => {
+test('a reset also revokes API keys on request, including extraction keys', async t => {
   const person = await newPerson(server, 'cautious')
   const extractor = await newKey(server, person.email, person.password, 'name=more&scope=extraction')
   t.is((await reset(await linkFor(person), { revokeKeys: true })).status, 200)
@@ -53,7 +53,7 @@ test('keys end too when that is requested, those of extractors as well', async t
   t.regex((await mailsTo(server, mailer, person.email)).at(-1)?.text ?? '', /Its API keys were revoked/)
 })
 
-test('a link sets a password once; of concurrent uses one succeeds', async t => {
+test('a reset link works once; of concurrent uses one succeeds', async t => {
   const person = await newPerson(server, 'raced')
   const token = await linkFor(person)
   const passwords = Array.from({ length: 6 }, (_, at) => `password number ${at}`)
@@ -63,7 +63,7 @@ test('a link sets a password once; of concurrent uses one succeeds', async t => 
   t.is((await reset(token)).status, 403)
 })
 
-test('another password spends every other link, however it came about', async t => {
+test('any change of the password invalidates all outstanding reset links', async t => {
   const person = await newPerson(server, 'many')
   const links = [await linkFor(person), await linkFor(person), await linkFor(person)] as const
   t.is((await reset(links[1])).status, 200)
@@ -76,7 +76,7 @@ test('another password spends every other link, however it came about', async t 
   t.like(await refusal(reset(left)), { status: 403, code: 'forbidden' })
 })
 
-test('a suspended account stays suspended with another password', async t => {
+test('a suspended account stays suspended after a password reset', async t => {
   const person = await newPerson(server, 'suspended')
   await server.get(Users).change(person.id, { set: { status: 'Inactive' } }, [])
   t.is((await reset(await linkFor(person))).status, 200)
@@ -84,7 +84,7 @@ test('a suspended account stays suspended with another password', async t => {
   t.is((await server.get(Users).get(person.id))?.status, 'Inactive')
 })
 
-test('an account that was made without a password gets its first one by a link', async t => {
+test('an account created without a password gets its first one through a reset link', async t => {
   const answer = await server.as(server.admin.key)('/api/users', {
     method: 'POST',
     json: { email: 'bare@example.org', firstName: 'B', lastName: 'A' },
@@ -107,7 +107,7 @@ test('neither response nor timing reveals whether an address is known, and unkno
   t.is(await unlike({ known: () => asks(other.admin.email), unknown: () => asks('unknown@example.org') }), undefined)
 })
 
-test('a password that will not do leaves the link and the old one', async t => {
+test('an invalid new password is refused with 400; the link and the old password stay valid', async t => {
   const person = await newPerson(server, 'weak')
   const token = await linkFor(person)
   for (const password of ['short', 'x'.repeat(1001), 7, null]) t.is((await reset(token, { password })).status, 400)
@@ -115,7 +115,7 @@ test('a password that will not do leaves the link and the old one', async t => {
   t.is((await reset(token)).status, 200)
 })
 
-test('links end with their time', async t => {
+test('a reset link expires after 24 hours', async t => {
   const [clock, mails] = [new FixedClock(), new MemoryMailer()]
   const timed = await bootForTest({ t, plugins, clock, overrides: { [Mailer]: mails } })
   t.is((await post('/api/password/reset', { email: timed.admin.email }, timed)).status, 200)
@@ -124,7 +124,7 @@ test('links end with their time', async t => {
   t.is((await post('/api/password/reset/finish', { token, password: next }, timed)).status, 403)
 })
 
-test('one changes one’s own password with the present one, and stays signed in with another session', async t => {
+test('users change their password with the current one, and stay signed in with a new session', async t => {
   const person = await newPerson(server, 'own')
   const cookie = await signIn(server, person.email, person.password)
   const elsewhere = byCookie(server, await signIn(server, person.email, person.password))
@@ -145,7 +145,7 @@ test('one changes one’s own password with the present one, and stays signed in
   t.is(withKey.status, 200)
   t.is(withKey.headers.get('set-cookie'), null)
   await until(
-    'the key to end',
+    'the key to be revoked',
     async () => (await person.call('/api/me')).status,
     status => status === 401,
   )
@@ -196,7 +196,7 @@ test('of two concurrent changes with the right current password one wins', async
   )
 })
 
-test('an account of another provider has no password here to change', async t => {
+test('the password of an account of an external provider cannot be changed here', async t => {
   const person = await newPerson(server, 'foreign')
   await server.get(Users).change(person.id, { set: { provider: 'ldap' } }, [])
   t.is((await person.call('/api/password', { method: 'POST', json: { password: person.password, newPassword: next } })).status, 403)

@@ -43,12 +43,12 @@ const operations = async () => {
   )
 }
 
-test.serial('without terms none have to be accepted', async t => {
+test.serial('without terms of service, no acceptance is required', async t => {
   t.is((await ann.call(`/api/datasets/${dataset}`)).status, 200)
   t.false('termsPending' in (await ok<object>(ann.call('/api/me'))))
 })
 
-test.serial('before accepting the terms, every account is refused by all routes except those needed to accept', async t => {
+test.serial('before accepting the terms, every account is refused on all routes except those needed to accept', async t => {
   const session = byCookie(server, await signIn(server, ann.email, ann.password))
   const extractor = await newKey(server, ann.email, ann.password, 'name=extractor&scope=extraction')
   const limited = await newKey(server, ann.email, ann.password, 'name=reader&verbs=read')
@@ -96,7 +96,7 @@ test.serial('before accepting the terms, every account is refused by all routes 
   t.is((await session('/api/logout', { method: 'POST' })).status, 200)
 })
 
-test.serial('after accepting, users continue where they were, until the terms change', async t => {
+test.serial('after accepting, users have access until the terms change', async t => {
   await setTerms('Be kind.')
   t.true(await isPending(ann.call(`/api/datasets/${dataset}`)))
   t.deepEqual(await ok(ann.call('/api/users/acceptTerms', { method: 'POST' })), { status: 'success' })
@@ -108,14 +108,14 @@ test.serial('after accepting, users continue where they were, until the terms ch
   t.true(await isPending(ann.call(`/api/datasets/${dataset}`)))
 })
 
-test.serial('the author of the terms has accepted them with the response; other admins have not', async t => {
+test.serial('the admin who changes the terms accepts them implicitly; other admins do not', async t => {
   await setTerms('Written by an admin.')
   t.is((await admin('/api/users')).status, 200)
   t.true(await isPending(otherAdmin.call('/api/users')))
   t.true(await isPending(otherAdmin.call('/api/admin/configuration', { method: 'POST', json: { tosText: '' } })))
 })
 
-test.serial('terms that changed while being read are not accepted unread', async t => {
+test.serial('accepting an outdated version of the terms is refused with 409', async t => {
   const termsNow = () => ok<{ tosChanged: string }>(ann.call('/api/configuration'))
   await setTerms('The first draft.')
   const { tosChanged } = await termsNow()
@@ -137,7 +137,7 @@ test.serial('terms cannot be accepted for another account, nor with a limited ke
   t.true(await isPending(ann.call(`/api/datasets/${dataset}`)))
 })
 
-test.serial('background operations in the name of an account stop as well', async t => {
+test.serial('background operations on behalf of an account are stopped as well', async t => {
   const users = server.get(Users)
   const can = async () => {
     const user = await users.get(ann.id)

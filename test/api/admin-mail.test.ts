@@ -9,7 +9,7 @@ import { letIn, newDataset, newSpace, somebody } from '../support/spaces-and-peo
 const hourMs = 3_600_000
 const test1 = { method: 'POST' } as const
 
-test('an admin sees whether mails get out', async t => {
+test('an admin sends a test mail, which is audited; other callers get 401 or 403', async t => {
   const { taken, port } = await mailServer(t)
   const smtp = { host: '127.0.0.1', port, security: 'none', from: 'data@example.org' }
   const server = await bootForTest({ t, also: ['mail.smtp'], config: { mail: { smtp } } })
@@ -28,7 +28,7 @@ test('an admin sees whether mails get out', async t => {
   t.is((await server.as()('/api/admin/mail/test', test1)).status, 401)
 })
 
-test('a mail server that is unavailable or refuses is reported with its own message', async t => {
+test('a failed test mail reports the message of the mail server: 503 if unreachable, 502 if refused', async t => {
   let failure: Error = new Unavailable('The mail server is unreachable', { cause: new Error('connect ECONNREFUSED 192.0.2.1:25') })
   const failing: Mailer = {
     send: async () => {
@@ -46,12 +46,12 @@ test('a mail server that is unavailable or refuses is reported with its own mess
   t.deepEqual(await call(), { status: 502, code: 'mail-untaken', message: '550 No such user' })
 })
 
-test('without a mail plugin it says so', async t => {
+test('without a mail plugin, the test reports that no mail was sent', async t => {
   const server = await bootForTest({ t })
   t.like(await ok(server.as(server.admin.key)('/api/admin/mail/test', test1)), { sent: false, to: server.admin.email })
 })
 
-test('users who disabled mails get none about spaces and mentions, others at most five about mentions by one person per hour', async t => {
+test('users with mail disabled get none about spaces and mentions; others get at most five per mentioning user and hour', async t => {
   const [mailer, clock] = [new MemoryMailer(), new FixedClock()]
   const server = await bootForTest({ t, clock, overrides: { [Mailer]: mailer } })
   const [ann, bob, cem] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'cem')]
@@ -71,10 +71,10 @@ test('users who disabled mails get none about spaces and mentions, others at mos
   t.is(await mailsTo(cem.email, /./), 0)
   await letIn(ann, space, 'Editor', cem)
   await comment(cem, `@${bob.email} me too`)
-  t.is(await mailsTo(bob.email, /^cem .* mentioned you/), 1, 'each writer has a count of their own')
+  t.is(await mailsTo(bob.email, /^cem .* mentioned you/), 1, 'the limit applies per author')
   clock.advance(hourMs + 1)
   await comment(ann, `@${bob.email} once more`)
   t.is(await mailsTo(bob.email, /^ann .* mentioned you/), 6)
   const feed = await bob.get('/api/events?limit=200')
-  t.is(JSON.stringify(feed.body).split('mention_file_comment').length - 1, 10, 'the feed has all of them')
+  t.is(JSON.stringify(feed.body).split('mention_file_comment').length - 1, 10, 'the feed shows all mentions')
 })

@@ -14,7 +14,7 @@ test.after.always(() => scene?.server.stop())
 const statusOf = async (file: string): Promise<unknown> =>
   (await ok<{ status: string }>(ann.person.call(`/api/files/${file}/metadata`))).status
 
-test.serial('an archive extractor reports with the key of its job that the file was archived and restored', async t => {
+test.serial('an archive extractor marks its file as archived and restored with its job key', async t => {
   for (const [verb, request, status] of [
     ['archive', 'sendArchiveRequest', 'ARCHIVED'],
     ['unarchive', 'sendUnarchiveRequest', 'PROCESSED'],
@@ -22,7 +22,7 @@ test.serial('an archive extractor reports with the key of its job that the file 
     await ok(ann.person.call(`/api/files/${ann.file}/${request}`, { method: 'POST', json: { parameters: {} } }))
     const job = scene.bus.to(extractor).at(-1)
     const key = await scene.keyOf(job!)
-    // The same request as that of `ncsa.archival.disk`.
+    // The request that `ncsa.archival.disk` sends.
     await ok(scene.server.as()(`/api/files/${ann.file}/${verb}?key=${key}`, { method: 'POST', json: {} }))
     t.is(await statusOf(ann.file), status)
     t.is((await scene.by(key).post(`/api/files/${ann.sibling}/${verb}`, {})).status, 403)
@@ -31,7 +31,7 @@ test.serial('an archive extractor reports with the key of its job that the file 
   }
 })
 
-test.serial('the key of any other job archives nothing', async t => {
+test.serial('the key of any other job is refused with 403', async t => {
   const by = scene.by(await scene.keyOf(await scene.submit(ann.person, 'files', ann.file)))
   for (const verb of ['archive', 'unarchive']) t.is((await by.post(`/api/files/${ann.file}/${verb}`, {})).status, 403)
   t.is(await statusOf(ann.file), 'PROCESSED')

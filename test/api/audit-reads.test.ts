@@ -34,7 +34,7 @@ const bytes = async (answer: Promise<Response>) => {
   return { status, text: await (await answer).text() }
 }
 
-test('a download of a private file is recorded: who, what, how, from where, when and how it ended', async t => {
+test('a download of a private file is recorded with caller, address, key, status, range and outcome', async t => {
   const ann = await somebody(server, 'ann')
   const dataset = await newDataset(ann)
   const file = await upload(ann.call, dataset, '0123456789', 'secret-name.txt')
@@ -61,7 +61,7 @@ test('a download of a private file is recorded: who, what, how, from where, when
   for (const secret of [ann.key, ann.password, 'secret-name', 'private-word']) t.false(all.includes(secret))
 })
 
-test('reads that differ in nothing but the moment are counted in one line, and no other read is among them', async t => {
+test('reads that differ only in time are counted in one line, separately from other reads', async t => {
   // On a separate server: reading the log first writes pending lines.
   const quiet = await bootForTest({ t, config: { access: { private: true } } })
   const [ann, bob] = [await somebody(quiet, 'ann'), await somebody(quiet, 'bob')]
@@ -81,7 +81,7 @@ test('reads that differ in nothing but the moment are counted in one line, and n
   t.deepEqual([...new Set(lines.map(({ actor }) => actor?.id))], [ann.id])
 })
 
-test('a session is named by its id, never by its cookie', async t => {
+test('a session is identified by its id, never by its cookie', async t => {
   const bob = await somebody(server, 'bob')
   const dataset = await newDataset(bob)
   const file = await upload(bob.call, dataset)
@@ -107,7 +107,7 @@ test('public downloads, descriptions and HEAD requests are not recorded by defau
   t.truthy(shown)
 })
 
-test('with `all`, what is read of a private thing is recorded too, and with `off` nothing', async t => {
+test('with `all`, reads of private resources are recorded too; with `off`, nothing is', async t => {
   for (const reads of ['all', 'off']) {
     const other = await bootForTest({ t, config: { access: { private: true }, resources: { audit: { reads } } } })
     const ann = await somebody(other, 'ann')
@@ -125,7 +125,7 @@ test('with `all`, what is read of a private thing is recorded too, and with `off
   }
 })
 
-test('a link is recorded when it is made and used, with the download, and without its token', async t => {
+test('creation and use of a download link are recorded, as is the download, without the token', async t => {
   const ann = await somebody(server, 'ann')
   const file = await upload(ann.call, await newDataset(ann), 'by link')
   const { link, id } = await ok<{ link: string; id: string }>(ann.call(`/files/${file}/links`, { method: 'POST' }))
@@ -134,7 +134,7 @@ test('a link is recorded when it is made and used, with the download, and withou
   const [download] = await until('a line', linesOn(file), seen => seen.length === 1)
   t.like(download, { actor: null, about: { operation: 'getFileByLink', path: '/files/links/:link', bytes: 7 } })
   await server.drained()
-  const [line] = await until('its use', linesOn(file, server, 'file.link-used'), seen => seen.length > 0)
+  const [line] = await until('the use of the link', linesOn(file, server, 'file.link-used'), seen => seen.length > 0)
   t.like(line, { user: { id: ann.id }, address: '127.0.0.0/24', about: { link: id } })
   t.false(JSON.stringify(await ok(server.as(server.admin.key)('/api/admin/audit?limit=500'))).includes(token))
 })
@@ -165,7 +165,7 @@ test('reads that fill the buffer several times a second are all recorded, and no
   t.is(readsIn(lines.filter(({ about }) => about['operation'] === 'readOften')), reads)
 })
 
-test('while nothing can be recorded, downloads beyond the limit are refused, or counted', async t => {
+test('while the store is unavailable, downloads beyond the limit are refused or counted as lost, as configured', async t => {
   for (const whenReadsCannotBeRecorded of ['refuse', 'count']) {
     const audit = { maxPendingReads: 2, whenReadsCannotBeRecorded }
     const other = await bootForTest({ t, config: { access: { private: true }, resources: { audit } } })

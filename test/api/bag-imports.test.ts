@@ -20,7 +20,7 @@ const filesOf = (dataset: string) => Array.fromAsync(server.get(Files).ofDataset
 const metadataOf = async (person: Somebody, path: string) =>
   (await person.get(`/api/${path}/metadata.jsonld`)).body as Record<string, unknown>[]
 
-test('our own bag comes back whole: folders, names, descriptions, tags, creators and metadata', async t => {
+test('an exported bag is imported completely: folders, names, descriptions, tags, creators and metadata', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const dataset = await newDataset(ann, { name: 'Größe <1> & "2"', description: 'Two lines\nof text' })
   await ann.post(`/api/datasets/${dataset}/tags`, { tags: ['a & b', '観測'] })
@@ -71,7 +71,7 @@ test('our own bag comes back whole: folders, names, descriptions, tags, creators
   t.is((await importBag(bob, await downloaded(ann, `/api/datasets/${await newDataset(ann)}/download?bagit=true`))).status, 200)
 })
 
-test('what was imported is extracted, found and reported like an upload', async t => {
+test('imported files are extracted, found by search and reported in the feed like uploads', async t => {
   const ann = await somebody(server)
   const { id } = await importBag(ann, bagZip({ 'quoll.txt': 'a marsupial' }))
   const [file] = await filesOf(id)
@@ -86,7 +86,7 @@ test('what was imported is extracted, found and reported like an upload', async 
   t.true(lines.some(line => line.event_type === 'create_dataset' && line.object_id === id))
 })
 
-test('a bag of v1 comes in with all its faults', async t => {
+test('a bag of Clowder 1.x is imported despite its defects', async t => {
   const ann = await somebody(server)
   const info = {
     id: 'x',
@@ -136,7 +136,7 @@ test('a bag of v1 comes in with all its faults', async t => {
   t.is(missing.message, 'Not all files found in archive (gone.txt missing)')
 })
 
-test('files of a bag with datacite.xml are described without a description of the dataset, and what is described is there', async t => {
+test('a bag with datacite.xml needs no dataset info; its file infos are applied, and one without a file is refused', async t => {
   const ann = await somebody(server)
   const datacite = { 'metadata/datacite.xml': '<resource><title>T</title></resource>' }
   const payload = { 'a.txt': 'a', 'a.txt_info.json': '{"description":"An a"}', 'extra.txt': 'e' }
@@ -150,7 +150,7 @@ test('files of a bag with datacite.xml are described without a description of th
   t.like(await importBag(ann, zipOf(bare)), { status: 400, message: 'Not all files found in archive (gone.txt missing)' })
 })
 
-test('an archive with nothing but datacite.xml beside its files is read as v1 reads it', async t => {
+test('an archive with only datacite.xml beside its files is read as by Clowder 1.x', async t => {
   const ann = await somebody(server)
   const read = (datacite: string, payload: Record<string, string>) =>
     importBag(ann, zipOf({ 'metadata/datacite.xml': datacite, ...payload }), 'Leaf area.zip')
@@ -188,7 +188,7 @@ test('any valid bag is accepted, whatever tool created it', async t => {
   t.is((await importBag(ann, bagZip({}))).status, 200)
 })
 
-test('importing takes an account, the right to make datasets, and a bag', async t => {
+test('an import requires an account, permission to create datasets, and exactly one bag', async t => {
   const ann = await somebody(server)
   t.is((await importBag({ ...ann, call: server.as() }, bagZip({}))).status, 401)
   t.is((await importBag(ann, bagZip({}), 'bag.tar')).status, 400)

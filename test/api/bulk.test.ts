@@ -42,7 +42,7 @@ interface Outcome {
 
 const start = (json: object, call: TestFetch = ann.call): Promise<Response> => call('/api/bulk', { method: 'POST', json })
 
-/** The job when it is complete. */
+/** Starts a job; resolves to it once it has ended. */
 const ended = async (json: object, { call }: Person = ann): Promise<Job> => {
   const { id } = await ok<Job>(start(json, call))
   await server.drained()
@@ -62,7 +62,7 @@ const namesIn = async (dataset: string): Promise<readonly string[]> =>
 const tagsOf = async (kind: string, id: string): Promise<readonly string[]> =>
   (await ok<{ tags: string[] }>(ann.call(`/api/${kind}/${id}/tags`))).tags
 
-test('files are deleted, each with an outcome, and what one may not delete is left', async t => {
+test('files are deleted with an outcome each; those the caller may not delete are kept', async t => {
   const dataset = await newDataset(ann.call)
   const ids = await several(dataset, 230)
   const foreign = await upload(bob.call, await newDataset(bob.call))
@@ -92,7 +92,7 @@ test('files are deleted, each with an outcome, and what one may not delete is le
   )
 })
 
-test('outcomes come in pages', async t => {
+test('outcomes are paged', async t => {
   const dataset = await newDataset(ann.call)
   const job = await ended({ act: 'tag', tags: ['a'], resources: files(await several(dataset, 130)) })
   const seen: Outcome[] = []
@@ -109,7 +109,7 @@ test('outcomes come in pages', async t => {
   t.is((await ann.call(`/api/bulk/${job.id}/outcomes?after=nonsense`)).status, 400)
 })
 
-test('all files of a folder that match are chosen, but those that are left out', async t => {
+test('a selection contains all matching files of a folder except the excluded ones', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'a')
   const below = await newFolder(ann.call, dataset, 'b', folder)
@@ -170,7 +170,7 @@ test('files and datasets are tagged, untagged, described, licensed and submitted
   t.like(await ended({ act: 'submit', extractor: 'unknown', resources }), { done: 0, failed: 2 })
 })
 
-test('datasets go to the trash, and those that are there are not deleted for good', async t => {
+test('datasets are moved to the trash; those already there are not purged', async t => {
   const ids = [await newDataset(ann.call), await newDataset(ann.call)]
   const resources = ids.map(id => ({ type: 'dataset', id }))
   t.like(await ended({ act: 'delete', resources }), { done: 2 })
@@ -179,7 +179,7 @@ test('datasets go to the trash, and those that are there are not deleted for goo
   for (const id of ids) t.true(trash.some(one => one.id === id))
 })
 
-test('jobs are their creator’s alone', async t => {
+test('a job is visible only to its creator', async t => {
   const dataset = await newDataset(ann.call)
   const job = await ended({ act: 'tag', tags: ['a'], resources: [{ type: 'dataset', id: dataset }] })
   t.true((await ok<Job[]>(ann.call('/api/bulk'))).some(({ id }) => id === job.id))
@@ -192,7 +192,7 @@ test('jobs are their creator’s alone', async t => {
   t.is((await start({ act: 'delete', select: { dataset } }, server.as())).status, 401)
 })
 
-test('a request that cannot be carried out is refused and changes nothing', async t => {
+test('a request that cannot be executed is refused and changes nothing', async t => {
   const dataset = await newDataset(ann.call)
   const [file = ''] = await several(dataset, 1)
   const resources = files([file])
@@ -225,7 +225,7 @@ test('a request that cannot be carried out is refused and changes nothing', asyn
   t.deepEqual(await namesIn(dataset), ['f0.txt'])
 })
 
-test('rights are those of the moment: for an account that was suspended meanwhile nothing more is done', async t => {
+test('rights are checked on execution: a job of an account suspended meanwhile changes nothing', async t => {
   const cay = await newPerson(server, 'cay')
   const file = await upload(cay.call, await newDataset(cay.call))
   const users = server.get(Users)
@@ -241,7 +241,7 @@ test('rights are those of the moment: for an account that was suspended meanwhil
   t.is((await cay.call(`/api/files/${file}/metadata`)).status, 200)
 })
 
-test('jobs that ended are forgotten after a week, with their outcomes', async t => {
+test('ended jobs and their outcomes are deleted after a week', async t => {
   const clock = new FixedClock(new Date().toISOString())
   const later = await bootForTest({ t, clock })
   const call = later.as(later.admin.key)
@@ -257,7 +257,7 @@ test('jobs that ended are forgotten after a week, with their outcomes', async t 
   for await (const chunk of left) t.fail(chunk.id)
 })
 
-test('the live stream tells how far a job is, to its creator alone', async t => {
+test('the live stream reports the progress of a job only to its creator', async t => {
   const dataset = await newDataset(ann.call)
   const [own, other] = [await listen(server.url, ann.key), await listen(server.url, bob.key)]
   const job = await ended({ act: 'tag', tags: ['live'], resources: files(await several(dataset, 120)) })
@@ -267,7 +267,7 @@ test('the live stream tells how far a job is, to its creator alone', async t => 
   for (const stream of [own, other]) stream.close()
 })
 
-test('a job that is cancelled leaves the rest alone, and only its creator can cancel it', async t => {
+test('cancelling a job skips the remaining resources; only its creator can cancel it', async t => {
   const dataset = await newDataset(ann.call)
   const ids = await several(dataset, 150)
   const { id } = await ok<Job>(start({ act: 'tag', tags: ['late'], resources: files(ids) }))
@@ -287,7 +287,7 @@ test('a job that is cancelled leaves the rest alone, and only its creator can ca
   t.like(await ok<Job>(cancel(ann.call)), { state: job.state, done: job.done })
 })
 
-test('a cancelled job takes no further step', async t => {
+test('a cancelled job processes no further chunks', async t => {
   const dataset = await newDataset(ann.call)
   const ids = await several(dataset, 3)
   const { id } = await ok<Job>(start({ act: 'tag', tags: ['x'], resources: files(ids) }))

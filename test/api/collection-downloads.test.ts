@@ -9,7 +9,7 @@ const server = await bootForTest({ plugins: recordPlugins, env: { POUNCE_ACCESS_
 test.after.always(() => server.stop())
 const unknownId = 'f'.repeat(24)
 
-/** A dataset with one file named like it, in collections. */
+/** A dataset in these collections, with one file named after it. */
 const datasetIn = async (owner: Somebody, name: string, collections: readonly string[], more: object = {}): Promise<string> => {
   const dataset = await newDataset(owner, { name, collection: collections, ...more })
   await uploadBytes(owner, dataset, `${name}.txt`, name)
@@ -19,7 +19,7 @@ const pathsOf = async (person: Somebody, collection: string) => [
   ...(await unzip(await downloaded(person, `/api/collections/${collection}/download`))).keys(),
 ]
 
-test('a collection has a folder for each dataset, and for each collection below it', async t => {
+test('the archive of a collection has a folder for each dataset and each subcollection', async t => {
   const ann = await somebody(server)
   const [top, inner] = [await newCollection(ann, { name: 'Top' }), await newCollection(ann, { name: 'Inner' })]
   t.is((await ann.post(`/api/collections/${top}/addSubCollection/${inner}`)).status, 200)
@@ -45,7 +45,7 @@ test('a collection has a folder for each dataset, and for each collection below 
   )
 })
 
-test('a collection that is reached by several ways is there once', async t => {
+test('a subcollection with several parents is included once', async t => {
   const ann = await somebody(server)
   const [top, left, right, shared] = await Promise.all(['top', 'left', 'right', 'shared'].map(name => newCollection(ann, { name })))
   for (const [parent, child] of [
@@ -62,7 +62,7 @@ test('a collection that is reached by several ways is there once', async t => {
   t.regex(paths[0] ?? '', /^(left|right)\/shared\/once\/once\.txt$/)
 })
 
-test('what one may see but not download is named; what one may not see is not', async t => {
+test('datasets that the caller may view but not download are named; inaccessible ones are not', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [open, closed] = [await newSpace(ann), await newSpace(ann)]
   const collection = await newCollection(ann, { space: open })
@@ -86,7 +86,7 @@ test('what one may see but not download is named; what one may not see is not', 
   t.false([...bag.values()].some(bytes => bytes.includes('may-not-see')))
 })
 
-test('downloading a collection takes the right to', async t => {
+test('downloading a collection requires permission to download', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const collection = await newCollection(ann, { space })

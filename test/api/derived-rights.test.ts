@@ -17,7 +17,7 @@ test.after.always(() => server?.stop())
 
 let made = 0
 
-/** A dataset in a space with two members, and the addresses of all resources attached to one of its files. */
+/** A dataset in a space with two members, and the paths of all resources attached to one of its files. */
 const scene = async () => {
   made += 1
   const word = `zqderived${made}x`
@@ -90,7 +90,7 @@ const isGone = async (t: ExecutionContext, { direct, lists, word }: Scene): Prom
     t.notRegex(JSON.stringify((await member.get(path)).body).replaceAll(`query=${word}`, ''), new RegExp(word), path)
 }
 
-test.serial('resources attached to a file are gone when its dataset leaves the space', async t => {
+test.serial('members lose access to resources attached to a file when its dataset is removed from the space', async t => {
   const it = await scene()
   await sees(t, it)
   t.is((await ann.post(`/api/spaces/${it.space}/removeDataset/${it.dataset}`)).status, 200)
@@ -100,7 +100,7 @@ test.serial('resources attached to a file are gone when its dataset leaves the s
   await sees(t, it)
 })
 
-test.serial('resources attached to a file are gone when it moves to a private dataset of its owner', async t => {
+test.serial('members lose access to resources attached to a file when it moves to a private dataset of its owner', async t => {
   const it = await scene()
   await sees(t, it)
   const own = await newDataset(ann.call, { name: 'own' })
@@ -109,7 +109,7 @@ test.serial('resources attached to a file are gone when it moves to a private da
   t.is((await member.get(`/api/datasets/${it.dataset}`)).status, 200)
 })
 
-test.serial('resources attached to a file are gone while its dataset is in the trash', async t => {
+test.serial('members lose access to resources attached to a file while its dataset is in the trash', async t => {
   const it = await scene()
   await sees(t, it)
   t.is((await ann.remove(`/api/datasets/${it.dataset}`)).status, 200)
@@ -119,14 +119,14 @@ test.serial('resources attached to a file are gone while its dataset is in the t
   await sees(t, it)
 })
 
-test.serial('resources attached to a file are gone for former members', async t => {
+test.serial('a removed member loses access to resources attached to a file', async t => {
   const it = await scene()
   await sees(t, it)
   t.is((await ann.post(`/api/spaces/${it.space}/removeUser?removeUser=${member.id}`)).status, 200)
   await isGone(t, it)
 })
 
-test.serial('a member whose role holds nothing sees nothing: an empty list of permissions is no permission', async t => {
+test.serial('a member whose role has no permissions sees nothing: an empty list grants nothing', async t => {
   const it = await scene()
   const admin = server.as(server.admin.key)
   const { id } = await ok<{ id: string }>(

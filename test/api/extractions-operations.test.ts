@@ -43,7 +43,7 @@ const ask = async (file: string, extractor = 'o.any') => {
 const newFile = async () => upload(ann.call, await newDataset(ann.call), 'words', 'w.txt')
 const info = (file: string) => ok<Record<string, unknown>>(ann.call(`/api/files/${file}/metadata`))
 
-test.serial('how long an extractor takes and how much it is used is measured', async t => {
+test.serial('run times and usage of an extractor are measured', async t => {
   const file = await newFile()
   const tell = async (seconds: number) => {
     const job = await ask(file, 'o.metered')
@@ -65,7 +65,7 @@ test.serial('how long an extractor takes and how much it is used is measured', a
   t.is((await server.as()('/api/extractors/o.metered/metrics')).status, 401)
 })
 
-test.serial('admins see recent requests, what waits, what failed, and the queues', async t => {
+test.serial('admins see recent requests, pending and failed jobs, and the queues', async t => {
   const file = await newFile()
   const [open, failed] = [await ask(file), await ask(file)]
   await bus.tell(failed, 'StatusMessage.error: no luck')
@@ -110,7 +110,7 @@ test.serial('a dead-lettered job runs again when an admin requests it', async t 
   t.like(await refusal(rerun(unknownId)), { status: 404 })
 })
 
-test.serial('a job of one of our own extractors that was dead-lettered runs again as well', async t => {
+test.serial('a dead-lettered job of a built-in extractor runs again as well', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'this is no picture', 'broken.png', { type: 'image/png', query: '' })
   const failed = (): Promise<{ file_id: string; job_id: string; messages: unknown[] }[]> => ok(admin('/api/extractions/failed'))
   const ofImage = async () => (await failed()).find(run => run.file_id === file)
@@ -121,7 +121,7 @@ test.serial('a job of one of our own extractors that was dead-lettered runs agai
   t.is(again?.job_id, first?.job_id)
 })
 
-test.serial('listeners of the bus and their bindings are listed', async t => {
+test.serial('consumers of the bus and their bindings are listed', async t => {
   bus.listening = [
     { queue: 'o.any', address: '10.0.0.2', count: 2 },
     { queue: 'o.metered', address: '10.0.0.1', count: 1 },
@@ -142,7 +142,7 @@ test.serial('listeners of the bus and their bindings are listed', async t => {
   bus.inputs = []
 })
 
-test.serial('what was found in a file is shown by who found it', async t => {
+test.serial('tags and previews of a file are grouped by the user or extractor that added them', async t => {
   const file = await newFile()
   await ok(ann.call(`/api/files/${file}/tags`, { method: 'POST', json: { tags: ['oak', 'elm'] } }))
   const { id } = await ok<{ id: string }>(ann.call('/api/previews', { method: 'POST', body: formOf('p', 'p.html', 'text/html') }))
@@ -167,7 +167,7 @@ const formOf = (bytes: string, name: string, type: string): FormData => {
   return form
 }
 
-test.serial('a file comes as a part, or from an address, into no dataset', async t => {
+test.serial('a file outside datasets is uploaded as multipart or fetched from a URL', async t => {
   const sent = await ok<{ id: string }>(
     ann.call('/api/extractions/upload_file?extract=true', { method: 'POST', body: formOf('x', 'x.txt', 'text/plain') }),
   )
@@ -201,7 +201,7 @@ test.serial('a file is archived and restored when the archive extractor reports 
   }
 })
 
-test.serial('archiving is submitted to the archive extractor: for a file, or for all of a dataset', async t => {
+test.serial('archiving a file or all files of a dataset submits jobs to the archive extractor', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'below')
   const files = [
@@ -239,19 +239,19 @@ test.serial('archiving is submitted to the archive extractor: for a file, or for
   }
 })
 
-test.serial('a dataset is archived although the transport is unavailable at first', async t => {
+test.serial('a dataset is archived even if the transport is unavailable at first', async t => {
   const dataset = await newDataset(ann.call)
   const files = [await upload(ann.call, dataset, 'x', 'a.txt'), await upload(ann.call, dataset, 'x', 'b.txt')]
   const before = bus.to('o.archive').length
   bus.fault = new Unavailable('away')
   await ok(ann.call(`/api/datasets/${dataset}/queueArchival`, { method: 'POST', json: {} }))
-  await until('the first try to fail', () => bus.failures)
+  await until('the first attempt to fail', () => bus.failures)
   bus.fault = undefined
   const asked = () => bus.to('o.archive').length - before
   await until(
-    'both to be requested',
+    'both files to be submitted',
     () => {
-      // The next try is due after a while of this clock.
+      // The next attempt is due only when this clock has advanced.
       clock.advance(60_000)
       return asked()
     },

@@ -51,7 +51,7 @@ const common = (job: Job, id: string, datasetId: string, fileSize: string) => ({
   notifies: [ann.email],
 })
 
-test.serial('an extractor that only registered is not woken; enabled, it gets the message of Clowder 1.x', async t => {
+test.serial('a registered extractor is triggered only if enabled, with the message of Clowder 1.x', async t => {
   await introduce('t.first', { file: ['image/x-leaf.raw'] }, false)
   const dataset = await newDataset(ann.call)
   await typed(dataset, 'image/x-leaf.raw')
@@ -76,7 +76,7 @@ test.serial('an extractor that only registered is not woken; enabled, it gets th
   })
 })
 
-test.serial('the file is PROCESSED though an extractor elsewhere has not even begun', async t => {
+test.serial('a file is PROCESSED even if an external extractor has not started yet', async t => {
   await introduce('t.away', { file: ['image/x-away'] })
   const file = await typed(await newDataset(ann.call), 'image/x-away')
   while ((await ok<{ status: string }>(ann.call(`/api/files/${file}/metadata`))).status !== 'PROCESSED') await server.drained(30_000)
@@ -84,7 +84,7 @@ test.serial('the file is PROCESSED though an extractor elsewhere has not even be
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test.serial('files added to and removed from a dataset are sent to extractors of datasets, after those of the type', async t => {
+test.serial('adding and removing files triggers dataset extractors, after those for the file type', async t => {
   await introduce('t.files', { file: ['image/x-both'], dataset: ['file.*'] })
   const dataset = await newDataset(ann.call)
   const file = await typed(dataset, 'image/x-both')
@@ -134,7 +134,7 @@ test.serial(
   },
 )
 
-test.serial('spaces enable and disable: enabled in one is stronger than disabled in another', async t => {
+test.serial('spaces enable and disable extractors; enabled in one space overrides disabled in another', async t => {
   await introduce('t.global', { file: ['image/x-space'] })
   await introduce('t.local', { file: ['image/x-space'] }, false)
   await introduce('t.other', { file: ['image/x-else'] }, false)
@@ -162,7 +162,7 @@ test.serial('spaces enable and disable: enabled in one is stronger than disabled
   t.deepEqual(await woken([two]), ['t.global'])
 })
 
-test.serial('the extractors of a space are deleted with it', async t => {
+test.serial('the extractor settings of a space are deleted with it', async t => {
   const space = await newSpace(ann)
   await ok(ann.call(`/api/spaces/${space}/extractors`, { method: 'PUT', json: { enabled: ['t.first'], disabled: [] } }))
   await ok(ann.call(`/api/spaces/${space}`, { method: 'DELETE' }))
@@ -170,14 +170,14 @@ test.serial('the extractors of a space are deleted with it', async t => {
   t.deepEqual(await server.get(EnabledExtractors).ofSpace(space), { enabled: [], disabled: [] })
 })
 
-test.serial('queues bound in the old way get jobs, whatever is enabled', async t => {
+test.serial('queues bound by routing key get jobs, whichever extractors are enabled', async t => {
   bus.bound.set('clowder.file.image.x-bound', ['old.queue'])
   const file = await typed(await newDataset(ann.call), 'image/x-bound')
   await server.drained()
   t.is(bus.to('old.queue')[0]?.target.id, file)
 })
 
-test.serial('a choice without permission is refused, and so is an invalid one', async t => {
+test.serial('enabling extractors without permission or with invalid names is refused', async t => {
   const space = await newSpace(ann)
   const path = `/api/spaces/${space}/extractors`
   const none = { enabled: [], disabled: [] }
@@ -194,7 +194,7 @@ test.serial('a choice without permission is refused, and so is an invalid one', 
   t.like(await refusal(admin('/api/extractors/enabled', { enabled: ['no.such'] })), { status: 400 })
 })
 
-test.serial('a repeated event submits nothing new, also after the run has ended', async t => {
+test.serial('a repeated event submits no new jobs, even after the run has ended', async t => {
   await introduce('t.once', { file: ['image/x-once'], dataset: ['file.added'] })
   const dataset = await newDataset(ann.call)
   const id = await typed(dataset, 'image/x-once')
@@ -208,7 +208,7 @@ test.serial('a repeated event submits nothing new, also after the run has ended'
   t.deepEqual(await again(), jobs.slice(1))
 })
 
-test.serial('an upload that triggers extractors of its type and of its dataset reads the choices of the spaces once', async t => {
+test.serial('an upload that triggers file and dataset extractors reads the settings of the spaces once', async t => {
   await introduce('t.reads', { file: ['image/x-reads'], dataset: ['file.added'] })
   const dataset = await newDataset(ann.call)
   const file = await server.get(Files).get(await typed(dataset, 'image/x-reads'))
@@ -225,12 +225,12 @@ test.serial('an upload that triggers extractors of its type and of its dataset r
   t.is(reads, 1)
 })
 
-test.serial('uploads go on while the transport is unavailable, and their jobs come when it is back', async t => {
+test.serial('uploads succeed while the transport is unavailable; their jobs are submitted when it is back', async t => {
   await introduce('t.later', { file: ['image/x-later'] })
   const dataset = await newDataset(ann.call)
   bus.fault = new Unavailable('away')
   const files = [await typed(dataset, 'image/x-later'), await typed(dataset, 'image/x-later')]
-  await until('the first try to fail', () => bus.failures)
+  await until('the first attempt to fail', () => bus.failures)
   bus.fault = undefined
   await server.drained(30_000)
   t.deepEqual(
@@ -242,7 +242,7 @@ test.serial('uploads go on while the transport is unavailable, and their jobs co
   )
 })
 
-test.serial('choices that are made side by side are all kept', async t => {
+test.serial('extractors enabled concurrently are all enabled afterwards', async t => {
   const names = Array.from({ length: 8 }, (_, n) => `t.beside${n}`)
   for (const name of names) await bus.introduce(extractorInfo(name))
   await Promise.all(names.map(name => server.get(EnabledExtractors).enable(name)))

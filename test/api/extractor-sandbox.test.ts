@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 
-// An empty PATH disables the sandbox of the system on any machine. It affects the whole process, so the tests run serially.
+// Without bwrap in the PATH no machine has a sandbox. PATH affects the whole process, so the tests run serially.
 const path = process.env['PATH']
 test.beforeEach(() => {
   process.env['PATH'] = '/nowhere'
@@ -12,7 +12,7 @@ test.afterEach.always(() => {
 
 const sandboxed = (sandbox: string) => ({ transport: { queue: { sandbox } } })
 
-test.serial('a start that requires a sandbox is refused where there is none, with what to do', async t => {
+test.serial('if a sandbox is required but missing, the server does not start and the error names the package to install', async t => {
   const error = await t.throwsAsync(bootForTest({ t, config: sandboxed('required') }))
   t.regex(error?.message ?? '', /transport\.queue did not start/)
   t.regex(error?.message ?? '', /sandbox is "required"/)
@@ -20,7 +20,7 @@ test.serial('a start that requires a sandbox is refused where there is none, wit
   t.regex(error?.message ?? '', /bwrap is not installed/)
 })
 
-test.serial('without a sandbox the server is ready, and readiness shows admins what is unprotected', async t => {
+test.serial('without a sandbox the server is ready, and /readyz shows admins what is unprotected', async t => {
   const server = await bootForTest({ t, config: sandboxed('auto') })
   const answer = await server.as(server.admin.key)('/readyz')
   t.is(answer.status, 200)

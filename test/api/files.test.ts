@@ -17,7 +17,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test('what was uploaded comes back byte for byte, with its name and digest', async t => {
+test('an uploaded file is downloaded byte for byte, with its name and digest', async t => {
   const dataset = await newDataset(ann.call)
   const bytes = Buffer.alloc(300_000, 'leaf 🍂 ')
   const id = await upload(ann.call, dataset, bytes, 'Übersicht – 観測.txt')
@@ -33,7 +33,7 @@ test('what was uploaded comes back byte for byte, with its name and digest', asy
   t.is(answer.headers.get('x-content-type-options'), 'nosniff')
 })
 
-test('parts of a file can be requested', async t => {
+test('byte ranges of a file can be requested; one beyond its end gets 416', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), 'abcdefghij')
   const part = async (range: string) => {
     const answer = await ann.call(`/api/files/${id}/blob`, { headers: { range } })
@@ -47,13 +47,13 @@ test('parts of a file can be requested', async t => {
   t.is(beyond.headers.get('content-range'), 'bytes */10')
 })
 
-test('an unchanged file is not sent again', async t => {
+test('a conditional request for an unchanged file gets 304', async t => {
   const id = await upload(ann.call, await newDataset(ann.call))
   const etag = (await ann.call(`/api/files/${id}`)).headers.get('etag') ?? ''
   t.is((await ann.call(`/api/files/${id}`, { headers: { 'if-none-match': etag } })).status, 304)
 })
 
-test('HEAD returns size and type and counts nothing', async t => {
+test('HEAD returns the size and is not counted as a download', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), 'abc')
   const head = await ann.call(`/api/files/${id}`, { method: 'HEAD' })
   t.is(head.status, 200)
@@ -62,7 +62,7 @@ test('HEAD returns size and type and counts nothing', async t => {
   t.like(await ok(ann.call(`/api/files/${id}/metadata`)), { downloads: '0' })
 })
 
-test('a download is counted, unless it is not to be tracked', async t => {
+test('a download is counted unless tracking is disabled', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), 'abc')
   await (await ann.call(`/api/files/${id}?tracking=false`)).text()
   await (await ann.call(`/api/files/${id}`)).text()
@@ -71,7 +71,7 @@ test('a download is counted, unless it is not to be tracked', async t => {
   t.is(await downloads(), '1')
 })
 
-test('downloads at the same time are all counted, with few changes of the record', async t => {
+test('concurrent downloads are all counted, with few updates of the record', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), 'abc')
   await server.drained()
   const recordOf = async () => await server.get(Files).get(id)
@@ -83,7 +83,7 @@ test('downloads at the same time are all counted, with few changes of the record
   t.true(changes < 50, `${changes} changes`)
 })
 
-test('downloads that are not counted yet are counted when the server ends', async t => {
+test('pending downloads are counted when the server stops', async t => {
   const restarted = await bootForTest()
   t.teardown(() => restarted.stop())
   const { call } = await newPerson(restarted, 'bob')
@@ -93,7 +93,7 @@ test('downloads that are not counted yet are counted when the server ends', asyn
   t.is((await restarted.get(Files).get(id))?.statistics.downloads, 30)
 })
 
-test('an answer without bytes, or with later ones, is no download', async t => {
+test('a response without bytes, or without the first ones, is not counted as a download', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), 'abc')
   const { link } = await ok<{ link: string }>(ann.call(`/files/${id}/links`, { method: 'POST' }))
   const head = await ann.call(`/api/files/${id}`, { method: 'HEAD' })
@@ -115,7 +115,7 @@ test('an answer without bytes, or with later ones, is no download', async t => {
   t.is(await downloads(), '1')
 })
 
-test('the info of a file is text throughout, as in Clowder 1.x', async t => {
+test('numbers and dates in the info of a file are strings, as in Clowder 1.x', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'a')
   const inner = await newFolder(ann.call, dataset, 'b', folder)
@@ -136,7 +136,7 @@ test('the info of a file is text throughout, as in Clowder 1.x', async t => {
   t.deepEqual(await ok(ann.call(`/api/files/${id}/paths`)), { paths: [['Leaves', 'a', 'b']] })
 })
 
-test('several files in one body answer with a description of each', async t => {
+test('an upload of several files returns a description of each', async t => {
   const dataset = await newDataset(ann.call)
   const form = formWith('1', 'one.txt')
   form.append('anything', new Blob(['2']), 'two.bin')
@@ -152,7 +152,7 @@ test('several files in one body answer with a description of each', async t => {
   )
 })
 
-test('dataset and folder can be named by fields after the file', async t => {
+test('dataset and folder can be specified in form fields after the file', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'raw')
   const form = formWith('x', 'x.txt')
@@ -162,7 +162,7 @@ test('dataset and folder can be named by fields after the file', async t => {
   t.like((await ok<{ id: string }[]>(ann.call(`/api/datasets/${dataset}/files`)))[0], { id, folders: { id: folder, name: 'raw' } })
 })
 
-test('a field named like the file holds its metadata', async t => {
+test('a form field named after the file holds its metadata', async t => {
   const dataset = await newDataset(ann.call)
   const form = formWith('x', 'x.txt')
   form.append('x.txt', JSON.stringify({ '@context': ['https://example.org/c'], depth: 3 }))
@@ -201,7 +201,7 @@ test('the files in the root of a dataset are counted on demand', async t => {
   t.is((await refusal(ann.call(`/api/datasets/${dataset}/listFiles?count=lots`))).status, 400)
 })
 
-test('two files of one name may lie in one folder and in different ones', async t => {
+test('files may have the same name, in the same folder or in different ones', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'raw')
   for (const query of ['extract=false', 'extract=false', `extract=false&folder_id=${folder}`])
@@ -209,12 +209,12 @@ test('two files of one name may lie in one folder and in different ones', async 
   t.is((await ok<unknown[]>(ann.call(`/api/datasets/${dataset}/files`))).length, 3)
 })
 
-test('an empty file is a file', async t => {
+test('an empty file can be uploaded and downloaded', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), '', 'empty.bin')
   t.is(await (await ann.call(`/api/files/${id}`)).text(), '')
 })
 
-test('renaming and describing show at once', async t => {
+test('a new name and description are visible at once', async t => {
   const id = await upload(ann.call, await newDataset(ann.call))
   t.deepEqual(await ok(ann.call(`/api/files/${id}/filename`, { method: 'PUT', json: { name: 'new.txt' } })), { status: 'success' })
   t.deepEqual(await ok(ann.call(`/api/files/${id}/updateDescription`, { method: 'PUT', json: { description: 'two\nlines' } })), {
@@ -223,7 +223,7 @@ test('renaming and describing show at once', async t => {
   t.like(await ok(ann.call(`/api/files/${id}/metadata`)), { filename: 'new.txt', filedescription: 'two\nlines' })
 })
 
-test('a name that is missing, too long or has control characters changes nothing', async t => {
+test('a name that is missing, too long or has control characters is refused with 400', async t => {
   const id = await upload(ann.call, await newDataset(ann.call))
   for (const json of [{}, { name: '' }, { name: 'a\u0000b' }, { name: 'a\nb' }, { name: 'x'.repeat(256) }, { name: 7 }, { name: null }]) {
     const { status, code } = await refusal(ann.call(`/api/files/${id}/filename`, { method: 'PUT', json }))
@@ -257,7 +257,7 @@ test('malformed, unknown and invisible ids get the same response', async t => {
   t.is(bodies.size, 1, [...bodies].join('\n'))
 })
 
-test('a stranger can change nothing', async t => {
+test('users without access can change nothing', async t => {
   const dataset = await newDataset(ann.call)
   const id = await upload(ann.call, dataset)
   const tries: [string, RequestInit & { json?: unknown }][] = [
@@ -276,7 +276,7 @@ test('a stranger can change nothing', async t => {
   t.is((await ok<unknown[]>(ann.call(`/api/datasets/${dataset}/files`))).length, 1)
 })
 
-test('an upload that is refused leaves no bytes and no record', async t => {
+test('a refused upload leaves no bytes and no record', async t => {
   const other = await bootForTest({ t })
   const bob = await newPerson(other)
   const dataset = await newDataset(bob.call)

@@ -47,7 +47,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test('a dataset counts what is below its folders too', async t => {
+test('the counts of a dataset include nested files and folders', async t => {
   const { call } = await newPerson(server, 'eve')
   const dataset = await newDataset(call, { name: 'counted' })
   const outer = await newFolder(call, dataset, 'outer')
@@ -56,10 +56,10 @@ test('a dataset counts what is below its folders too', async t => {
     await upload(call, dataset, 'x', `in ${folder}.txt`, { query: `extract=false${folder && `&folder_id=${folder}`}` })
   t.like(await full(call, `/api/datasets/${dataset}`), { counts: { files: 3, folders: 2 } })
   const inTree = await ok<unknown[]>(call(`/api/tree/getChildrenOfNode?nodeType=dataset&nodeId=${dataset}`))
-  t.is(inTree.length, 2, 'the tree has what is right in the dataset')
+  t.is(inTree.length, 2, 'the tree lists only direct children')
 })
 
-test('a dataset shows times, names, license, counts and what the caller may do', async t => {
+test('a dataset shows times, names, license, counts and the rights of the caller', async t => {
   const found = await full(ann.call, `/api/datasets/${made.dataset}`)
   t.like(found, { id: made.dataset, name: 'oak', description: 'of 2018', resource_type: 'dataset', access: 'DEFAULT', isPublic: false })
   t.like(found, { author: { id: ann.id, fullName: 'ann Number 1' }, following: false, trashedAt: null, counts: { files: 1, folders: 1 } })
@@ -81,7 +81,7 @@ test('a dataset shows times, names, license, counts and what the caller may do',
   for (const right of ['EditDataset', 'DeleteDataset', 'DownloadFiles', 'AddTag', 'AddFile']) t.true(found.rights.includes(right), right)
 })
 
-test('places that one may not view are not named, and rights are those of the caller', async t => {
+test('parents that the caller may not view are omitted, and rights are those of the caller', async t => {
   const found = await full(bob.call, `/api/datasets/${made.dataset}`)
   t.deepEqual(found['spaces'], [{ id: made.space, name: 'lab' }])
   t.deepEqual(found['collections'], [{ id: made.collection, name: 'leaves' }])
@@ -94,7 +94,7 @@ test('places that one may not view are not named, and rights are those of the ca
   t.like(file, { mayDownload: false, rights: [] })
 })
 
-test('a collection, a space and a file show what is around them', async t => {
+test('a collection, a space and a file show their parents, counts and rights', async t => {
   const collection = await full(ann.call, `/api/collections/${made.collection}`)
   t.like(collection, { name: 'leaves', description: 'of leaves', counts: { datasets: 1, collections: 0 }, resource_type: 'collection' })
   t.deepEqual(collection['parents'], [{ id: made.parent, name: 'secret herbarium' }])
@@ -127,7 +127,7 @@ test('a collection, a space and a file show what is around them', async t => {
   t.true(file.rights.includes('EditFile'))
 })
 
-test('lists show the same as the resource by itself', async t => {
+test('lists show the same view as the single resource', async t => {
   const { call } = ann
   const [dataset, collection, space] = [
     await full(call, `/api/datasets/${made.dataset}`),
@@ -169,7 +169,7 @@ test('a trashed resource shows the date of deletion', async t => {
   t.false(one?.rights.includes('EditDataset'))
 })
 
-test('an unknown view, a stranger and an absent id are refused as without a view', async t => {
+test('an unknown view gets 400, an anonymous caller 401, and an inaccessible or unknown resource 404', async t => {
   t.is((await refusal(ann.call(`/api/datasets/${made.dataset}?view=half`))).status, 400)
   t.is((await refusal(server.as()(`/api/datasets/${made.dataset}?view=full`))).status, 401)
   const { call } = await newPerson(server)

@@ -30,7 +30,7 @@ const edges = [
   '2018-12-31',
 ].flatMap(date => [Date.parse(date), Date.parse(date) - 1])
 
-/** Quarters, so that sums are exact in any order. */
+/** Values are multiples of 1/4, so that sums are exact in any order. */
 const reading = (roll: Dice, longestMs: number): Told => {
   const at = roll.oneIn(3) ? roll.pick(edges) : Date.UTC(2015, 0, 1) + roll.int(5 * 366 * 24 * 60) * 60_000
   const until = roll.pick([null, at, at + roll.int(longestMs / 1000) * 1000, at + Math.min(longestMs, hourMs)])
@@ -118,16 +118,16 @@ const compare = (t: ExecutionContext, told: readonly Row[], kind: string, depth:
 }
 
 for (const kind of ['decade', 'lustrum', 'year', 'semi', 'season', 'month', 'week', 'day'])
-  test(`readings of all sensors by ${kind} and depth are what a manual sum gives`, async t => {
+  test(`readings of all sensors by ${kind} and depth match a manual computation`, async t => {
     compare(t, await rows(`${kind}/5`), kind, 5, ['busy', 'long', 'short'])
   })
 
 for (const kind of ['hour', 'minute'])
-  test(`readings of a stream by ${kind}, with depths not distinguished`, async t => {
+  test(`readings of a stream by ${kind}, regardless of depth, match a manual computation`, async t => {
     compare(t, await rows(`${kind}/0?stream_id=${made['short']?.streams[0]}`), kind, 0, ['short'])
   })
 
-test('as GeoJSON each sensor is a feature at its place, with the contents of the JSON form', async t => {
+test('as GeoJSON, each sensor is a feature at its location with the content of the JSON format', async t => {
   const query = `month/5?sensor_id=${made['long']?.id}`
   const answer = await ann.call(`${path}/${query}&format=geojson`)
   t.is(answer.headers.get('content-type'), 'application/geo+json')
@@ -141,7 +141,7 @@ test('as GeoJSON each sensor is a feature at its place, with the contents of the
   t.deepEqual(await none.json(), { type: 'FeatureCollection', features: [] })
 })
 
-test('names of spans are read in any case, and the parts of their dates are returned', async t => {
+test('names of bins are case-insensitive, and the parts of their dates are returned', async t => {
   const parts = async (kind: string) => {
     const [row] = await rows(`${kind}/0?sensor_id=${made['short']?.id}&since=2016-02-29T00:00:00Z&attributes=v`)
     const entry = row?.properties['v']?.[0]
@@ -157,7 +157,7 @@ test('names of spans are read in any case, and the parts of their dates are retu
   t.deepEqual(await parts('minute'), { ...none, month: 2, day: 29, hour: 0, minute: 0 })
 })
 
-test('raw returns all numbers in the order of time, and the different texts', async t => {
+test('raw returns all numbers in chronological order, and the distinct strings', async t => {
   const [row] = await rows(`month/5?raw=true&sensor_id=${made['busy']?.id}`)
   const expected = naiveBins(made['busy']?.points ?? [], 'month', 5)
   t.deepEqual(Object.keys(row?.properties ?? {}), ['o', 'v', 'w'])
@@ -172,7 +172,7 @@ test('raw returns all numbers in the order of time, and the different texts', as
   }
 })
 
-test('figures are added to each entry as they are requested', async t => {
+test('the requested aggregates are added to each entry', async t => {
   const [row] = await rows(`year/0?sensor_id=${made['long']?.id}&aggregates=min,MAX&aggregates=sum,count,mean`)
   const expected = naiveBins(made['long']?.points ?? [], 'year', 0)['v'] ?? []
   for (const [at, { doubles }] of expected.entries()) {
@@ -182,7 +182,7 @@ test('figures are added to each entry as they are requested', async t => {
   }
 })
 
-test('spans of any length are counted from an origin', async t => {
+test('bins of any duration are aligned to an origin', async t => {
   const stream = await newStream(ann, await newSensor(ann, { name: 'custom', properties: { type: { id: 'custom' } } }))
   const minutes = [0, 89, 90, 179, 180]
   await tell(
@@ -210,7 +210,7 @@ test('spans of any length are counted from an origin', async t => {
   t.is((await counts('PT1S'))?.length, 5)
 })
 
-test('a window holds what starts in it, both ends included; since and until hold as everywhere', async t => {
+test('a window selects readings that start in it, both ends included; since and until apply as elsewhere', async t => {
   const sensor = await newSensor(ann, { name: 'window' })
   const stream = await newStream(ann, sensor)
   await tell(
@@ -227,7 +227,7 @@ test('a window holds what starts in it, both ends included; since and until hold
   t.deepEqual(await rows(`day/0?stream_id=${stream}&since=2018-01-01T00:00:00Z`), [])
 })
 
-test('names alone restrict what is returned; a value chooses readings only', async t => {
+test('attribute names restrict the returned properties; an attribute value only selects readings', async t => {
   const { streams } = made['short'] ?? { streams: [] }
   const named = await rows(`decade/0?stream_id=${streams[0]}&attributes=w&attributes=o`)
   t.deepEqual(Object.keys(named[0]?.properties ?? {}), ['w', 'o'])
@@ -263,7 +263,7 @@ const wrong: readonly (readonly [rest: string, word: string])[] = [
   ['day/1?geocode=1,2', 'geocode'],
 ]
 for (const [rest, word] of wrong)
-  test(`${rest} is refused by name`, async t => {
+  test(`${rest} is refused with 400, naming the parameter`, async t => {
     const { status, body } = await ann.get(`${path}/${rest}`)
     t.is(status, 400)
     t.regex(String((body as { message: unknown }).message), new RegExp(word))
@@ -274,13 +274,13 @@ test('an unknown stream or sensor is not found', async t => {
     t.is((await ann.get(`${path}/day/1?${query}`)).status, 404, query)
 })
 
-test('a reading that enters endless bins is refused, not half answered', async t => {
+test('a reading that spans too many bins is refused with 400 instead of a partial response', async t => {
   const { status, body } = await ann.get(`${path}/minute/1?sensor_id=${made['long']?.id}`)
   t.is(status, 400)
   t.regex(JSON.stringify(body), /longer/)
 })
 
-test('where geostreams are not public, sums are of visible readings', async t => {
+test('if geostreams are not public, bins contain only visible readings', async t => {
   const closed = await bootForTest({
     t,
     config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } },
@@ -297,7 +297,7 @@ test('where geostreams are not public, sums are of visible readings', async t =>
   t.is((await callsOf(closed.as()).get(`${path}/day/0`)).status, 401)
 })
 
-test('a store that becomes unavailable is 503 before the first bytes, and ends the connection after them', async t => {
+test('an unavailable store causes 503 before the first byte, and closes the connection after it', async t => {
   const store = new (class extends MemoryGeoStore {
     pieces = 0
 

@@ -35,7 +35,7 @@ const sent = (more: object = {}) => ({
 })
 const made = async (more: object = {}): Promise<number> => ((await ann.post(path, sent(more))).body as { id: number }).id
 
-test('a datapoint comes back as it was sent, with its sensor, and is found by its number', async t => {
+test('a datapoint is returned as it was sent, with its sensor, and can be read by its id', async t => {
   const { status, body } = await ann.post(path, sent())
   t.is(status, 200)
   const { id, created, ...rest } = body as Record<string, unknown>
@@ -55,14 +55,14 @@ test('a datapoint comes back as it was sent, with its sensor, and is found by it
   t.deepEqual((await stranger.get(`${path}/${id}`)).body, body)
 })
 
-test('a number for the stream, no end, a blank for the T, two coordinates and a part of a second are fine', async t => {
+test('a numeric stream id, no end, a blank instead of T, two coordinates and fractional seconds are accepted', async t => {
   const more = { stream_id: stream, end_time: undefined, start_time: '2017-01-25 09:33:02.125-06:00', geometry: pointAt(1, 2) }
   const { status, body } = await ann.post(`${path}?invalidateCache=true`, sent(more))
   t.is(status, 200)
   t.like(body, { start_time: '2017-01-25T15:33:02.125Z', end_time: null, geometry: pointAt(1, 2) })
 })
 
-test('hostile names, texts and nested values come back unchanged', async t => {
+test('hostile names, strings and nested values are returned unchanged', async t => {
   const properties = {
     'a"b\'c': "'; DROP TABLE points; --",
     '$.a[0]': { deep: [1, null, { x: '\\u0000' }] },
@@ -76,13 +76,13 @@ test('hostile names, texts and nested values come back unchanged', async t => {
 })
 
 for (const [title, geometry] of badGeometries)
-  test(`a geometry that is ${title} is refused by name`, async t => {
+  test(`an invalid geometry is refused with 400, naming the field: ${title}`, async t => {
     const { status, body } = await ann.post(path, sent({ geometry }))
     t.is(status, 400)
     t.regex((body as { message: string }).message, /geometry/)
   })
 for (const [title, start_time] of badTimes)
-  test(`a start that is ${title} is refused by name, and so is an end`, async t => {
+  test(`an invalid start or end is refused with 400, naming the field: ${title}`, async t => {
     const { status, body } = await ann.post(path, sent({ start_time }))
     t.is(status, 400)
     t.regex((body as { message: string }).message, /start_time/)
@@ -91,11 +91,11 @@ for (const [title, start_time] of badTimes)
     t.regex((end.body as { message: string }).message, /end_time/)
   })
 for (const [title, properties] of badProperties)
-  test(`properties that are ${title} are refused`, async t => {
+  test(`invalid properties are refused with 400: ${title}`, async t => {
     t.is((await ann.post(path, sent({ properties }))).status, 400)
   })
 
-test('an end before the start, and what is missing, is refused by name', async t => {
+test('an end before the start and missing fields are refused with 400, naming the field', async t => {
   const { status, body } = await ann.post(path, sent({ end_time: '2017-01-25T09:33:01-06:00' }))
   t.is(status, 400)
   t.is((body as { message: string }).message, 'end_time (2017-01-25T15:33:01.000Z) is before start_time (2017-01-25T15:33:02.000Z)')
@@ -106,13 +106,13 @@ test('an end before the start, and what is missing, is refused by name', async t
   }
 })
 
-test('a stream that is not there, or is no number, is not found', async t => {
+test('an unknown stream gets 404, an invalid stream id 400', async t => {
   t.is((await ann.post(path, sent({ stream_id: '99999999' }))).status, 404)
   t.is((await ann.post(path, sent({ stream_id: "1' OR '1'='1" }))).status, 400)
   t.is((await ann.post(path, sent({ stream_id: '-1' }))).status, 400)
 })
 
-test('only who holds the right on the sensor may add or delete', async t => {
+test('only callers with permission on the sensor may add or delete datapoints', async t => {
   t.is((await stranger.post(path, sent())).status, 403)
   t.is((await callsOf(server.as()).post(path, sent())).status, 401)
   const id = await made()
@@ -121,7 +121,7 @@ test('only who holds the right on the sensor may add or delete', async t => {
   t.is((await ann.get(`${path}/${id}`)).status, 200)
 })
 
-test('a role in a space of the sensor is enough, and a viewer may only look', async t => {
+test('an editor of a space of the sensor may add datapoints, a viewer may not', async t => {
   const [editor, viewer] = [await somebody(server, 'editor'), await somebody(server, 'viewer')]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', editor)
@@ -132,7 +132,7 @@ test('a role in a space of the sensor is enough, and a viewer may only look', as
   t.is((await viewer.post(path, sent({ stream_id: String(own) }))).status, 403)
 })
 
-test('limited keys reach as far as they say', async t => {
+test('limited keys are restricted to their verbs and spaces', async t => {
   const space = await newSpace(ann)
   const own = await newStream(ann, await newSensor(ann, { spaces: [space] }))
   await server.drained()
@@ -152,7 +152,7 @@ test('limited keys reach as far as they say', async t => {
   t.is((await held.get(`${path}/${await made()}`)).status, 404)
 })
 
-test('a deleted datapoint is gone, and the statistics of its stream follow', async t => {
+test('a deleted datapoint is no longer found, and the statistics of its stream are updated', async t => {
   const own = await newStream(ann, sensor)
   const id = await made({ stream_id: String(own) })
   const { body, status } = await ann.remove(`${path}/${id}`)
@@ -165,13 +165,13 @@ test('a deleted datapoint is gone, and the statistics of its stream follow', asy
 })
 
 for (const id of ['99999999', 'abc', '0', '-1', '1.5', '1e3', '9007199254740993', '99999999999999999999', "1'--"])
-  test(`there is no datapoint ${id}`, async t => {
+  test(`datapoint ${id} is not found`, async t => {
     const at = `${path}/${encodeURIComponent(id)}`
     t.is((await ann.get(at)).status, 404)
     t.is((await ann.remove(at)).status, 404)
   })
 
-test('what goes with its stream is not shown any more', async t => {
+test('datapoints are deleted with their stream', async t => {
   const own = await newStream(ann, sensor)
   const id = await made({ stream_id: String(own) })
   t.is((await ann.remove(`/api/geostreams/streams/${own}`)).status, 200)
@@ -180,7 +180,7 @@ test('what goes with its stream is not shown any more', async t => {
   t.is(await server.get(GeoStore).get(id), undefined)
 })
 
-test('a stream has its last change and the summary of its datapoints', async t => {
+test('a stream records its last change and the parameters of its datapoints', async t => {
   const own = await newStream(ann, sensor)
   await made({ stream_id: String(own), properties: { nitrate: 1, depth: 2 } })
   const last = await made({ stream_id: String(own), properties: { nitrate: 1, site: 'A' } })
@@ -190,7 +190,7 @@ test('a stream has its last change and the summary of its datapoints', async t =
   t.deepEqual(record?.parameters.toSorted(), ['depth', 'nitrate', 'site'])
 })
 
-test('an installation may let every active account add, to what it sees, and take lone points with their latitude first', async t => {
+test('anybodyMayAdd lets active accounts add to visible streams; latitudeFirst reads single points latitude first', async t => {
   const config = { resources: { geostreams: { anybodyMayAdd: true, latitudeFirst: true } } }
   const open = await bootForTest({ t, config })
   const [owner, other] = [await somebody(open, 'owner'), await somebody(open, 'other')]

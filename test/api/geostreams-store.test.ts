@@ -31,7 +31,7 @@ class FarGeoStore extends MemoryGeoStore {
   }
 }
 
-test('with the points away sensors and streams are made and deleted, and readings go when it is back', async t => {
+test('while the store is unavailable, sensors and streams are created and deleted; readings are deleted later', async t => {
   const far = new FarGeoStore()
   const server = await bootForTest({ t, overrides: { [GeoStore]: far } })
   const admin = callsOf(server.as(server.admin.key))
@@ -52,7 +52,7 @@ test('with the points away sensors and streams are made and deleted, and reading
   t.truthy(await far.get(3))
 })
 
-test('with the points away a change is refused, not made in silence', async t => {
+test('while the store is unavailable, updates are refused with 503 and change nothing', async t => {
   const far = new FarGeoStore()
   const server = await bootForTest({ t, overrides: { [GeoStore]: far } })
   const admin = callsOf(server.as(server.admin.key))
@@ -71,7 +71,7 @@ test('with the points away a change is refused, not made in silence', async t =>
   t.deepEqual(((await admin.put(`${G}/streams/${stream}`, { b: 2 })).body as { properties: unknown }).properties, { a: 1, b: 2 })
 })
 
-test('the typed client has sensors and streams', async t => {
+test('the typed client supports sensors and streams', async t => {
   const server = await bootForTest({ t })
   const { key } = await newPerson(server)
   const client = clientOf({ ...sensorRoutes, ...streamRoutes, ...upkeepRoutes }, { url: server.url, key })
@@ -114,7 +114,7 @@ test('readings of more than 10,000 streams are counted, but cannot be selected b
   t.deepEqual(await server.get(Streams).chosen(caller, { stream: first }), [first])
 })
 
-test('sensors and streams are in an index that is rebuilt', async t => {
+test('rebuilding the search index includes sensors and streams', async t => {
   const server = await bootForTest({ t })
   const admin = callsOf(server.as(server.admin.key))
   await newStream(admin, await newSensor(admin, { name: 'phoenix tower' }), { name: 'phoenix ash' })

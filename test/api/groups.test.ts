@@ -40,7 +40,7 @@ test.serial('a server admin creates, changes and deletes groups; others only see
   t.false((await idsOf(ann.get('/api/groups'))).includes(id))
 })
 
-test.serial('only server admins rule over groups', async t => {
+test.serial('only server admins manage groups', async t => {
   const ann = await somebody(server)
   const id = await newGroup()
   const calls: readonly (readonly [keyof Somebody & ('post' | 'put' | 'remove' | 'get'), string, unknown?])[] = [
@@ -60,7 +60,7 @@ test.serial('only server admins rule over groups', async t => {
   t.deepEqual(await groupsOf(ann), [])
 })
 
-test.serial('groups that are not well described, and names that are taken, are refused', async t => {
+test.serial('invalid groups are refused with 400, names and external groups already in use with 409', async t => {
   const id = await newGroup({ name: 'taken' })
   await newGroup({ name: 'of ldap', source: 'ldap', external: 'cn=staff' })
   const wrong = [
@@ -84,7 +84,7 @@ test.serial('groups that are not well described, and names that are taken, are r
   t.is((await admin.get(`/api/groups/${id}/members?after=nonsense`)).status, 400)
 })
 
-test.serial('malformed and unknown ids are answered alike', async t => {
+test.serial('malformed and unknown ids get the same response', async t => {
   const ann = await somebody(server)
   const id = await newGroup()
   const answers = await Promise.all(['nonsense', unknownId].map(async one => refusal(await ann.call(`/api/groups/${one}`))))
@@ -122,7 +122,7 @@ test.serial('members of a group are added and removed, and see each other', asyn
   t.is((await bob.get(`/api/groups/${id}/members`)).status, 403)
 })
 
-test.serial('the role of a group counts for its members, besides their own, until it ends', async t => {
+test.serial('members have the role of their group, in addition to their own, until it is removed', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
@@ -152,7 +152,7 @@ test.serial('the role of a group counts for its members, besides their own, unti
   t.is((await ann.remove(`/api/spaces/${space}/groups/${id}`)).status, 400)
 })
 
-test.serial('editors of a space give roles to a group', async t => {
+test.serial('only users who can edit a space assign roles to groups', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newGroup()]
   const path = `/api/spaces/${space}/groups/${id}`
@@ -184,13 +184,13 @@ test.serial('on a private server adding a group to a space does not reveal its m
   t.deepEqual((await server.get(Groups).get(id))?.memberships, [])
   await letIn(ann, space, 'Admin', bob)
   t.is((await bob.put(path, { role: 'Viewer' })).status, 200)
-  // The group is in the space now: its role may be set by editors of the space.
+  // The group is in the space now: its role may be set by users who can edit the space.
   t.is((await ann.put(path, { role: 'Editor' })).status, 200)
   const other = await newSpace(cid)
   t.is((await admin.put(`/api/spaces/${other}/groups/${id}?superAdmin=true`, {})).status, 200)
 })
 
-test.serial('a group that is deleted and a space that is deleted end what they gave', async t => {
+test.serial('deleting a group or a space revokes the access it granted', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const [gone, stays] = [await newGroup(), await newGroup()]
@@ -208,7 +208,7 @@ test.serial('a group that is deleted and a space that is deleted end what they g
   t.deepEqual((await server.get(Groups).get(stays))?.memberships, [])
 })
 
-test.serial('a provider names the groups of its people, and no others', async t => {
+test.serial('a sign-in provider assigns its own groups to users, and no others', async t => {
   const ann = await somebody(server)
   const [staff, guests] = [
     await newGroup({ source: 'campus', external: 'Staff' }),
@@ -232,7 +232,7 @@ test.serial('a provider names the groups of its people, and no others', async t 
   await t.throwsAsync(stored.assignExternal(unknownId, 'campus', []))
 })
 
-test.serial('a group that is deleted while it is filled and given roles leaves nothing behind', async t => {
+test.serial('deleting a group while members and roles are being added leaves nothing behind', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   for (let round = 0; round < 5; round += 1) {
@@ -251,7 +251,7 @@ test.serial('a group that is deleted while it is filled and given roles leaves n
   }
 })
 
-test.serial('fifty changes of groups and memberships of one person at once are all there afterwards', async t => {
+test.serial('of fifty concurrent changes to groups and memberships of one user none is lost', async t => {
   const ann = await somebody(server)
   const ids: string[] = []
   for (let n = 0; n < 25; n += 1) ids.push(await newGroup())
@@ -261,7 +261,7 @@ test.serial('fifty changes of groups and memberships of one person at once are a
   t.is((await users.get(ann.id))?.memberships.length, 25)
 })
 
-test.serial('what another kernel changes of a group counts within a second', async t => {
+test.serial('changes of a group by another kernel take effect within a second', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newGroup()]
   await fill(id, ann, bob)

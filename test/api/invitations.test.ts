@@ -38,7 +38,7 @@ const mailsTo = async (email: string) => {
   return mailer.sent.filter(({ to }) => to.includes(email))
 }
 
-test.serial('those whom one may look at are members at once, others are invited by mail', async t => {
+test.serial('users visible to the inviter become members at once, others are invited by mail', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const [space, other] = [await newSpace(ann, 'Lake'), await newSpace(ann)]
   await meet(server, ann, bob)
@@ -66,7 +66,7 @@ test.serial('those whom one may look at are members at once, others are invited 
   t.like(await waiting(ann, space), [{ email, role: { name: 'Viewer' } }])
 })
 
-test.serial('an account created with an invited address is a member at once', async t => {
+test.serial('an account created with an invited address becomes a member at once', async t => {
   const ann = await somebody(server)
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const email = newAddress()
@@ -83,7 +83,7 @@ test.serial('an account created with an invited address is a member at once', as
   t.true((await mailsTo(email)).some(({ subject }) => subject.includes('added you to the space')))
 })
 
-test.serial('an unverified address gives no membership until it is verified', async t => {
+test.serial('an invited address grants no membership until it is verified', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const bob = await somebody(server)
@@ -140,7 +140,7 @@ test.serial('the response does not reveal whether an address has an account; its
   }
 })
 
-test.serial('an invitation is renewed, taken back, and ends by itself', async t => {
+test.serial('an invitation can be renewed and revoked, and expires', async t => {
   const ann = await somebody(server)
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const [email, late] = [newAddress(), newAddress()]
@@ -192,7 +192,7 @@ test.serial('a malformed invitation invites no one', async t => {
   t.deepEqual(await mailsTo(email), [])
 })
 
-test.serial('lists of invitations come in pages', async t => {
+test.serial('lists of invitations are paged', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const emails = [newAddress(), newAddress(), newAddress()]
@@ -209,7 +209,7 @@ test.serial('lists of invitations come in pages', async t => {
   t.deepEqual(seen, emails)
 })
 
-test.serial('invitations and requests of one person are limited per hour', async t => {
+test.serial('invitations and join requests are limited per user and hour', async t => {
   const [ann, eve] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const many = (count: number) => Array.from({ length: count }, newAddress)
@@ -252,7 +252,7 @@ test.serial('invitations to a deleted space are void, and a deleted role is repl
   t.is(await roleIn(id, space), 'Viewer')
 })
 
-test.serial('invited and removed at once, one is a member once or not at all', async t => {
+test.serial('concurrent invitations and removals leave at most one membership', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await meet(server, ann, bob)

@@ -7,7 +7,7 @@ import { adminKey, childServer, dataFolder } from '../support/child-server.ts'
 const count = 300
 const archive = bagZip(Object.fromEntries(Array.from({ length: count }, (_, at) => [`folder ${at % 7}/${at}.txt`, `file ${at}`])))
 
-test('a server that is killed while it imports shows the whole dataset afterwards, or none', async t => {
+test('a dataset is complete or absent after the server was killed during its import', async t => {
   t.timeout(120_000)
   const folder = await dataFolder(t)
   let key: string | undefined
@@ -22,7 +22,7 @@ test('a server that is killed while it imports shows the whole dataset afterward
       response => response.status,
       () => undefined,
     )
-    // Any moment is valid: with a fast import, more of these moments are after its end.
+    // Any moment is valid: the faster the import, the more of these moments are after its end.
     await Promise.race([answer, pause(round === 0 ? 5000 : randomInt(400))])
     server.signal('SIGKILL')
     await server.ended

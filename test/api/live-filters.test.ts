@@ -22,7 +22,7 @@ const receivedBy = async (who: Somebody, query: string, wanted: readonly string[
   return lines().toSorted()
 }
 
-test('a folder as `id` selects what was deleted in it and what left it', async t => {
+test('a folder as `id` selects deletions in it and moves out of it', async t => {
   const ann = await somebody(server, 'ann')
   const dataset = await newDataset(ann)
   const folder = await newFolder(ann.call, dataset, 'folder')
@@ -40,7 +40,7 @@ test('a folder as `id` selects what was deleted in it and what left it', async t
   t.deepEqual(received, wanted)
 })
 
-test('a space or a collection as `id` selects changes of the datasets and collections in it, also to and from the trash', async t => {
+test('a space or a collection as `id` selects changes of the datasets and collections in it, including deletion', async t => {
   const ann = await somebody(server, 'ann')
   const [space, collection] = [await newSpace(ann), await newCollection(ann)]
   const dataset = await newDataset(ann, { space: [space], collection: [collection] })
@@ -64,7 +64,7 @@ test('a space or a collection as `id` selects changes of the datasets and collec
     t.deepEqual(await receivedBy(ann, `?id=${collection}`, [gone], () => ann.remove(`/api/datasets/${dataset}`)), [gone])
 })
 
-test('what a section of a file is tagged with is selected by the file, and as one of its creator', async t => {
+test('tagging a section of a file is selected by the id of the file, and by `mine` for its creator', async t => {
   const ann = await somebody(server, 'ann')
   const file = await upload(ann.call, await newDataset(ann))
   const { id } = await ok<{ id: string }>(ann.call('/api/sections', { method: 'POST', json: { file_id: file, startTime: 1, endTime: 2 } }))
@@ -74,7 +74,7 @@ test('what a section of a file is tagged with is selected by the file, and as on
   t.deepEqual(await receivedBy(ann, '?mine=true&kind=section', wanted, tag('two')), wanted)
 })
 
-test('`mine` selects what was mine when it is deleted for good, and nothing of others', async t => {
+test('`mine` selects permanent deletions of own resources, and nothing of other users', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(bob)
   await letIn(bob, space, 'Editor', ann)
@@ -88,7 +88,7 @@ test('`mine` selects what was mine when it is deleted for good, and nothing of o
   t.deepEqual(await receivedBy(bob, '?mine=true&type=dataset.deleted', [], () => ann.remove(`/api/datasets/${second}`)), [])
 })
 
-test('a place that the caller may not view selects nothing', async t => {
+test('an `id` that the caller may not view selects nothing', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const [space, hidden] = [await newSpace(ann), await newCollection(ann)]
   await letIn(ann, space, 'Editor', bob)
@@ -113,7 +113,7 @@ test('sensors and streams have the ids of the API in events and filters', async 
   }
 })
 
-test('kinds are the first parts of types too, and unknown ones are refused with the known ones', async t => {
+test('the first part of an event type is a valid kind; an unknown kind gets 400 with the valid ones', async t => {
   const ann = await somebody(server, 'ann')
   const dataset = await newDataset(ann)
   await server.drained()

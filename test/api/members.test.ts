@@ -79,7 +79,7 @@ test.serial('members are shown to callers who may view the space', async t => {
   t.is((await ann.get(`/api/spaces/${space}/members?limit=0`)).status, 400)
 })
 
-test.serial('a member gets a role, another role, and leaves; each emits an event', async t => {
+test.serial('a user is added, gets another role and is removed, with a mail for each', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann, 'told')
   const path = `/api/spaces/${space}/members/${bob.id}`
@@ -99,7 +99,7 @@ test.serial('a member gets a role, another role, and leaves; each emits an event
   t.regex(mails[2] ?? '', /removed you from the space told$/)
 })
 
-test.serial('only editors of a space manage its members', async t => {
+test.serial('only users who can edit a space manage its members', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -126,7 +126,7 @@ test.serial('only editors of a space manage its members', async t => {
   t.is(await roleOf(bob, space), 'Editor')
 })
 
-test.serial('the last editor of a space cannot be removed', async t => {
+test.serial('the last user who can edit a space cannot be removed', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -142,12 +142,12 @@ test.serial('the last editor of a space cannot be removed', async t => {
   t.is(await roleOf(ann, space), 'Admin')
   await server.get(Users).change(cid.id, { set: { status: 'ReadOnly' } }, [])
   t.is((await ann.put(`/api/spaces/${space}/members/${cid.id}`, { role: 'Admin' })).status, 200)
-  t.is((await ann.post(`/api/spaces/${space}/leave`)).status, 409, 'a ReadOnly account looks after nothing')
+  t.is((await ann.post(`/api/spaces/${space}/leave`)).status, 409, 'a ReadOnly account cannot edit the space')
   t.deepEqual((await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Admin: bob.id } })).body, ok)
   t.deepEqual(await Promise.all([ann, bob, cid].map(one => roleOf(one, space))), [undefined, 'Admin', undefined])
 })
 
-test.serial('members can leave by themselves', async t => {
+test.serial('members can leave a space', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Viewer', bob)
@@ -173,7 +173,7 @@ test.serial('two admins who leave concurrently do not leave the space without an
   }
 })
 
-test.serial('a user requests to join, once, and withdraws the request', async t => {
+test.serial('a request to join is recorded once and can be withdrawn', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann, 'wanted')
   const group = await idOf(admin.post('/api/groups', { name: 'onlookers' }))
@@ -184,7 +184,7 @@ test.serial('a user requests to join, once, and withdraws the request', async t 
   t.is((await ann.post(path, {})).status, 400)
   await admin.put(`/api/spaces/${space}/groups/${group}?superAdmin=true`, { role: viewing })
   await admin.post(`/api/groups/${group}/members`, { users: [bob.id, cid.id] })
-  t.is((await bob.post(path, {})).status, 400, 'a member through a group is one')
+  t.is((await bob.post(path, {})).status, 400, 'members through a group are members')
   await ann.remove(`/api/spaces/${space}/groups/${group}`)
   await callsOf(server.as(server.admin.key)).put(`/api/spaces/${space}/verify`)
   await ann.post(`/api/spaces/${space}/update`, { name: 'wanted', description: '', timetolive: '1', enabled: false, access: 'PUBLIC' })
@@ -210,7 +210,7 @@ test.serial('a user requests to join, once, and withdraws the request', async t 
   t.is((await server.get(Spaces).get(space))?.requests.length, 1)
 })
 
-test.serial('a request ends when its sender becomes a member otherwise, with the role of then', async t => {
+test.serial('a request is removed when its sender becomes a member otherwise, and the role is kept', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   const at = new Date().toISOString()
@@ -257,7 +257,7 @@ test.serial('a request whose decision was interrupted can be decided', async t =
   t.is(await roleOf(bob, space), 'Viewer')
 })
 
-test.serial('fifty writers on the memberships of one person leave one membership in each space', async t => {
+test.serial('fifty concurrent changes to the memberships of one user leave at most one per space', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const spaces = await Promise.all(Array.from({ length: 5 }, () => newSpace(ann)))
   await Promise.all(

@@ -38,7 +38,7 @@ test('a document is added to many files, once to each, with an event each', asyn
   t.is(lines.filter(line => line.event_type === 'addMetadata_file').length, files.length)
 })
 
-test('metadata of many files comes by file, without files that are not there', async t => {
+test('metadata of many files is grouped by file, without unknown files', async t => {
   const [one, other] = [await newFile(ann), await newFile(ann)]
   await ann.post(many, { files: [one, other], metadata })
   await ann.post(`/api/files/${one}/metadata.jsonld`, { ...metadata, content: { k: 2 } })
@@ -51,7 +51,7 @@ test('metadata of many files comes by file, without files that are not there', a
   t.is((await bob.get(many)).status, 400)
 })
 
-test('where one may not add to some files the others get the document, and a report says which', async t => {
+test('files that the caller may not add metadata to are reported, and the others get the document', async t => {
   const [own, theirs] = [await newFile(ann), await newFile(bob)]
   const { status, body } = await ann.post(many, { files: [theirs, own, unknownId, 'not an id'], metadata })
   t.is(status, 200)
@@ -68,7 +68,7 @@ test('where one may not add to some files the others get the document, and a rep
   t.deepEqual(await documentsOf(bob.call, `/api/files/${theirs}`), [])
 })
 
-test('where no file gets the document it is a refusal, with the same report', async t => {
+test('if no file gets the document, the request is refused with the same report', async t => {
   const theirs = await newFile(bob)
   const forbidden = await ann.post(many, { files: [theirs, unknownId], metadata })
   t.is(forbidden.status, 403)
@@ -77,7 +77,7 @@ test('where no file gets the document it is a refusal, with the same report', as
   t.is((await callsOf(server.as()).post(many, { files: [theirs], metadata })).status, 401)
 })
 
-test('what definitions refuse of one file is in the report', async t => {
+test('violations of metadata definitions are reported per file', async t => {
   const space = await (await ann.post('/api/spaces', { name: 's', description: '' })).body
   const { id } = space as { id: string }
   await ann.post(`/api/spaces/${id}/metadata`, { label: 'depth', type: 'number' })
@@ -92,7 +92,7 @@ test('what definitions refuse of one file is in the report', async t => {
   t.regex((refused.body as { message: string }).message, /depth must be a number/)
 })
 
-test('wrong shapes are refused before any file is looked at', async t => {
+test('malformed requests are refused before any file is read', async t => {
   const file = await newFile(ann)
   const wrong = [
     {},
@@ -111,12 +111,12 @@ test('wrong shapes are refused before any file is looked at', async t => {
   t.deepEqual(await documentsOf(ann.call, `/api/files/${file}`), [])
 })
 
-test('a large document for very many files is too much for one request', async t => {
+test('a large document for very many files is refused with 413', async t => {
   const files = Array.from({ length: 1000 }, (_, n) => n.toString(16).padStart(24, '0'))
   t.is((await ann.post(many, { files, metadata: { ...metadata, content: { text: 'x'.repeat(200_000) } } })).status, 413)
 })
 
-test('on a private server files of others are as if they were not there', async t => {
+test('on a private server, files of other users appear not to exist', async t => {
   const [cleo, dan] = [await somebody(hidden, 'cleo'), await somebody(hidden, 'dan')]
   const [hers, his] = [await newFile(cleo), await newFile(dan)]
   await cleo.post(many, { files: [hers], metadata })

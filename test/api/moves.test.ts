@@ -12,7 +12,7 @@ const [files, folders, datasets] = [server.get(Files), server.get(Folders), serv
 const nobody = callsOf(server.as())
 const unknownId = 'f'.repeat(24)
 
-/** A dataset of Ann's with the folders a/b/c and a file in each, besides one in the root. */
+/** A dataset of Ann with the folders a/b/c, a file in each of them and one in the root. */
 const tree = async (more: Record<string, unknown> = {}) => {
   const dataset = await newDataset(ann.call, more)
   const a = await newFolder(ann.call, dataset, 'a')
@@ -26,7 +26,7 @@ const pathsOf = async (file: string) => ((await ann.get(`/api/files/${file}/path
 const move = (by: typeof ann, from: string, folder: string, query = '') => by.post(`/api/datasets/${from}/moveFolder/${folder}${query}`)
 const filesOf = async (dataset: string) => (await idsOf(ann.get(`/api/datasets/${dataset}/files`))).toSorted()
 
-test('a file moves between root and folders of its dataset', async t => {
+test('a file moves between the root and the folders of its dataset', async t => {
   const { dataset, a, b, root } = await tree()
   const to = (folder: string) => `/api/datasets/${dataset}/moveFile/${folder}/${root}`
   t.deepEqual((await ann.post(to(a), { folderId: null })).body, { status: 'success', fileName: 'x.txt', folderName: 'a' })
@@ -51,7 +51,7 @@ test('a file moves between root and folders of its dataset', async t => {
   t.deepEqual((await files.get(root))?.places, [{ dataset, folder: null, in: dataset }])
 })
 
-test('a file moves only within datasets and folders that are the right ones, and by those who may', async t => {
+test('moving a file with a wrong dataset or folder, or without permission, is refused', async t => {
   const [space, mine, other] = [await newSpace(ann), await tree(), await tree()]
   await ann.post(`/api/spaces/${space}/addDatasetToSpace/${mine.dataset}`)
   await letIn(ann, space, 'Viewer', bob)
@@ -82,7 +82,7 @@ test('a file moves from any folder of a dataset into any folder of another one',
   t.is((await eve.post(`/api/datasets/${from.dataset}/moveBetweenDatasets/${to.dataset}/${from.root}`)).status, 404)
 })
 
-test('a folder moves within its dataset with all that is in it', async t => {
+test('a folder moves within its dataset with all its content', async t => {
   const { dataset, a, b, c, inC } = await tree()
   t.deepEqual((await move(ann, dataset, b)).body, { status: 'success', folderId: b, newname: 'b' })
   t.deepEqual(await pathsOf(inC), [['Leaves', 'b', 'c']])
@@ -92,13 +92,13 @@ test('a folder moves within its dataset with all that is in it', async t => {
   t.is((await move(ann, dataset, a, `?into=${c}`)).status, 200)
 })
 
-test('a folder goes neither into itself nor below itself', async t => {
+test('a folder cannot be moved into itself or its descendants', async t => {
   const { dataset, a, b, c } = await tree()
   for (const into of [a, b, c]) t.is((await move(ann, dataset, a, `?into=${into}`)).status, 400)
   t.deepEqual((await folders.get(a))?.parent, { kind: 'dataset', id: dataset })
 })
 
-test('of two folders that are moved into each other at once one stays where it was', async t => {
+test('of two folders moved into each other concurrently, one stays where it was', async t => {
   const dataset = await newDataset(ann.call)
   for (let n = 0; n < 10; n++) {
     const [one, two] = [await newFolder(ann.call, dataset, `one ${n}`), await newFolder(ann.call, dataset, `two ${n}`)]
@@ -108,14 +108,14 @@ test('of two folders that are moved into each other at once one stays where it w
   }
 })
 
-test('a name that is taken where a folder comes gets a number', async t => {
+test('a moved folder gets a number if its name is already in use', async t => {
   const { dataset, b } = await tree()
   const other = await newFolder(ann.call, dataset, 'b')
   t.like((await move(ann, dataset, b)).body, { newname: 'b (1)' })
   t.like((await move(ann, dataset, other, `?into=${b}`)).body, { newname: 'b' })
 })
 
-test.serial('a folder moves to another dataset, and all that is in it follows', async t => {
+test.serial('a folder moves to another dataset with all its content', async t => {
   await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const [from, to] = [await tree(), await tree({ name: 'Target' })]
@@ -133,7 +133,7 @@ test.serial('a folder moves to another dataset, and all that is in it follows', 
   t.like(await server.get(Counters).instance(), { datasets: before.datasets + 2, files: before.files + 6 })
 })
 
-test('moving a folder to another dataset takes rights on both', async t => {
+test('moving a folder to another dataset requires rights on both', async t => {
   const [one, two] = [await newSpace(ann), await newSpace(ann)]
   const [from, to] = [await tree({ space: [one] }), await tree({ space: [two] })]
   await letIn(ann, one, 'Viewer', bob)
@@ -154,7 +154,7 @@ test('moving a folder to another dataset takes rights on both', async t => {
   t.is((await move(bob, from.dataset, from.a, query)).status, 200)
 })
 
-test('a moved file survives the deletion of its former dataset, however soon', async t => {
+test('a moved file survives the deletion of its former dataset immediately afterwards', async t => {
   for (let n = 0; n < 5; n++) {
     const [from, to] = [await tree(), await tree()]
     await ann.remove(`/api/datasets/${from.dataset}`)
@@ -168,7 +168,7 @@ test('a moved file survives the deletion of its former dataset, however soon', a
   }
 })
 
-test('folders that are moved while their goal is deleted are where they were, or gone with it', async t => {
+test('folders moved while their target is deleted stay where they were, or are deleted with it', async t => {
   for (let n = 0; n < 10; n++) {
     const { dataset, b, inC } = await tree()
     const goal = await newFolder(ann.call, dataset, 'goal')
@@ -181,7 +181,7 @@ test('folders that are moved while their goal is deleted are where they were, or
   }
 })
 
-test('files that are moved while their goal is deleted are where they were, or gone with it', async t => {
+test('files moved while their target is deleted stay where they were, or are deleted with it', async t => {
   for (let n = 0; n < 10; n++) {
     const { dataset, a, root } = await tree()
     const blob = (await files.get(root))?.blob ?? ''
@@ -196,7 +196,7 @@ test('files that are moved while their goal is deleted are where they were, or g
   }
 })
 
-test('files that are uploaded while their dataset is deleted leave nothing', async t => {
+test('files uploaded while their dataset is deleted leave nothing behind', async t => {
   for (let n = 0; n < 10; n++) {
     const dataset = await newDataset(ann.call)
     const uploads = Promise.allSettled(Array.from({ length: 4 }, () => upload(ann.call, dataset)))
@@ -208,7 +208,7 @@ test('files that are uploaded while their dataset is deleted leave nothing', asy
   }
 })
 
-test.serial('a resource that is deleted twice concurrently is deleted once', async t => {
+test.serial('a resource deleted twice concurrently is subtracted from the totals once', async t => {
   await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const { dataset, a, inA } = await tree()

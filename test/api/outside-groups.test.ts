@@ -6,7 +6,7 @@ import { Groups, type Stored, type UserRecord, Users } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { outsideServer } from '../support/outside-server.ts'
 
-test('groups of a provider have the roles that the settings say, as long as they say so and a person is in them', async t => {
+test('members of a provider group have the roles configured for it, as long as they are members and it is configured', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-groups-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const first = await bootForTest({ folder })

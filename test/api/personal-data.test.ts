@@ -44,14 +44,14 @@ interface Traces {
   readonly space: string
   readonly dataset: string
   readonly file: string
-  /** In names and texts that the person wrote. */
+  /** Unique words in names and texts that the person wrote. */
   readonly tokens: readonly string[]
 }
 
 const roleOf = async (server: TestServer, name: string): Promise<string> =>
   (await server.get(Users).roles()).find(role => role.name === name)?.id ?? ''
 
-/** A person who has written a unique word wherever possible. */
+/** Creates a user and, on their behalf, writes a unique word wherever possible. */
 const leaveTraces = async (server: TestServer, name: string): Promise<Traces> => {
   const person = await newPerson(server, name)
   const { call, id } = person
@@ -95,7 +95,7 @@ const leaveTraces = async (server: TestServer, name: string): Promise<Traces> =>
   return { person, space, dataset, file, tokens: used }
 }
 
-/** Requires success, whatever the body. */
+/** Throws unless the response is a success. */
 const done = async (answer: Promise<Response>): Promise<void> => {
   const response = await answer
   if (!response.ok) throw new Error(`${response.status} ${response.url}: ${await response.text()}`)
@@ -107,7 +107,7 @@ const exported = async (call: Person['call'], id: string) => {
   return unzip(await bytesOf(response))
 }
 
-test('every collection has a contributor for personal data, or contains none', async t => {
+test('every collection is covered by a personal data source, or contains no personal data', async t => {
   const server = await boot({ t })
   const answered = new Set(
     server
@@ -126,7 +126,7 @@ test('every collection has a contributor for personal data, or contains none', a
   )
 })
 
-test('an export has every word of the person, no secret and no word of anybody else', async t => {
+test('an export contains every word of the user, no secrets and no word of another user', async t => {
   const server = await boot({ t })
   const [ada, bob] = [await leaveTraces(server, 'ada'), await leaveTraces(server, 'bob')]
   const files = await exported(ada.person.call, ada.person.id)
@@ -146,7 +146,7 @@ test('an export has every word of the person, no secret and no word of anybody e
   t.is((await refusal(server.as()(`/api/users/${ada.person.id}/export`, { method: 'POST' }))).status, 401)
 })
 
-test('an erasure leaves no name, address or credential anywhere, and what others rely on whole', async t => {
+test('an erasure removes every name, address and credential, and keeps what others rely on', async t => {
   const server = await boot({ t })
   const [ada, bob] = [await leaveTraces(server, 'ada'), await leaveTraces(server, 'bob')]
   const { id, email, password, call } = ada.person
@@ -194,13 +194,13 @@ test('an erasure leaves no name, address or credential anywhere, and what others
   const lines = await ok<{ type: string }[]>(admin(`/api/admin/audit?user=${id}`))
   t.true(lines.some(({ type }) => type === 'user.erased'))
   const again = { email, password: 'a long password', firstName: 'A', lastName: 'B' }
-  t.is((await admin('/api/users', post(again))).status, 200, 'the address is free')
+  t.is((await admin('/api/users', post(again))).status, 200, 'the email address can be used again')
   t.like(await refusal(admin(`/api/users/${id}`, { method: 'DELETE' })), { status: 409 })
   t.is((await bob.person.call(`/api/datasets/${bob.dataset}`)).status, 200)
   t.true([...(await exported(bob.person.call, bob.person.id)).values()].join('').includes('bobcommenttoken'))
 })
 
-test("with an heir what the person made is the heir's, and words stay the person's", async t => {
+test('with an heir, resources are transferred to the heir, and comments stay with the deleted user', async t => {
   const server = await boot({ t })
   const [ada, heir] = [await leaveTraces(server, 'ada'), await newPerson(server, 'heir')]
   await server.get(Users).setMembership(heir.id, ada.space, await roleOf(server, 'Viewer'))
@@ -218,7 +218,7 @@ test("with an heir what the person made is the heir's, and words stay the person
   t.true(comments.includes(ada.person.id) && comments.includes('Deleted User'))
 })
 
-test('the last admin, and the last who can edit a space, stay', async t => {
+test('the last server admin and the last user who can edit a space cannot be erased', async t => {
   const server = await boot({ t })
   const admin = server.as(server.admin.key)
   t.like(await refusal(admin(`/api/users/${server.admin.id}`, { method: 'DELETE' })), { status: 409 })

@@ -10,7 +10,7 @@ const admin = callsOf(server.as(server.admin.key))
 const nobody = callsOf(server.as())
 const lists = ['/api/datasets', '/api/collections', '/api/spaces'] as const
 
-test('on a private server lists hold what is public, own, or shared through a space, and nothing else', async t => {
+test('on a private server, lists contain only resources that are public, own or shared through a space', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const [open, shared] = [await newSpace(ann), await newSpace(ann)]
   await publish(server, ann, open)
@@ -49,7 +49,7 @@ test('on a private server lists hold what is public, own, or shared through a sp
   t.is((await cid.get(`/api/datasets/${sharedSet}/download`)).status, 404)
 })
 
-test('nothing of what one may not see shows in counts, parents or children', async t => {
+test('inaccessible resources do not appear in parents or children', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [shared, secret] = [await newSpace(ann), await newSpace(ann)]
   await letIn(ann, shared, 'Viewer', bob)
@@ -65,7 +65,7 @@ test('nothing of what one may not see shows in counts, parents or children', asy
   t.deepEqual(await idsOf(bob.get(`/api/collections/${child}/datasets`)), [])
 })
 
-test('a page of a person of many spaces misses nothing', async t => {
+test('pages for a member of many spaces neither skip nor repeat datasets', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const made: string[] = []
   for (let n = 0; n < 12; n++) {
@@ -76,7 +76,7 @@ test('a page of a person of many spaces misses nothing', async t => {
   }
   const seen = await allIds(bob.get, '/api/datasets?limit=5')
   t.is(new Set(seen).size, seen.length)
-  // The list may include public ones of other tests.
+  // The list may include public datasets of other tests.
   t.deepEqual(
     seen.filter(id => made.includes(id)),
     made,
@@ -84,7 +84,7 @@ test('a page of a person of many spaces misses nothing', async t => {
   t.deepEqual(await allIds(bob.get, '/api/datasets?limit=5&title=secret'), [])
 })
 
-test('what an extraction key or a ReadOnly account may not do, being the author does not give', async t => {
+test('being the author does not extend the permissions of an extraction key or a ReadOnly account', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const [dataset, collection] = [await newDataset(ann, { space: [space] }), await newCollection(ann, { space })]

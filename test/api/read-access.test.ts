@@ -45,7 +45,7 @@ test('a new server is private until the first admin has chosen the read access',
   t.is(await reading(server), 200)
 })
 
-test('without an answer it stays private, through restarts, until an admin chooses; the choice can be changed', async t => {
+test('without a choice a server stays private across restarts until an admin chooses; the choice can be changed', async t => {
   const server = await newServer(t)
   t.is((await server.as()('/setup', { method: 'POST', json: { token: await tokenOf(server), ...account } })).status, 200)
   await server.restart()
@@ -61,7 +61,7 @@ test('without an answer it stays private, through restarts, until an admin choos
   t.is(await reading(server), 401)
 })
 
-test('only server admins choose', async t => {
+test('only server admins set the read access', async t => {
   const server = await bootForTest({ t })
   const body = { method: 'PUT', json: { private: true } }
   t.is((await server.as()('/api/admin/access', body)).status, 401)
@@ -69,7 +69,7 @@ test('only server admins choose', async t => {
   t.is(await reading(server), 200)
 })
 
-test('the configuration overrides a choice, and refuses another one', async t => {
+test('configured read access cannot be changed: 400 in setup, 409 for an admin', async t => {
   const server = await newServer(t, { private: true })
   const token = await tokenOf(server)
   t.like(await sessionOf(server), { private: true, accessOrigin: 'configuration' })
@@ -82,7 +82,7 @@ test('the configuration overrides a choice, and refuses another one', async t =>
   t.is(await reading(server), 401)
 })
 
-test('an installation with accounts that was never asked stays public', async t => {
+test('an installation with accounts but without a choice stays public', async t => {
   const server = await bootForTest({ t })
   t.like(await sessionOf(server), { private: false, accessOrigin: 'default' })
   await server.restart()

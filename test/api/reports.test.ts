@@ -80,7 +80,7 @@ const heads: Readonly<Record<string, readonly [file: string, head: string]>> = {
   'storage/users': ['UserStorage.csv', 'type,id,name,email,files,size_kb'],
 }
 
-test.serial('every report has its name, its columns, and is for server admins', async t => {
+test.serial('every report has its file name and columns, and is restricted to server admins', async t => {
   for (const [path, [file, head]] of Object.entries(heads)) {
     const { status, headers, text } = await report(path)
     t.is(status, 200, text)
@@ -92,7 +92,7 @@ test.serial('every report has its name, its columns, and is for server admins', 
   }
 })
 
-test.serial('an installation without anything has reports with a head alone', async t => {
+test.serial('reports of an empty installation consist of the header row', async t => {
   const empty = await bootForTest({ t })
   const call = empty.as(empty.admin.key)
   for (const [path, [, head]] of Object.entries(heads)) {
@@ -103,7 +103,7 @@ test.serial('an installation without anything has reports with a head alone', as
   t.deepEqual(JSON.parse((await report('metrics/files?format=json', call)).text), [])
 })
 
-test.serial('files come with owner, size and parents, also those in folders, and no cell is a formula', async t => {
+test.serial('files are listed with owner, size and parents, including those in folders; no cell is a formula', async t => {
   const rows = await rowsOf(t, 'metrics/files')
   t.is(rows.length, 3)
   const stored = await server.get(Files).get(files['root'] ?? '')
@@ -126,7 +126,7 @@ test.serial('files come with owner, size and parents, also those in folders, and
   )
 })
 
-test.serial('a file of several datasets has the parents of all of them, each once', async t => {
+test.serial('a file in several datasets has the parents of all of them, each once', async t => {
   const id = await upload(ann.call, dataset, 'z', 'twice.txt')
   const place = { dataset: other, folder: null, in: other }
   await server.get(Files).change(id, { addToSet: { places: [place] } }, [])
@@ -142,7 +142,7 @@ test.serial('a file of several datasets has the parents of all of them, each onc
   await server.drained()
 })
 
-test.serial('JSON on demand: by parameter, or by what is accepted', async t => {
+test.serial('reports are JSON on request, by parameter or Accept header', async t => {
   const { text, headers } = await report('metrics/files?format=json')
   const rows = JSON.parse(text) as readonly Readonly<Record<string, unknown>>[]
   t.is(headers.get('content-type'), 'application/json')
@@ -159,7 +159,7 @@ test.serial('JSON on demand: by parameter, or by what is accepted', async t => {
   t.is((await report('metrics/files?format=xml')).status, 400)
 })
 
-test.serial('datasets, collections and spaces', async t => {
+test.serial('datasets, collections and spaces are reported with their parents or counts', async t => {
   const [leaves] = (await rowsOf(t, 'metrics/datasets')).filter(row => row['id'] === dataset)
   t.like(leaves, { type: 'dataset', name: "'@leaves", owner_id: ann.id, parent_collections: collection, parent_spaces: space })
   t.like((await rowsOf(t, 'metrics/collections'))[0], {
@@ -175,7 +175,7 @@ test.serial('datasets, collections and spaces', async t => {
   })
 })
 
-test.serial('what is in the trash is no dataset of the report, and its files still take space', async t => {
+test.serial('trashed datasets are not reported, but their files still count as storage', async t => {
   const trashed = await newDataset(ann.call, { name: 'Gone', space: [space] })
   const file = await upload(ann.call, trashed, 'zz')
   await ok(ann.call(`/api/datasets/${trashed}`, { method: 'DELETE' }))
@@ -186,7 +186,7 @@ test.serial('what is in the trash is no dataset of the report, and its files sti
   t.false(column(await rowsOf(t, `storage/spaces?space=${space}`), 'id').includes(file))
 })
 
-test.serial('everything in one table', async t => {
+test.serial('the combined report lists collections, datasets and files', async t => {
   const rows = await rowsOf(t, 'metrics')
   t.deepEqual([...new Set(rows.map(row => row['type']))], ['collection', 'dataset', 'file'])
   const stored = await server.get(Datasets).get(dataset)
@@ -196,7 +196,7 @@ test.serial('everything in one table', async t => {
   )
 })
 
-test.serial('accounts, with anonymous use first', async t => {
+test.serial('accounts are reported, with anonymous use first', async t => {
   await server.get(Users).change(ann.id, { set: { lastLogin: new Date(Date.now() - 3.5 * 86_400_000).toISOString() } }, [])
   const rows = await rowsOf(t, 'metrics/users')
   t.like(rows[0], { id: '000000000000000000000000', name: 'Anonymous User', active: '' })
@@ -218,7 +218,7 @@ test.serial('accounts, with anonymous use first', async t => {
   )
 })
 
-test.serial('times of metrics include their ends, those of storage do not', async t => {
+test.serial('time ranges of metrics include their ends, those of storage do not', async t => {
   const { created } = (await server.get(Files).get(files['inFolder'] ?? '')) ?? { created: '' }
   const at = encodeURIComponent(created)
   const idsOf = async (path: string) => column(await rowsOf(t, path), 'id')
@@ -234,7 +234,7 @@ test.serial('times of metrics include their ends, those of storage do not', asyn
     t.like(await refusal(admin(`/api/reports/${path}`)), { status: 400, code: 'invalid' }, path)
 })
 
-test.serial('storage of a space, with the people who look after it', async t => {
+test.serial('storage of a space is reported with its owners and admins', async t => {
   const rows = await rowsOf(t, `storage/spaces?space=${space}`)
   t.deepEqual(column(rows, 'id'), [files['root'], files['inFolder']].sort())
   t.like(
@@ -261,14 +261,14 @@ test.serial('storage of a space, with the people who look after it', async t => 
   t.is((await report(`storage/spaces/${space}`, ann.call)).status, 403)
 })
 
-test.serial('storage of people', async t => {
+test.serial('storage is reported per user', async t => {
   t.deepEqual(
     (await rowsOf(t, 'storage/users')).map(row => [row['id'], row['email'], row['files'], row['size_kb']]),
     [[ann.id, `'${ann.email}`, '3', '3']],
   )
 })
 
-test.serial('runs of extractors by their phases', async t => {
+test.serial('runs of extractors are reported by phase', async t => {
   const other = await bootForTest({ t })
   const bob = await newPerson(other, 'bob')
   const into = await newDataset(bob.call)
@@ -285,14 +285,14 @@ test.serial('runs of extractors by their phases', async t => {
   t.is((await report(`metrics/extractors?since=${future}`, other.as(other.admin.key))).text.split('\r\n').length, 2)
 })
 
-test.serial('HEAD of a report sends headers without making it', async t => {
+test.serial('HEAD of a report returns only its headers', async t => {
   const answer = await admin('/api/reports/metrics/files', { method: 'HEAD' })
   t.is(answer.status, 200)
   t.is(answer.headers.get('content-disposition'), `attachment; filename="FileMetrics.csv"; filename*=UTF-8''FileMetrics.csv`)
   t.is(await answer.text(), '')
 })
 
-test('every row of the table of everything has every column, as JSON too', async t => {
+test('every row of the combined report has every column, in JSON too', async t => {
   const [, head = ''] = heads['metrics'] ?? []
   const rows = JSON.parse((await report('metrics?format=json')).text) as readonly Row[]
   t.deepEqual([...new Set(rows.map(({ type }) => type))], ['collection', 'dataset', 'file'])

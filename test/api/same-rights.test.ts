@@ -24,7 +24,7 @@ interface World {
   readonly people: readonly Somebody[]
 }
 
-/** Roles, some of which see only a part. */
+/** Permissions of roles that may view only some kinds of resources. */
 const partial: readonly (readonly Permission[])[] = [
   ['ViewSpace', 'ViewCollection'],
   ['ViewSpace', 'ViewDataset', 'EditDataset'],
@@ -152,5 +152,4 @@ const check = async (t: ExecutionContext, isPrivate: boolean): Promise<void> => 
 }
 
 for (const isPrivate of [true, false])
-  test(`by id, in lists, in searches and by the policy the same is there on a ${isPrivate ? 'private' : 'public'} server`, t =>
-    check(t, isPrivate))
+  test(`reads by id, lists, searches and the policy agree on a ${isPrivate ? 'private' : 'public'} server`, t => check(t, isPrivate))

@@ -12,7 +12,7 @@ const ask = (query: string) => server.as()(`/api/search/conditions?${new URLSear
 const conditions = (query: string) => ok<{ join: string; conditions: readonly unknown[] | null }>(ask(query))
 const one = (is: string, text: string) => [{ is, text }]
 
-test('a query is a list of its conditions, as written', async t => {
+test('a query is returned as a list of its conditions, in their order', async t => {
   t.deepEqual(await conditions('soil NOT "dry sand" depth>=12 tag=="red oak" name:/^a.*b$/ exists:site label:north|south'), {
     join: 'and',
     conditions: [
@@ -35,12 +35,12 @@ test('a query is a list of its conditions, as written', async t => {
   t.deepEqual(await conditions(' '), { join: 'and', conditions: [] })
 })
 
-test('a query with parentheses, or with AND and OR, is no list', async t => {
+test('a query with parentheses, or with both AND and OR, has no list of conditions', async t => {
   for (const query of ['(soil OR sand) dry', 'soil OR sand dry', 'NOT (a b)', 'exists:a|b'])
     t.is((await conditions(query)).conditions, null, query)
 })
 
-test('what cannot be read is refused with its place', async t => {
+test('a query that cannot be parsed is refused with the position of the error', async t => {
   const answer = await ask('soil AND "dry')
   t.is(answer.status, 400)
   t.like(await answer.json(), { position: 10 })

@@ -45,7 +45,7 @@ const letIn = (space: string, person: Person) =>
 const marked = ({ matched }: Hit): readonly (readonly string[])[] =>
   matched.map(({ field, text, marks }) => [field, ...marks.map(({ start, end }) => text.slice(start, end))])
 
-test('a file is shown with its place, author, type, size, tags and what matched', async t => {
+test('a hit for a file shows its location, author, type, size, tags and matches', async t => {
   const space = await newSpace('Hilltop station')
   const dataset = await newDataset(ann.call, { name: 'Kestrel nests', space: [space] })
   const outer = await newFolder(ann.call, dataset, 'spring')
@@ -69,7 +69,7 @@ test('a file is shown with its place, author, type, size, tags and what matched'
   t.deepEqual(hit && marked(hit), [['name', 'kestrel']])
 })
 
-test('datasets and collections are shown with the space or collection that they are in', async t => {
+test('hits for datasets and collections show the space or collection that they are in', async t => {
   const space = await newSpace('Moorland')
   const { id: collection } = await ok<{ id: string }>(
     ann.call('/api/collections', { method: 'POST', json: { name: 'Curlew years', description: 'c'.repeat(400), space } }),
@@ -83,7 +83,7 @@ test('datasets and collections are shown with the space or collection that they 
   t.deepEqual(hits.get('dataset')?.place, [{ kind: 'collection', id: collection, name: 'Curlew years' }])
 })
 
-test('what matched in metadata and comments is quoted for who may view them', async t => {
+test('matches in metadata and comments are quoted for callers who may view them', async t => {
   const dataset = await newDataset(ann.call, { name: 'Bittern', description: 'reeds' })
   const metadata = {
     agent: { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' },
@@ -104,7 +104,7 @@ test('what matched in metadata and comments is quoted for who may view them', as
   t.deepEqual(await first('bittern NOT walnut'), [['name', 'Bittern']])
 })
 
-test('a role without the right to view metadata and comments sees no quote of them', async t => {
+test('matches in metadata are not quoted for a role without permission to view it', async t => {
   const role = await ok<{ id?: string }>(
     server.as(server.admin.key)('/api/roles', {
       method: 'POST',
@@ -121,7 +121,7 @@ test('a role without the right to view metadata and comments sees no quote of th
   t.deepEqual((await search('zwischenhalt', eve)).map(marked), [[]])
 })
 
-test('a place that the caller may not view is not named', async t => {
+test('a parent that the caller may not view is omitted from the location', async t => {
   const [hidden, open] = [await newSpace('Hidden hollow'), await newSpace('Open meadow')]
   const dataset = await newDataset(ann.call, { name: 'Lapwing', space: [hidden, open] })
   await upload(ann.call, dataset, 'x', 'lapwing.txt')
@@ -131,7 +131,7 @@ test('a place that the caller may not view is not named', async t => {
   t.deepEqual((await search('lapwing', await newPerson(server, 'nobody'))).length, 0)
 })
 
-test('without the parameter hits are as before, and another view is refused', async t => {
+test('without the view parameter hits have no matches, and an unknown view is refused with 400', async t => {
   const dataset = await newDataset(ann.call, { name: 'Whimbrel' })
   await server.drained()
   const { results } = await ok<{ results: readonly object[] }>(ann.call('/api/search?query=whimbrel'))
@@ -140,7 +140,7 @@ test('without the parameter hits are as before, and another view is refused', as
   t.is((await refusal(ann.call('/api/search?query=whimbrel&view=half'))).status, 400)
 })
 
-test('a page of many hits reads names and places together', async t => {
+test('every hit of a long page shows its location', async t => {
   const dataset = await newDataset(ann.call, { name: 'Dunlin flock' })
   for (let n = 0; n < 12; n += 1) await upload(ann.call, dataset, 'x', `dunlin-${n}.txt`)
   const hits = await search('dunlin resource_type:file', ann, '&size=10')

@@ -69,7 +69,7 @@ test('names, descriptions, tags, comments and metadata are found', async t => {
     t.deepEqual(await names(asked(query)), [], query)
 })
 
-test('what one may not see is neither found nor counted', async t => {
+test('inaccessible resources are neither found nor counted', async t => {
   const dataset = await newDataset(ann.call, { name: 'Confidential heron' })
   await upload(ann.call, dataset, 'x', 'confidential-heron.txt')
   t.is((await find(ann, asked('heron'))).count, 2)
@@ -77,7 +77,7 @@ test('what one may not see is neither found nor counted', async t => {
   t.deepEqual([seen.count, seen.total_size, seen.results], [0, 0, []])
 })
 
-test('members of the space find its content, and no longer after they leave', async t => {
+test('members of a space find its content until they leave', async t => {
   const { id: space } = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Pond', description: '' } }))
   const dataset = await newDataset(ann.call, { name: 'Newts', space: [space] })
   await upload(ann.call, dataset, 'x', 'newts.txt')
@@ -90,7 +90,7 @@ test('members of the space find its content, and no longer after they leave', as
   t.deepEqual(await names(asked('newts'), eve), [])
 })
 
-test('the owner of a dataset finds what others put in, without being in its space', async t => {
+test('the owner of a dataset finds files of others in it, even outside its space', async t => {
   const { id: space } = await ok<{ id: string }>(
     ann.call('/api/spaces', { method: 'POST', json: { name: 'Left behind', description: '' } }),
   )
@@ -103,7 +103,7 @@ test('the owner of a dataset finds what others put in, without being in its spac
   t.deepEqual(await names(asked('driftwood'), other), [])
 })
 
-test('what is in the trash is not found until it comes back', async t => {
+test('trashed resources are not found until they are restored', async t => {
   const dataset = await newDataset(ann.call, { name: 'Discarded walnut' })
   await upload(ann.call, dataset, 'x', 'walnut.txt')
   t.is((await names(asked('walnut'))).length, 2)
@@ -116,14 +116,14 @@ test('what is in the trash is not found until it comes back', async t => {
   t.deepEqual(await names(asked('walnut')), [])
 })
 
-test('a renamed thing is found by its new name only', async t => {
+test('a renamed file is found only by its new name', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'x', 'before-hazel.txt')
   await ok(ann.call(`/api/files/${file}/filename`, { method: 'PUT', json: { name: 'after-alder.txt' } }))
   t.deepEqual(await names(asked('name:alder')), ['after-alder.txt'])
   t.deepEqual(await names(asked('name:hazel')), [])
 })
 
-test('a search can stay inside a dataset, a folder and a kind', async t => {
+test('a search can be restricted to a dataset, a folder or a kind', async t => {
   const dataset = await newDataset(ann.call, { name: 'Inside birch' })
   const folder = await newFolder(ann.call, dataset, 'deep')
   await upload(ann.call, dataset, 'x', 'birch-top.txt')
@@ -134,7 +134,7 @@ test('a search can stay inside a dataset, a folder and a kind', async t => {
   t.deepEqual(await names(`${asked('birch')}&field=name&resource_type=file`), ['birch-deep.txt', 'birch-top.txt'])
 })
 
-test('pages lead from one to the next and back', async t => {
+test('the next links of pages return every hit once, and pages can be requested by number', async t => {
   const dataset = await newDataset(ann.call, { name: 'Pages' })
   for (let n = 0; n < 5; n += 1) await upload(ann.call, dataset, 'x', `sorrel-${n}.txt`)
   const first = await find(ann, `${asked('sorrel')}&size=2&sort=created&order=asc`)
@@ -153,7 +153,7 @@ test('pages lead from one to the next and back', async t => {
   t.is((await find(ann, `${asked('sorrel')}&size=0`)).count, 0)
 })
 
-test('a number or a date can be sorted by, text cannot', async t => {
+test('hits can be sorted by a numeric metadata field, but not by text', async t => {
   const dataset = await newDataset(ann.call, { name: 'Sorting' })
   for (const [n, height] of [3, 1, 2].entries())
     await annotate(await upload(ann.call, dataset, 'x', `fern-${n}.txt`), { height, colour: `c${height}` })
@@ -163,7 +163,7 @@ test('a number or a date can be sorted by, text cannot', async t => {
   t.like(await refusal(ann.call(`/api/search?${asked('fern')}&sort=colour`)), { status: 400 })
 })
 
-test('a query that cannot be read is refused with the position', async t => {
+test('a query that cannot be parsed is refused with 400, as are invalid page parameters', async t => {
   for (const query of ['"open', ':x', 'depth>', 'created:2021-13-45']) {
     const answer = await ann.call(`/api/search?${asked(query)}`)
     t.is(answer.status, 400, query)
@@ -173,7 +173,7 @@ test('a query that cannot be read is refused with the position', async t => {
     t.is((await ann.call(`/api/search?query=x&${query}`)).status, 400, query)
 })
 
-test('characters of query languages are only text', async t => {
+test('special characters of query languages are treated as text', async t => {
   await newDataset(ann.call, { name: "O'Neill (draft) -final" })
   for (const query of ["o'neill", '(draft)', '-final', 'NEAR(a b)', 'a*', '^x', '%', "';--", '*', '?', '\\']) {
     t.is((await ann.call(`/api/search?${asked(query)}`)).status, 200, query)
@@ -181,7 +181,7 @@ test('characters of query languages are only text', async t => {
   t.deepEqual(await names(asked("o'neill")), ["O'Neill (draft) -final"])
 })
 
-test('the index can be emptied and rebuilt by a server admin only', async t => {
+test('only a server admin can empty and rebuild the index', async t => {
   const other = await bootForTest({ t })
   const admin = other.as(other.admin.key)
   const bob = await newPerson(other, 'bob')

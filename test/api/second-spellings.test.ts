@@ -11,7 +11,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test('tags are taken off a section by POST as well, by their ids', async t => {
+test('tags of a section can also be removed by POST, by their ids', async t => {
   const file = await upload(ann.call, await newDataset(ann.call))
   const { id } = (await ann.post('/api/sections', { file_id: file })).body as { id: string }
   const path = `/api/sections/${id}/tags`
@@ -24,7 +24,7 @@ test('tags are taken off a section by POST as well, by their ids', async t => {
   t.deepEqual(((await ann.get(path)).body as { tags: readonly string[] }).tags, ['b'])
 })
 
-test('a logo is changed by its id and deleted by its place', async t => {
+test('a logo is updated by its id and deleted by its path and name', async t => {
   const picture = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from('x')])
   const body = formWith(picture, 'p.png', 'image/png', 'image')
   for (const [name, value] of Object.entries({ path: `user-${ann.id}`, name: 'mine' })) body.append(name, value)
@@ -37,7 +37,7 @@ test('a logo is changed by its id and deleted by its place', async t => {
   t.is((await ann.get(`/api/logos/${id}`)).status, 404)
 })
 
-test('a file is uploaded below its dataset, read outside /api, and deleted by POST', async t => {
+test('a file is uploaded at the path of its dataset, read outside /api, and deleted by POST', async t => {
   const dataset = await newDataset(ann.call)
   const body = formWith('words', 'w.txt')
   const { id } = await ok<{ id: string }>(ann.call(`/api/datasets/${dataset}/files?extract=false`, { method: 'POST', body }))
@@ -49,13 +49,13 @@ test('a file is uploaded below its dataset, read outside /api, and deleted by PO
   t.is((await ann.get(`/files/${id}/blob`)).status, 404)
 })
 
-test('keys are listed by their names', async t => {
+test('API keys are listed by name', async t => {
   await ann.post('/api/users/keys?name=listed')
   const names = ((await ann.get('/api/users/keys')).body as readonly { name: string }[]).map(({ name }) => name)
   t.true(names.includes('listed'))
 })
 
-test('a key is shown by its name, without the key itself', async t => {
+test('an API key is read by its name, without the key itself', async t => {
   const made = (await ann.post('/api/users/keys?name=another')).body as { key: string }
   const { body } = await ann.get('/api/users/keys/another')
   t.like(body, { name: 'another' })

@@ -42,14 +42,14 @@ test.after.always(() => server?.stop())
 
 const ids = async (path: string) => idsOf(await staAll(server.as(), server, path))
 
-test('the address of the service may end with a slash, as the standard writes it', async t => {
+test('the URL of the service may end with a slash, as in the standard', async t => {
   const root = await ok<Json>(server.as()('/api/sensorthings/v1.1'))
   t.deepEqual(await ok<Json>(server.as()('/api/sensorthings/v1.1/')), root)
   t.is((await server.as()('/api/sensorthings/v1.1/', { method: 'POST' })).status, 405)
 })
 
 // QGIS requests a layer of one geometry type, the visible area, and the number of features.
-test('shapes are distinguished by their type, as QGIS does it', async t => {
+test('geometries are filtered by type, as QGIS does', async t => {
   const ofType = (member: string, type: string) => `${member}/type eq '${type}' or ${member}/geometry/type eq '${type}'`
   t.deepEqual(await ids(`/Locations?$top=200&$count=false&$filter=${ofType('location', 'Point')}`), sensors)
   t.deepEqual(await ids(`/Locations?$filter=${ofType('location', 'Polygon')}`), [])
@@ -61,7 +61,7 @@ test('shapes are distinguished by their type, as QGIS does it', async t => {
   t.is((await server.as()(addressOf(`/Locations(${sensors[0]})/location/nothing`))).status, 404)
 })
 
-test('a map may show more than the world', async t => {
+test('a map may extend beyond the world', async t => {
   const within = (west: number, south: number, east: number, north: number) =>
     `geo.intersects(location, geography'Polygon ((${west} ${south}, ${east} ${south}, ${east} ${north}, ${west} ${north}, ${west} ${south}))')`
   const all = "(location/type eq 'Point' or location/geometry/type eq 'Point') and "
@@ -80,7 +80,7 @@ test('a map may show more than the world', async t => {
     )
 })
 
-test('names have hyphens and dots', async t => {
+test('property names may contain hyphens and dots', async t => {
   t.deepEqual(await ids('/Things?$filter=properties/river-basin/huc.4 ge 1'), [sensors[1], sensors[2]])
   t.deepEqual(await ids("/Observations?$filter=parameters/lab.code eq 'L2'"), ['502:water-level_m'])
   t.deepEqual(await ok(server.as()(addressOf(`/Things(${sensors[1]})/properties/river-basin/huc.4`))), { 'huc.4': 1 })
@@ -88,7 +88,7 @@ test('names have hyphens and dots', async t => {
   t.deepEqual(await value.json(), { 'huc.4': 1, 'nächste Stadt': 'Ulm' })
 })
 
-test('times of day stand without quotation marks, or with them', async t => {
+test('times of day are accepted with and without quotation marks', async t => {
   const at = (filter: string) => ids(`/Datastreams('${stream}:water-level_m')/Observations?$filter=${filter}`)
   const [first, ...rest] = [0, 1, 2, 3].map(n => `${500 + n}:water-level_m`)
   for (const time of ['00:30', '00:30:00', "'00:30:00'", '00:30:00.000', "'00:30:00.000'"])

@@ -23,7 +23,7 @@ const streamOf = (station: Station) => station.streams[0]!
 const datastream = (station = first, parameter = 'nitrate'): string => `${streamOf(station).id}:${parameter}`
 const timeAt = (hours: number): string => new Date(dawn + hours * 3_600_000).toISOString()
 
-test('the root names the sets and what they conform to', async t => {
+test('the service root lists the entity sets and the conformance classes', async t => {
   const { value, serverSettings } = await get<{ value: Json[]; serverSettings: { conformance: string[] } }>('')
   t.is(value.length, 8)
   t.deepEqual(value[0], { name: 'Things', url: `${root()}/Things` })
@@ -31,7 +31,7 @@ test('the root names the sets and what they conform to', async t => {
   for (const { url } of value) t.is((await server.as()(String(url).slice(server.url.length))).status, 200)
 })
 
-test('a thing is a sensor', async t => {
+test('a Thing is a sensor', async t => {
   const self = `${root()}/Things(${first.id})`
   t.deepEqual(await get<Json>(`/Things(${first.id})`), {
     '@iot.id': first.id,
@@ -45,7 +45,7 @@ test('a thing is a sensor', async t => {
   })
 })
 
-test('a location is where the sensor is, in GeoJSON', async t => {
+test('a Location is the position of the sensor, in GeoJSON', async t => {
   const location = await get<Json>(`/Locations(${first.id})`)
   t.is(location['encodingType'], 'application/geo+json')
   t.deepEqual(location['location'], { type: 'Point', coordinates: [...first.place] })
@@ -55,14 +55,14 @@ test('a location is where the sensor is, in GeoJSON', async t => {
   t.deepEqual((await get(`/Things(${first.id})/HistoricalLocations`)).value, [])
 })
 
-test('a sensor has a link to more information', async t => {
+test('a Sensor has a link to more information', async t => {
   const sensor = await get<Json>(`/Sensors(${first.id})`)
   t.is(sensor['metadata'], `${server.url}/api/geostreams/sensors/${first.id}`)
   t.is((await server.as()(`/api/geostreams/sensors/${first.id}`)).status, 200)
   t.is((await get(`/Sensors(${first.id})/Datastreams`)).value.length, (await get(`/Things(${first.id})/Datastreams`)).value.length)
 })
 
-test('a datastream is a parameter of a stream, with its unit, place and times', async t => {
+test('a Datastream is a parameter of a stream, with its unit, area and times', async t => {
   const shown = await get<Json>(`/Datastreams('${datastream()}')`)
   t.is(shown['name'], `${streamOf(first).name}: nitrate`)
   t.is(shown['observationType'], 'http://www.opengis.net/def/observationType/OGC-OM/2.0/OM_Measurement')
@@ -76,7 +76,7 @@ test('a datastream is a parameter of a stream, with its unit, place and times', 
   t.deepEqual(ph['unitOfMeasurement'], { name: 'acidity', symbol: 'pH', definition: 'http://example.org/ph' })
 })
 
-test('an observation is the value of a parameter in a reading', async t => {
+test('an Observation is the value of a parameter in a reading', async t => {
   const { value } = await get(`/Datastreams('${datastream()}')/Observations?$top=3`)
   const points = streamOf(first).points
   t.deepEqual(
@@ -90,7 +90,7 @@ test('an observation is the value of a parameter in a reading', async t => {
   t.deepEqual(await get<Json>(`/Observations('${points[2]!.id}:nitrate')`), value[2])
 })
 
-test('every link of every entity leads somewhere, and back', async t => {
+test('every link of every entity can be followed, in both directions', async t => {
   const point = streamOf(first).points[0]!.id
   const thing = await get<Json>(`/Observations('${point}:nitrate')/Datastream/Thing`)
   t.is(thing['@iot.id'], first.id)
@@ -109,7 +109,7 @@ test('every link of every entity leads somewhere, and back', async t => {
   }
 })
 
-test('a name with quotation marks, slashes and percent signs makes a link that can be followed', async t => {
+test('links to names with quotation marks, slashes and percent signs can be followed', async t => {
   const odd = "it's a/b (%)"
   const { value } = await get(`/Things(${first.id})/Datastreams?$filter=ObservedProperty/name eq 'it''s a/b (%)'`)
   t.deepEqual(
@@ -121,7 +121,7 @@ test('a name with quotation marks, slashes and percent signs makes a link that c
   t.is((await get<Json>(`/ObservedProperties('${encodeURIComponent(odd.replace("'", "''"))}')`))['name'], odd)
 })
 
-test('a property has an address, and its bare value another one', async t => {
+test('a property has a URL, and its raw value one with $value', async t => {
   t.deepEqual(await get<Json>(`/Things(${first.id})/name`), { name: first.name })
   t.deepEqual(await get<Json>(`/Things(${first.id})/properties/type/id`), { id: 'epa' })
   const text = async (path: string) => (await server.as()(addressOf(path))).text()
@@ -132,12 +132,12 @@ test('a property has an address, and its bare value another one', async t => {
   t.is((await refused(`/Things(${first.id})/Locations/$value`)).status, 400)
 })
 
-test('$ref gives addresses alone', async t => {
+test('$ref returns only self links', async t => {
   const { value } = await get(`/Things(${first.id})/Locations/$ref`)
   t.deepEqual(value, [{ '@iot.selfLink': `${root()}/Locations(${first.id})` }])
 })
 
-test('a set is walked by its links, each entity once', async t => {
+test('following the next links of a set returns each entity once', async t => {
   const count = stations.flatMap(({ streams }) => streams).length
   const all = { Things: 9, Locations: 9, Sensors: 9, Datastreams: count * 4, ObservedProperties: 4, FeaturesOfInterest: count * 24 }
   for (const [name, expected] of Object.entries(all))
@@ -175,7 +175,7 @@ test('lists are ordered as requested', async t => {
   t.deepEqual(times, times.toSorted().reverse())
 })
 
-test('$skip and $count, also of what is expanded', async t => {
+test('$skip and $count apply to sets and to expanded entities', async t => {
   const page = await get('/Things?$skip=7&$count=true')
   t.deepEqual([page['@iot.count'], page.value.length], [9, 2])
   t.is((await get('/Things?$top=0&$count=true'))['@iot.count'], 9)
@@ -187,7 +187,7 @@ test('$skip and $count, also of what is expanded', async t => {
   t.is((thing['Datastreams'] as readonly Json[]).length + rest.value.length, 2)
 })
 
-test('the last value of every station comes with one request', async t => {
+test('one request returns the last value of every station', async t => {
   const { value } = await get('/Things?$expand=Datastreams($expand=Observations($top=1;$orderby=phenomenonTime desc))')
   t.is(value.length, 9)
   for (const [at, thing] of value.entries()) {
@@ -202,7 +202,7 @@ test('the last value of every station comes with one request', async t => {
   }
 })
 
-test('$select shows what is requested, and expansions besides', async t => {
+test('$select returns the requested properties, and expansions in addition', async t => {
   const { value } = await get('/Things?$top=1&$select=name,Datastreams&$expand=Locations($select=location)')
   t.deepEqual(value, [
     {
@@ -219,7 +219,7 @@ test('$select shows what is requested, and expansions besides', async t => {
   t.is(((path['Datastream'] as Json)['Sensor'] as Json)['name'], first.name)
 })
 
-test('observations come as rows when that is requested', async t => {
+test('Observations are returned as rows with resultFormat=dataArray', async t => {
   const points = streamOf(first).points
   const path = `/Datastreams('${datastream()}')/Observations?$resultFormat=dataArray&$top=10`
   const page = await get(`${path}&$select=id,result,phenomenonTime`)
@@ -243,7 +243,7 @@ test('observations come as rows when that is requested', async t => {
     t.is((await server.as()(addressOf(refused))).status, 400, refused)
 })
 
-test.serial('the last value of every station costs one reading of each stream', async t => {
+test.serial('the last value of every station requires one query per stream', async t => {
   const geo = server.get(GeoStore)
   const counted = { find: 0, statistics: 0 }
   const { find, statistics } = geo
@@ -264,7 +264,7 @@ test.serial('the last value of every station costs one reading of each stream', 
   t.deepEqual(counted, { find: stations.flatMap(({ streams }) => streams).length, statistics: 1 })
 })
 
-test.serial('while the store of readings is unavailable, what needs it is 503 and the rest goes on', async t => {
+test.serial('while the store of readings is unavailable, requests that need it get 503 and others succeed', async t => {
   const geo = server.get(GeoStore)
   const { find, statistics, get: point, count } = geo
   const away = () => Promise.reject(new Unavailable('away'))
@@ -285,7 +285,7 @@ test.serial('while the store of readings is unavailable, what needs it is 503 an
   t.true((await get('/Datastreams')).value.length > 0)
 })
 
-test('a missing resource is 404', async t => {
+test('a missing resource gets 404', async t => {
   const paths = ['/Nothing', '/Things(999)', '/Things(0)', "/Things('1')", '/Things(99999999999999999999)', `/Datastreams('999:nitrate')`]
   const more = [
     `/Datastreams('${streamOf(first).id}:nothing')`,
@@ -305,7 +305,7 @@ test('a missing resource is 404', async t => {
   t.is((await refused(`/Things(999)/name/$value`)).status, 404)
 })
 
-test('only reading is offered', async t => {
+test('writing is refused with 405', async t => {
   for (const method of ['POST', 'PATCH', 'PUT', 'DELETE'])
     for (const path of ['/Things', `/Things(${first.id})`])
       t.is((await server.as(server.admin.key)(addressOf(path), { method })).status, 405, `${method} ${path}`)

@@ -20,7 +20,7 @@ const refused = async ({ signIn }: OutsideServer, sub: string, email: string) =>
   return { status: answer.status, message: ((await answer.json()) as { message?: string }).message }
 }
 
-test.serial('by default a checked address gives no access to an existing account, and no mail is sent', async t => {
+test.serial('by default a verified address gives no access to an existing account, and no mail is sent', async t => {
   const own = await outsideServer(t)
   const id = await own.account('closed@example.org')
   t.is((await refused(own, 'closed', 'closed@example.org')).status, 401)
@@ -59,7 +59,7 @@ test.serial('the account of a server admin is never linked, and the refusal does
   for (const each of [id, other]) t.deepEqual(await identitiesOf(place, each), [])
 })
 
-test.serial('a link to confirm ends after a day and with another password', async t => {
+test.serial('a confirmation link expires after a day or a password change', async t => {
   const [late, changed] = [await place.account('late@example.org'), await place.account('changed@example.org', 'a good password')]
   const tokens = []
   for (const name of ['late', 'changed']) {

@@ -45,7 +45,7 @@ test.serial('added, accepted and rejected users get a mail, and so do the other 
   t.is(mailsTo(dan, /has been verified/).length, 0)
 })
 
-test.serial('server admins are notified of spaces and collections that are deleted for good', async t => {
+test.serial('server admins are notified of permanently deleted spaces and collections', async t => {
   const ann = await somebody(server, 'Ann')
   const [space, collection] = [await newSpace(ann, 'Doomed'), await newCollection(ann, { name: 'Doomed too' })]
   await ann.remove(`/api/spaces/${space}`)
@@ -105,7 +105,7 @@ const isInCircle = async (id: string): Promise<boolean> => {
   return false
 }
 
-test.serial('of edges that would form a cycle together one is refused, in any order', async t => {
+test.serial('of concurrent subcollection links that would form a cycle, one is refused with 409', async t => {
   const ann = await somebody(server)
   for (let round = 0; round < 10; round++) {
     const ring = await Promise.all(Array.from({ length: 4 }, () => newCollection(ann)))

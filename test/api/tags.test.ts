@@ -34,7 +34,7 @@ const put = async (who: Pick<Somebody, 'post'>, path: string, tags: unknown, mor
 const namesOn = async (path: string): Promise<readonly string[]> => ((await bob.get(`${path}/tags`)).body as { tags: string[] }).tags
 
 for (const kind of ['file', 'dataset', 'collection', 'section'] as const) {
-  test(`tags on a ${kind} come as a list or with commas between them, and are read with their ids`, async t => {
+  test(`tags on a ${kind} are added as a list or comma-separated, and returned with their ids`, async t => {
     const path = await pathOf(kind)
     const { status, tags } = await put(ann, path, [' red   leaf ', 'a, b'])
     t.is(status, 'success')
@@ -58,10 +58,10 @@ for (const kind of ['file', 'dataset', 'collection', 'section'] as const) {
     t.is((await ann.post(`/api/${plural[kind]}/${unknownId}/tags`, { tags: ['x'] })).status, 404)
   })
 
-  test(`tags are removed from a ${kind}, whoever added them`, async t => {
+  test(`tags are removed from a ${kind}, regardless of who added them`, async t => {
     const path = await pathOf(kind)
     const { tags } = await put(ann, path, ['one', 'two', 'three', 'four'])
-    // Sections alone go by id (Clowder 1.x).
+    // Only tags of sections are removed by id (Clowder 1.x).
     const named = (...names: string[]) => (kind === 'section' ? tags.filter(tag => names.includes(tag.name)).map(tag => tag.id) : names)
     const off = (method: string, route: string, json?: object) => ann.call(`${path}/tags${route}`, { method, ...(json ? { json } : {}) })
     t.is((await off('DELETE', '', { tags: named('one') })).status, 200)
@@ -75,7 +75,7 @@ for (const kind of ['file', 'dataset', 'collection', 'section'] as const) {
     t.deepEqual(await namesOn(path), [])
   })
 
-  test(`the same tag on a ${kind} by many at once is kept once`, async t => {
+  test(`the same tag added concurrently to a ${kind} is stored once`, async t => {
     const path = await pathOf(kind)
     const answers = await Promise.all(Array.from({ length: 20 }, () => put(ann, path, ['same'])))
     t.is(answers.flatMap(({ tags }) => tags).length, 1)
@@ -83,7 +83,7 @@ for (const kind of ['file', 'dataset', 'collection', 'section'] as const) {
   })
 }
 
-test('one tag is removed from a dataset by id, and a missing one is no error', async t => {
+test('a tag is removed from a dataset by id; an unknown id is no error', async t => {
   const path = await pathOf('dataset')
   const { tags } = await put(ann, path, ['one', 'two'])
   t.like(await ann.post(`${path}/removeTag`, { tagId: tags[0]?.id }), { status: 200, body: '' })
@@ -93,7 +93,7 @@ test('one tag is removed from a dataset by id, and a missing one is no error', a
   t.deepEqual(await namesOn(path), ['two'])
 })
 
-test('who put a tag there counts: people, and extractors by their names', async t => {
+test('equal tags of different users and extractors are separate', async t => {
   const path = await pathOf('file')
   await put(ann, path, ['oak'], { extractor_id: 'has no effect' })
   for (const ignored of [null, '', 5, 'x'.repeat(501)])
@@ -107,14 +107,14 @@ test('who put a tag there counts: people, and extractors by their names', async 
   t.regex(JSON.stringify(missing.body), /extractor_id/)
   for (const wrong of [null, '', 5, 'x'.repeat(501)])
     t.is((await service.post(`${path}/tags`, { tags: ['oak'], extractor_id: wrong })).status, 400, JSON.stringify(wrong))
-  t.is((await put(service, path, ['oak'], { extractor_id: 'acme.trees' })).tags.length, 1, 'nobody’s is another than Ann’s')
+  t.is((await put(service, path, ['oak'], { extractor_id: 'acme.trees' })).tags.length, 1, 'a tag without a user is not that of Ann')
   t.deepEqual(await namesOn(path), ['oak', 'oak', 'oak'])
   const { tags } = (await ann.get(`${path}/extracted_metadata`)).body as { tags: { extractor_id?: string; userId?: string }[] }
   t.deepEqual(
     tags.map(({ extractor_id, userId }) => extractor_id ?? userId),
     [ann.id, 'acme.trees'],
   )
-  t.is((await extraction.post(`${path}/tags/remove_all`)).status, 403, 'an extraction key takes nothing off')
+  t.is((await extraction.post(`${path}/tags/remove_all`)).status, 403, 'an extraction key cannot remove tags')
 })
 
 test('a resource has at most 1,000 tags', async t => {
@@ -128,7 +128,7 @@ test('a resource has at most 1,000 tags', async t => {
   t.is((await put(ann, path, ['tag 7'])).tags.length, 0)
 })
 
-test('tags in use are listed with how many of the things that the caller may see have them', async t => {
+test('tags in use are listed with the number of visible resources that have them', async t => {
   const closed = await bootForTest({ t, config: { access: { private: true } } })
   const [owner, stranger] = [await somebody(closed, 'owner'), await somebody(closed, 'stranger')]
   const hidden = await newDataset(owner)
@@ -158,7 +158,7 @@ test('tags in use are listed with how many of the things that the caller may see
   t.is((await owner.get('/api/tags?kind=planet')).status, 400)
 })
 
-test('tags are in the feed, on files and datasets', async t => {
+test('adding and removing tags of a dataset appears in the feed', async t => {
   const path = await pathOf('dataset')
   await put(ann, path, ['told'])
   await ann.call(`${path}/tags`, { method: 'DELETE', json: { tags: ['told'] } })

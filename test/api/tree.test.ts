@@ -9,7 +9,7 @@ const unknownId = 'f'.repeat(24)
 const path = (type: string, id = '', more = ''): string => `/api/tree/getChildrenOfNode?nodeType=${type}${id ? `&nodeId=${id}` : ''}${more}`
 const below = async (person: Somebody, type: string, id = '', more = '') => [...(await idsOf(person.get(path(type, id, more))))].sort()
 
-test('the root holds the spaces that one may see, and own things that are in nothing', async t => {
+test('the root lists visible spaces, and own resources without a parent', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, shared] = [await newSpace(ann), await newSpace(bob)]
   await letIn(bob, shared, 'Viewer', ann)
@@ -27,7 +27,7 @@ test('the root holds the spaces that one may see, and own things that are in not
   t.deepEqual(await allIds(ann.get, path('root', '', '&limit=1')).then(ids => [...ids].sort()), [space, shared, collection, loose].sort())
 })
 
-test('a space holds what is in none of its collections; mine is what one made', async t => {
+test('a space lists what is in none of its collections; `mine` restricts it to own resources', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, elsewhere] = [await newSpace(ann), await newSpace(ann)]
   await letIn(ann, space, 'Editor', bob)
@@ -44,7 +44,7 @@ test('a space holds what is in none of its collections; mine is what one made', 
   t.deepEqual(await below(bob, 'space', space), [held, heldElsewhere, bobs, bobsGroup].sort())
 })
 
-test('an invisible node is like a missing one, and anonymous callers are refused', async t => {
+test('an inaccessible node gets 404 like a missing one, and anonymous callers get 401', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const things = { space: await newSpace(ann), collection: await newCollection(ann), dataset: await newDataset(ann) }
   for (const [type, id] of Object.entries(things)) {
@@ -54,7 +54,7 @@ test('an invisible node is like a missing one, and anonymous callers are refused
   }
 })
 
-test('a space with more held than one answer looks at leads on by its links', async t => {
+test('a page may be empty if its datasets are in collections; its link leads to the rest', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const collection = await newCollection(ann, { space })

@@ -62,7 +62,7 @@ const linesOn = async (dataset: string): Promise<readonly string[]> => {
 const filesets = (dataset: string): readonly string[] =>
   bus.jobs.filter(({ target }) => target.id === dataset).map(({ message }) => String(message['filenames']))
 
-test.serial('uploads of a batch are one line in the feed and one set of files for extractors', async t => {
+test.serial('uploads of a batch produce one feed entry and one file set for extractors', async t => {
   const dataset = await newDataset(ann.call)
   const sent = Array.from({ length: 30 }, (_, n) => ({ path: `a/b${n % 4}/f${n}.txt`, batch: 'first' }))
   const answers = await Promise.all(sent.map((each, n) => (n % 3 === 0 ? sendTus(dataset, each) : send(dataset, each))))
@@ -77,7 +77,7 @@ test.serial('uploads of a batch are one line in the feed and one set of files fo
   t.is(new Set(names?.match(/f\d+\.txt/g)).size, 30)
 })
 
-test.serial('later additions to a batch extend its line and do not trigger extractors again', async t => {
+test.serial('later additions to a batch extend its feed entry and do not trigger extractors again', async t => {
   const dataset = await newDataset(ann.call)
   for (const path of ['a.txt', 'b/c.txt']) {
     t.is((await send(dataset, { path, batch: 'growing' })).status, 200)
@@ -87,7 +87,7 @@ test.serial('later additions to a batch extend its line and do not trigger extra
   t.deepEqual(filesets(dataset), ['List(a.txt)'])
 })
 
-test.serial('batches of one name in two datasets are two, and a batch without extraction wakes no extractor', async t => {
+test.serial('equal batch ids in two datasets are separate, and a batch without extraction triggers no extractor', async t => {
   const [one, other] = [await newDataset(ann.call), await newDataset(ann.call)]
   t.is((await send(one, { path: 'a.txt', batch: 'same' })).status, 200)
   for (const path of ['a.txt', 'b.txt']) t.is((await send(other, { path, batch: 'same', extract: false })).status, 200)
@@ -99,7 +99,7 @@ test.serial('batches of one name in two datasets are two, and a batch without ex
   t.deepEqual([filesets(one), filesets(other)], [['List(a.txt)'], []])
 })
 
-test.serial('a batch of a dataset that is gone harms nothing', async t => {
+test.serial('deleting the dataset of an open batch causes no error', async t => {
   const dataset = await newDataset(ann.call)
   t.is((await send(dataset, { path: 'a.txt', batch: 'gone' })).status, 200)
   await server.get(Datasets).remove(dataset)
@@ -107,7 +107,7 @@ test.serial('a batch of a dataset that is gone harms nothing', async t => {
   t.deepEqual(filesets(dataset), [])
 })
 
-test.serial('a batch that is no id is refused, and nothing is stored', async t => {
+test.serial('an invalid batch id is refused with 400, and nothing is stored', async t => {
   const dataset = await newDataset(ann.call)
   for (const batch of ['a b', '../x', 'x'.repeat(101), 'ä']) {
     for (const answer of [send(dataset, { path: 'a.txt', batch }), sendTus(dataset, { path: 'a.txt', batch })]) {
@@ -119,7 +119,7 @@ test.serial('a batch that is no id is refused, and nothing is stored', async t =
   t.deepEqual(await ok(ann.call(`/api/datasets/${dataset}/files`)), [])
 })
 
-test.serial('a file sent again with the same batch, path and content is one file, even at the same time', async t => {
+test.serial('a file sent again with the same batch, path and content is stored once, even concurrently', async t => {
   const dataset = await newDataset(ann.call)
   const first = { path: 'a/b.txt', batch: 'repeated' }
   const id = await sentFile(dataset, first)
@@ -133,7 +133,7 @@ test.serial('a file sent again with the same batch, path and content is one file
   t.is(await (await ann.call(`/api/files/${id}`)).text(), 'abc')
 })
 
-test.serial('other content, path, folder, batch, dataset or user makes another file', async t => {
+test.serial('a different content, path, folder, batch, dataset or user creates another file', async t => {
   const [dataset, elsewhere] = [await newDataset(ann.call), await newDataset(ann.call)]
   const folder = await newFolder(ann.call, dataset, 'above')
   const admin: Person = { ...ann, call: (path, init) => server.as(server.admin.key)(`${path}&superAdmin=true`, init) }
@@ -145,7 +145,7 @@ test.serial('other content, path, folder, batch, dataset or user makes another f
   t.is((await namesIn(dataset)).length, 6)
 })
 
-test.serial('without a batch or a path, the same content is another file each time', async t => {
+test.serial('without a batch or a path, the same content creates another file each time', async t => {
   const dataset = await newDataset(ann.call)
   for (const query of ['path=a.txt', 'batch=alone'])
     for (const _ of [1, 2])
@@ -153,7 +153,7 @@ test.serial('without a batch or a path, the same content is another file each ti
   t.deepEqual(await namesIn(dataset), Array(4).fill('a.txt'))
 })
 
-test.serial('a file of a batch that was deleted can be sent again', async t => {
+test.serial('a deleted file of a batch can be sent again', async t => {
   const dataset = await newDataset(ann.call)
   const sent = { path: 'a.txt', batch: 'deleted' }
   await ok(ann.call(`/api/files/${await sentFile(dataset, sent)}`, { method: 'DELETE' }))

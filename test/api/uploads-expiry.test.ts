@@ -31,7 +31,7 @@ const patch = (path: string, offset: number, body: string): Promise<Response> =>
     body,
   })
 
-test.serial('an upload expires without new bytes, and received bytes extend its time', async t => {
+test.serial('an upload without new bytes expires, and received bytes extend its lifetime', async t => {
   const path = await begun('ab', 6)
   const { expires } = await ok<{ expires: string }>(call(path))
   t.is(Date.parse(expires) - clock.now().getTime(), 10 * hourMs)
@@ -52,7 +52,7 @@ test.serial('an upload expires without new bytes, and received bytes extend its 
   t.deepEqual(await ok(call('/api/uploads')), [])
 })
 
-test.serial('a finished upload is deleted after its time, and its file stays', async t => {
+test.serial('a finished upload is deleted when it expires, and its file stays', async t => {
   const path = await begun('abc', 3)
   const id = path.split('/').at(-1)
   t.like(await ok(call(path)), { state: 'finished', file: id })

@@ -24,7 +24,7 @@ interface Hook {
 const hook = (who: Somebody, path: string, json: object): Promise<Hook> => ok(who.call(path, { method: 'POST', json }))
 const change = (who: Somebody, { id }: Hook, json: object) => who.call(`/api/webhooks/${id}`, { method: 'PUT', json })
 
-test('the webhook of a space outlives the account that made it, paused until another admin resumes it', async t => {
+test('the webhook of a space outlives the account that created it, paused until another admin resumes it', async t => {
   const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Admin', bob)
@@ -41,7 +41,7 @@ test('the webhook of a space outlives the account that made it, paused until ano
   await until('a delivery with the rights of bob', () => target.received.some(({ event }) => event.data['name'] === 'after.txt'))
 })
 
-test('an update without anything is refused with what it could hold, and a description can be removed', async t => {
+test('an empty update is refused with the valid properties, and a description can be removed', async t => {
   const ann = await somebody(server, 'ann')
   const made = await hook(ann, '/api/webhooks', { url: 'https://example.org/hook', description: 'backup' })
   t.like(await refusal(change(ann, made, {})), {
@@ -64,13 +64,13 @@ test('a target that does not speak HTTP is reported as such', async t => {
   t.is(attempt.error, `The answer of 127.0.0.1:${port} is not HTTP`)
 })
 
-test('the notification of a pause names the webhook and says how it is resumed', async t => {
+test('the notification of a pause names the webhook and explains how to resume it', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   target.answer = (_request, response) => response.writeHead(410).end()
   const made = await hook(ann, '/api/webhooks', { url: target.url, description: 'of the archive', filter: { types: ['dataset.created'] } })
   await newDataset(ann)
   await until(
-    'the pause',
+    'the webhook to be paused',
     () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
     ({ active }) => !active,
   )
@@ -80,7 +80,7 @@ test('the notification of a pause names the webhook and says how it is resumed',
   t.is(notice?.text, `PUT {"active": true} to /api/webhooks/${made.id} resumes it.`)
 })
 
-test('a webhook ends with the account of its owner, and pauses while that is suspended', async t => {
+test('a webhook of a suspended owner delivers nothing and is paused', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const made = await hook(ann, '/api/webhooks', { url: target.url, filter: { types: ['file.created'] } })
   const [dataset] = [await newDataset(ann)]
@@ -96,7 +96,7 @@ test('a webhook ends with the account of its owner, and pauses while that is sus
   await server.drained()
   await server.get(Users).change(ann.id, { set: { status: 'Active' } }, [])
   const paused = await until(
-    'the pause',
+    'the webhook to be paused',
     () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
     seen => !seen.active,
   )
