@@ -20,7 +20,7 @@ const entries = (files: Files): ZipEntry[] =>
   Object.entries(files).map(([name, bytes]) => ({ name, bytes: Buffer.from(bytes as Uint8Array) }))
 const good = bagFiles({ 'a.txt': 'a', 'b.txt': 'b' })
 const goodZip = zipOf(good)
-/** A valid bag with an additional unlisted entry, so that only this entry can be the reason for a refusal. */
+/** A valid bag with an additional unlisted entry, so that only this entry can cause a refusal. */
 const withEntry = (name: string, fields: ZipEntry['fields'] = {}, bytes: Uint8Array = Buffer.from('x')): Buffer =>
   zip([...entries(good), { name, bytes, ...(fields ? { fields } : {}) }])
 const without = (name: string): Files => Object.fromEntries(Object.entries(good).filter(([path]) => path !== name))
@@ -121,7 +121,7 @@ const hostile: readonly (readonly [string, () => Buffer, RegExp])[] = [
 
 const prefixed = (folder: string): Files => Object.fromEntries(Object.entries(good).map(([path, bytes]) => [folder + path, bytes]))
 
-/** Possible leftovers of an import: hidden datasets, bytes, archives. */
+/** Possible leftovers of an import: hidden datasets, blobs and archives. */
 const remains = async () => {
   await server.drained()
   const importing = await Array.fromAsync(server.get(DocumentStore).walk(datasets))
@@ -130,18 +130,18 @@ const remains = async () => {
   return { datasets: importing.length, blobs: blobs.length, archives: archives.length }
 }
 
-test.serial('hostile bags are refused with what is wrong, and nothing stays', async t => {
+test.serial('hostile bags are refused with a reason and leave nothing behind', async t => {
   t.timeout(120_000)
   for (const [what, archive, reason] of hostile) {
     const { status, message } = await importBag(ann, archive())
     t.is(status, 400, `${what}: ${message}`)
     t.regex(message, reason, what)
   }
-  const left = await until('everything to be gone', remains, ({ datasets, blobs, archives }) => datasets + blobs + archives === 0)
+  const left = await until('all leftovers to be removed', remains, ({ datasets, blobs, archives }) => datasets + blobs + archives === 0)
   t.deepEqual(left, { datasets: 0, blobs: 0, archives: 0 })
 })
 
-test.serial('100,001 entries are one too many', async t => {
+test.serial('a bag of 100,001 entries is refused', async t => {
   const many = Array.from({ length: 100_001 }, (_, at) => ({
     ...{ path: `data/${at}`, sizeBytes: 0, modified: new Date() },
     open: async () => Buffer.alloc(0),
@@ -151,7 +151,7 @@ test.serial('100,001 entries are one too many', async t => {
   t.regex(message, /more than 100000 entries/)
 })
 
-test.serial('a bomb in many entries is one too', async t => {
+test.serial('a ZIP bomb spread over many entries is refused', async t => {
   const { status, message } = await importBag(
     ann,
     zip([...entries(good), ...Array.from({ length: 30 }, (_, at) => ({ name: `data/${at}`, bytes: huge(5) }))]),
@@ -160,7 +160,7 @@ test.serial('a bomb in many entries is one too', async t => {
   t.regex(message, /would unpack to more than 100 times|not in a manifest/)
 })
 
-test.serial('an aborted import leaves nothing', async t => {
+test.serial('an aborted import leaves nothing behind', async t => {
   const before = await remains()
   const archive = bagZip(Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}.bin`, Buffer.alloc(200_000, at)])))
   const boundary = 'b'
@@ -186,7 +186,7 @@ test.serial('an aborted import leaves nothing', async t => {
     await closed
   }
   const left = await until(
-    'everything to be gone',
+    'all leftovers to be removed',
     remains,
     ({ datasets, blobs }) => datasets === before.datasets && blobs === before.blobs,
   )
