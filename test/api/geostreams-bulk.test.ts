@@ -135,7 +135,7 @@ const badLines: readonly (readonly [title: string, line: string | Buffer, field:
   ['an invalid start', JSON.stringify(point(1, { start_time: '2020-01-01T00:00:' })), 'start_time'],
   ['an end before its start', JSON.stringify(point(5, { end_time: at(4) })), 'end_time'],
   ['no type', JSON.stringify(point(1, { type: undefined })), 'type'],
-  ['a stream that is not there', JSON.stringify(point(1, { stream_id: '88888888' })), 'stream_id'],
+  ['an unknown stream', JSON.stringify(point(1, { stream_id: '88888888' })), 'stream_id'],
   ['a stream that is SQL', JSON.stringify(point(1, { stream_id: "1' OR '1'='1" })), 'stream_id'],
 ]
 
@@ -159,7 +159,7 @@ for (const [title, line, field] of badLines)
       'application/json',
     )
     if (title === 'no JSON') t.is(array.status, 400)
-    else if (title !== 'a stream that is not there' && title !== 'a stream that is SQL')
+    else if (title !== 'an unknown stream' && title !== 'a stream that is SQL')
       t.like([array.status, array.body], [207, { inserted: 1, refused: 1 }])
   })
 

@@ -119,7 +119,7 @@ test('with the permission on its sensor, the properties of a stream can be chang
   t.is((await geo.statistics([stream])).size, 0)
 })
 
-test('signed-in callers may request updates of all sensors and streams', async t => {
+test('callers who may add streams can request updates of all sensors and streams, which write nothing', async t => {
   for (const path of [`${G}/sensors/update`, `${G}/streams/update`]) {
     t.is((await nobody.get(path)).status, 401)
     for (const who of [ann, admin]) t.deepEqual((await who.get(path)).body, { status: 'updated' })

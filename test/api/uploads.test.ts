@@ -216,7 +216,7 @@ test('querying an upload during its last request loses no bytes', async t => {
   const writer = sent.writable.getWriter()
   const init = { method: 'PATCH', headers: { ...version, ...type, 'upload-offset': '0' }, body: sent.readable, duplex: 'half' as const }
   const answer = ann.call(path, init)
-  // In small pieces, so that a beginning becomes durable only with the last one.
+  // In small pieces, so that a prefix becomes durable only with the last one.
   for (let at = 0; at < whole.length; at += 40_000) {
     await writer.write(whole.subarray(at, at + 40_000))
     if (at >= 80_000)
