@@ -2,12 +2,12 @@ import test from 'ava'
 import { Users } from 'pounce/sdk'
 import { makeAccessWorld } from '../support/access-world.ts'
 
-// Rights of every route are tested in `test/access`. Here are changes of rights.
+// The permissions of every route are tested in `test/access`. This file tests changes of rights.
 
 const worlds = { private: await makeAccessWorld(true), public: await makeAccessWorld(false) } as const
 test.after.always(() => Promise.all(Object.values(worlds).map(({ server }) => server.stop())))
 
-test('rights that are taken away are gone at the next request', async t => {
+test('revoked rights are refused at the next request', async t => {
   const { server, actors, ids, people } = worlds.private
   const dataset = String(ids['dataset'])
   const status = async () => (await actors['editor']!.call(`/api/datasets/${dataset}`)).status
@@ -18,7 +18,7 @@ test('rights that are taken away are gone at the next request', async t => {
   t.is((await actors['editor']!.call(`/api/previews/${ids['preview']}`)).status, 404)
 })
 
-test('callers with the right to delete from the trash delete permanently, for all callers', async t => {
+test('callers who may delete from the trash delete permanently, for all callers', async t => {
   const { actors, ids } = worlds.public
   const ask = (who: string, path: string, method = 'GET') => {
     const { call, query } = actors[who]!

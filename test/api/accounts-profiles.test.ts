@@ -69,7 +69,7 @@ test('a server admin may edit the profiles of others, other users may not', asyn
   t.is((await put(person.id, { position: 'x' }, person.call)).status, 403)
 })
 
-test('nothing but the listed fields is changed', async t => {
+test('only the listed fields are changed', async t => {
   const person = await newPerson(server, 'smuggler')
   const before = await server.get(Users).get(person.id)
   const smuggled = {
@@ -121,7 +121,7 @@ test('malformed input is refused', async t => {
   t.deepEqual((await server.get(Users).get(person.id))?.profile, {})
 })
 
-test('where no lists of names are kept, any name will do', async t => {
+test('without stored lists of names, any name is accepted', async t => {
   const plain = await bootForTest({ t, plugins: base.slice(0, 4) })
   const shown = await ok<Shown>(
     plain.as(plain.admin.key)(`/api/users/${plain.admin.id}`, { method: 'PUT', json: { institution: 'Anywhere', pastprojects: ['Any'] } }),
@@ -129,7 +129,7 @@ test('where no lists of names are kept, any name will do', async t => {
   t.deepEqual(shown.profile, { institution: 'Anywhere', pastprojects: ['Any'] })
 })
 
-test('without the right to view an account on a private server it is not found by id or address', async t => {
+test('on a private server, an account is 404 by id and address for callers who may not view it', async t => {
   const closed = await bootForTest({ t, plugins: base, config: { access: { private: true } } })
   const [one, stranger, colleague] = [
     await newPerson(closed, 'one'),
@@ -151,7 +151,7 @@ test('without the right to view an account on a private server it is not found b
   t.is((await stranger.call(`/api/users/follow?followeeUUID=${one.id}`, { method: 'POST' })).status, 404)
 })
 
-test('each change of status is mailed to its owner and counts at the next request, with any credential', async t => {
+test('each status change is mailed to the account owner and applies at the next request, with any credential', async t => {
   const person = await newPerson(server, 'standing')
   const session = byCookie(server, await signIn(server, person.email, person.password))
   const withBasic = () => server.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
@@ -193,7 +193,7 @@ test('admins who demote each other concurrently leave at least one', async t => 
   }
 })
 
-test('every way of signing in is noted', async t => {
+test('signing in records the time of the last login', async t => {
   const person = await newPerson(server, 'seen')
   t.is((await server.get(Users).get(person.id))?.lastLogin, null)
   const before = new Date().toISOString()

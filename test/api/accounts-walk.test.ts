@@ -9,7 +9,7 @@ import { newDataset, ok } from '../support/scene.ts'
 const email = 'newcomer@example.org'
 const password = 'a good password'
 
-test('from an invitation and a sign-up to a role in a space and out of it again, by HTTP alone', async t => {
+test('an account goes from invitation and sign-up to a role in a space, its removal and suspension, over HTTP alone', async t => {
   const mailer = new MemoryMailer()
   const server = await bootForTest({ t, overrides: { [Mailer]: mailer }, config: { access: { private: true } } })
   const [nobody, admin] = [callsOf(server.as()), callsOf(server.as(server.admin.key))]
@@ -25,7 +25,7 @@ test('from an invitation and a sign-up to a role in a space and out of it again,
   t.like(await owner.post(`/api/spaces/${space}/invite`, { emails: [email] }), { status: 200, body: [{ email, status: 'invited' }] })
   t.regex((await mailsTo(server, mailer, email)).at(-1)?.subject ?? '', /invites you to the space Rivers/)
 
-  // Signs up, and waits.
+  // Signs up and waits for approval.
   t.deepEqual((await nobody.post('/api/signup', { email })).body, { status: 'success' })
   const token = tokenIn((await mailsTo(server, mailer, email)).at(-1)!)
   const made = await nobody.post('/api/signup/finish', { token, firstName: 'New', lastName: 'Comer', password })
@@ -55,7 +55,7 @@ test('from an invitation and a sign-up to a role in a space and out of it again,
   t.is((await rename()).status, 403)
   t.is((await me.post(`/api/spaces/${space}/invite`, { emails: ['other@example.org'] })).status, 403)
 
-  // Another role applies at the next request.
+  // A changed role applies at the next request.
   t.is((await me.put(`/api/spaces/${space}/members/${id}`, { role: 'Editor' })).status, 403)
   t.is((await owner.put(`/api/spaces/${space}/members/${id}`, { role: 'Editor' })).status, 200)
   t.is((await rename()).status, 200)
@@ -72,7 +72,7 @@ test('from an invitation and a sign-up to a role in a space and out of it again,
   const aboutThem = feed.filter(({ targetuser }) => targetuser?.id === id).map(({ event_type }) => event_type)
   t.true(aboutThem.includes('add_user_to_space') && aboutThem.includes('remove_user_from_space'), aboutThem.join(' '))
 
-  // A suspension ends the session, too.
+  // A suspension ends the session.
   t.is((await admin.post('/api/admin/users', { inactive: [id] })).status, 200)
   t.is((await me.get('/api/me')).status, 401)
 })

@@ -21,7 +21,7 @@ type Shown = Readonly<Record<string, unknown>>
 const shown = (call: TestFetch = server.as()) => ok<Shown>(call('/api/configuration'))
 const post = (path: string, json: unknown, call = admin) => call(path, { method: 'POST', json })
 
-test.serial('a new installation has settings that all callers may read', async t => {
+test.serial('a new installation has default settings, readable by all callers', async t => {
   const settings = await shown()
   t.like(settings, { displayName: 'Pounce', theme: 'simplex.min.css', sensors: 'Sensors', tosText: '', tosHtml: false, tosChanged: null })
   t.deepEqual(await ok(ann.call('/api/admin/configuration')), settings)
@@ -33,7 +33,7 @@ test.serial('a new installation has settings that all callers may read', async t
   })
 })
 
-test.serial('an admin changes some settings and the others stay', async t => {
+test.serial('changing some settings leaves the others unchanged', async t => {
   const welcomeMessage = '<b>Hello</b>\n"you" 😀'
   t.deepEqual(await ok(post('/api/admin/configuration', { displayName: 'Field', welcomeMessage, tosHtml: true, other: 1 })), {
     status: 'success',
@@ -91,7 +91,7 @@ test.serial('an invalid request is refused and changes nothing', async t => {
   t.deepEqual(await shown(), before)
 })
 
-test.serial('other terms have to be accepted again by all but who wrote them', async t => {
+test.serial('changed terms must be accepted again by everyone but their author', async t => {
   const users = server.get(Users)
   const accepts = async (id: string) => {
     await server.drained()
@@ -110,13 +110,13 @@ test.serial('other terms have to be accepted again by all but who wrote them', a
   t.true(await accepts(ann.id))
 })
 
-test.serial('many admins at once lose no change', async t => {
+test.serial('concurrent changes of settings are all kept', async t => {
   const names = ['displayName', 'welcomeMessage', 'googleAnalytics', 'amplitudeApikey', 'sensors', 'sensor', 'parameters', 'parameter']
   await Promise.all(names.map(name => ok(post('/api/admin/configuration', { [name]: `all at once ${name}` }))))
   t.like(await shown(), Object.fromEntries(names.map(name => [name, `all at once ${name}`])))
 })
 
-test.serial('a message to the admins reaches them, with its author', async t => {
+test.serial('a message to the admins is mailed to all of them and names its author', async t => {
   const other = await newPerson(server, 'admin')
   await server.get(Users).change(other.id, { set: { status: 'Admin' } }, [])
   t.deepEqual(await ok(post('/api/admin/mail', { subject: 'Help', body: 'Please\nhelp' }, ann.call)), { status: 'success' })
@@ -130,7 +130,7 @@ test.serial('a message to the admins reaches them, with its author', async t => 
   t.regex(mailer.sent[0]?.text ?? '', new RegExp(`ann .*\\(${ann.email}\\) wrote at [^\\n]*\\n\\nPlease\\nhelp\\n`))
 })
 
-test.serial('letters are for people, and for so many an hour', async t => {
+test.serial('messages to the admins require a full user account and are limited to 5 an hour', async t => {
   t.is((await post('/api/admin/mail', { subject: 'x' }, server.as())).status, 401)
   const extraction = await newKey(server, ann.email, ann.password, 'name=extractor&scope=extraction')
   t.is((await post('/api/admin/mail', { subject: 'x' }, server.as(extraction))).status, 403)
@@ -147,7 +147,7 @@ test.serial('letters are for people, and for so many an hour', async t => {
   t.is(mailer.sent.filter(({ subject }) => subject.includes('spam')).length, 5)
 })
 
-test('a letter waits while the mail server is unavailable', async t => {
+test('a message to the admins is retried while the mail server is unavailable', async t => {
   const tried: string[] = []
   const flaky: Mailer = {
     send: async ({ subject }) => {
@@ -162,7 +162,7 @@ test('a letter waits while the mail server is unavailable', async t => {
   t.deepEqual(tried, ['[Pounce] once', '[Pounce] once'])
 })
 
-test('letters are deleted after a day', async t => {
+test('messages to the admins are deleted after a day', async t => {
   const clock = new FixedClock()
   const other = await bootForTest({ t, clock })
   const bob = await newPerson(other, 'bob')

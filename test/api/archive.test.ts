@@ -49,7 +49,7 @@ const toldBy = async (work: () => Promise<unknown>) => {
   return published.slice(before).map(({ category, type, resource_id, user_id, size }) => [category, type, resource_id, user_id, size])
 }
 
-test.serial('the archive extractor says that a file has gone and come back: its status, its last download and the sink say so', async t => {
+test.serial('archiving and restoring a file updates its status and last download and is published to the sink', async t => {
   const { file } = await scene()
   t.deepEqual(await toldBy(() => ok(post(ann, `/api/files/${file}/archive`))), [['archive', 'file', file, ann.id, 5]])
   t.is((await about(file))['status'], 'ARCHIVED')
@@ -61,7 +61,7 @@ test.serial('the archive extractor says that a file has gone and come back: its 
   t.regex((await server.get(Files).get(file))?.statistics.lastDownloaded ?? '', /^\d{4}-/)
 })
 
-test.serial('an archived file is listed, found and streamed while its bytes are there', async t => {
+test.serial('an archived file is listed, found and streamed while its bytes exist', async t => {
   const { dataset, file } = await scene()
   await ok(post(ann, `/api/files/${file}/archive`))
   t.is(await (await ann.call(`/api/files/${file}`)).text(), 'words')
@@ -73,7 +73,7 @@ test.serial('an archived file is listed, found and streamed while its bytes are 
   t.is((await ann.call(`/api/datasets/${dataset}/download`)).status, 200)
 })
 
-test.serial('archiving is the right of admins of a space and of authors, not of editors', async t => {
+test.serial('archiving is allowed to admins of a space and authors, not to editors', async t => {
   const { dataset, file } = await scene()
   const paths = [...verbs.map(verb => `/api/files/${file}/${verb}`), `/api/datasets/${dataset}/queueArchival`]
   for (const path of [...paths, `/api/datasets/${dataset}/queueUnarchival`]) {
@@ -84,7 +84,7 @@ test.serial('archiving is the right of admins of a space and of authors, not of 
   }
 })
 
-test.serial('what is not there, not a name of a thing or not JSON is refused, and submits nothing', async t => {
+test.serial('unknown and malformed ids get 404, invalid bodies 400, and neither submits a job', async t => {
   const { dataset, file } = await scene()
   const before = bus.to(archivist).length
   for (const id of [unknownId, 'x', dataset]) {
@@ -104,7 +104,7 @@ test.serial('what is not there, not a name of a thing or not JSON is refused, an
   t.is(bus.to(archivist).length, before)
 })
 
-test.serial('archiving a file is requested whatever its status, with the callerâ€™s parameters', async t => {
+test.serial('a file can be archived in any status, with the parameters of the caller', async t => {
   const { dataset, file } = await scene()
   const asked = bus.to(archivist).length
   await ok(post(ann, `/api/files/${file}/sendArchiveRequest`, { parameters: { tape: 3, operation: 'nothing' } }))
@@ -120,7 +120,7 @@ test.serial('archiving a file is requested whatever its status, with the callerâ
   t.is((await about(file))['status'], 'ARCHIVED')
 })
 
-test.serial('archiving a dataset is requested file by file, in folders too, and sent to the sink once', async t => {
+test.serial('archiving a dataset submits a job per file, including those in folders, and publishes one record to the sink', async t => {
   const dataset = await newDataset(ann, { space: [space] })
   const [outer, empty] = [await newFolder(ann.call, dataset, 'outer'), await newDataset(ann, { space: [space] })]
   const inner = await newFolder(ann.call, dataset, 'inner', outer)

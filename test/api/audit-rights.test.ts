@@ -24,7 +24,7 @@ const log = async (query: string): Promise<readonly Line[]> => {
 /** The operations on one resource, oldest first. */
 const done = async (type: string, id: string) => (await log(`type=${type}`)).filter(({ subject }) => subject?.id === id).toReversed()
 
-test.serial('roles: which permissions were given and taken, and by whom', async t => {
+test.serial('changes of roles are logged with the permissions granted and revoked, and by whom', async t => {
   const role = await idOf(admin.post('/api/roles', { name: 'Curator', permissions: ['ViewDataset', 'EditDataset'] }))
   await admin.put(`/api/roles/${role}`, { permissions: ['ViewDataset', 'DeleteDataset'] })
   await admin.remove(`/api/roles/${role}`)
@@ -34,7 +34,7 @@ test.serial('roles: which permissions were given and taken, and by whom', async 
   t.is(removed[0]?.about['name'], 'Curator')
 })
 
-test.serial('groups: their members and their roles', async t => {
+test.serial('changes of the members and roles of groups are logged', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Pond')
   const group = await idOf(admin.post('/api/groups', { name: 'Pond people', description: '' }))
@@ -57,7 +57,7 @@ test.serial('groups: their members and their roles', async t => {
   t.is((await done('group.removed', group))[0]?.about['name'], 'Pond people')
 })
 
-test.serial('sessions that are ended, passwords that are changed, and keys that end with them', async t => {
+test.serial('ended sessions, changed passwords and the keys revoked with them are logged', async t => {
   const cid = await newPerson(server, 'cid')
   const [first, second] = [await signIn(server, cid.email, cid.password), await signIn(server, cid.email, cid.password)]
   const here = byCookie(server, first)
@@ -73,7 +73,7 @@ test.serial('sessions that are ended, passwords that are changed, and keys that 
   t.false(JSON.stringify(await log(`user=${cid.id}`)).includes('another secret'))
 })
 
-test.serial('the terms: changes and acceptances', async t => {
+test.serial('changes and acceptances of the terms are logged', async t => {
   const dan = await somebody(server, 'dan')
   await admin.post('/api/admin/configuration', { tosText: 'Be kind to each other, always.' })
   t.is((await dan.get('/api/sessions')).status, 403)

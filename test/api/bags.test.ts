@@ -66,7 +66,7 @@ const t200 = ({ status, body }: { readonly status: number; readonly body: unknow
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
 }
 
-test('a bag holds files, descriptions and metadata under v1’s names', async t => {
+test('a bag contains files, descriptions and metadata under the names of v1', async t => {
   const ann = await somebody(server, 'Ann')
   const { dataset, file, large, document } = await furnished(ann)
   const files = await checked(await bagOf(ann, `/api/datasets/${dataset}/download`))
@@ -104,7 +104,7 @@ test('a bag holds files, descriptions and metadata under v1’s names', async t 
   t.is((await ann.get(`/api/datasets/${dataset}/download?bagit=nonsense`)).status, 400)
 })
 
-test('the e-mail addresses of people are for people', async t => {
+test('e-mail addresses of people are left out of bags for anonymous callers', async t => {
   const ann = await somebody(server, 'Ann')
   const { dataset } = await furnished(ann)
   const path = `/api/datasets/${dataset}/download`
@@ -115,7 +115,7 @@ test('the e-mail addresses of people are for people', async t => {
   t.false(await isTold(nobody))
 })
 
-test('files that are named like what a bag puts beside them are distinguished', async t => {
+test('files named like the tag files of a bag get distinct paths', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const names = [
@@ -145,7 +145,7 @@ test('files that are named like what a bag puts beside them are distinguished', 
   t.true(pairs.every(([name, bytes]) => name === bytes))
 })
 
-validated('bags of datasets, folders, some files and nothing at all are valid', async t => {
+validated('bags of datasets, folders, selected files and empty datasets are valid', async t => {
   const ann = await somebody(server)
   const { dataset, file } = await furnished(ann)
   const whole = await validateBag(await bagOf(ann, `/api/datasets/${dataset}/download`))
@@ -180,7 +180,7 @@ validated('bags of collections are valid', async t => {
   await validateBag(await bagOf(ann, `/api/collections/${await newCollection(ann)}/download`))
 })
 
-validated('whatever its files are called, a bag is valid', async t => {
+validated('a bag is valid whatever the names of its files', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   for (const name of [
@@ -204,7 +204,7 @@ validated('whatever its files are called, a bag is valid', async t => {
   t.is(bag.payload.length, 2 + 3 * 12)
 })
 
-test('bytes that are gone break a bag off', async t => {
+test('missing bytes of a file abort the download of a bag', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   await uploadBytes(ann, dataset, 'a.bin', randomBytes(2_000_000))

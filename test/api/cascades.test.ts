@@ -11,7 +11,7 @@ import { letIn, newSpace, somebody } from '../support/spaces-and-people.ts'
 const server = await bootForTest()
 const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
 test.after.always(() => server.stop())
-// Read each time: a test restarts the server.
+// Resolved at each call, because a test restarts the server.
 const files = () => server.get(Files)
 const removed = async (dataset: string): Promise<void> => {
   for (let n = 0; n < 2; n++) await ann.remove(`/api/datasets/${dataset}`)
@@ -19,7 +19,7 @@ const removed = async (dataset: string): Promise<void> => {
 }
 const target = (dataset: string, resourceType = 'dataset') => ({ id: dataset, resourceType })
 
-test('everything that hangs on a dataset goes with it', async t => {
+test('deleting a dataset deletes everything that belongs to it', async t => {
   const [dataset, other] = [await newDataset(ann.call, { name: 'wombatland' }), await newDataset(ann.call)]
   const folder = await newFolder(ann.call, dataset, 'f')
   const file = await upload(ann.call, dataset, 'wombat', 'wombat.txt', { query: `folder_id=${folder}` })
@@ -63,7 +63,7 @@ test('everything that hangs on a dataset goes with it', async t => {
   t.is((await ann.get(`/api/files/${shared}`)).body, 'shared')
 })
 
-test.serial('a cascade that was interrupted goes on after the next start', async t => {
+test.serial('an interrupted cascade continues after a restart', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'f')
   const ids: string[] = []
@@ -81,7 +81,7 @@ test.serial('a cascade that was interrupted goes on after the next start', async
   t.is(await server.get(Folders).get(folder), undefined)
 })
 
-test('a file is offered the datasets that one may add to', async t => {
+test('the datasets suggested for a file are those that the caller may add to', async t => {
   const [space, carl] = [await newSpace(ann), await somebody(server, 'carl')]
   await letIn(ann, space, 'Editor', carl)
   const [mine, shared, hidden] = [

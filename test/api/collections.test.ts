@@ -24,7 +24,7 @@ const recordOf = (id: string) => server.get(Collections).get(id)
 const below = (owner: Somebody, parent: string, name = 'below') =>
   idOf(owner.post('/api/collections/newCollectionWithParent', { name, parentId: parent }))
 
-test('a collection is made and shown by itself and in lists, in their different shapes', async t => {
+test('a created collection is returned by id and in lists, in their different shapes', async t => {
   const ann = await somebody(server, 'Ann')
   const space = await newSpace(ann)
   const id = await idOf(ann.post('/api/collections', { name: 'Ice', description: 'cores', space }))
@@ -56,7 +56,7 @@ test('a collection is made and shown by itself and in lists, in their different 
   })
 })
 
-test('a collection that is not well described is refused and not made', async t => {
+test('an invalid collection is refused and not created', async t => {
   const ann = await somebody(server)
   const wrong = [{}, { name: '' }, { name: 'a\u0000b' }, { name: 'x'.repeat(501) }, { name: 1 }, { name: 'n', description: null }]
   for (const json of wrong) t.is((await ann.post('/api/collections', json)).status, 400, JSON.stringify(json).slice(0, 50))
@@ -69,7 +69,7 @@ test('a collection that is not well described is refused and not made', async t 
   t.is((await ann.post('/api/collections', { name: 'n', space: 'default' })).status, 200)
 })
 
-test('a collection that names no parent has none', async t => {
+test('a collection created without a parent has none', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const id = await idOf(ann.post('/api/collections/newCollectionWithParent', { name: 'n', space }))
@@ -78,7 +78,7 @@ test('a collection that names no parent has none', async t => {
   t.is((await ann.post('/api/collections/newCollectionWithParent', { name: 'n', parentId: [] })).status, 400)
 })
 
-test('malformed, unknown and removed ids are answered alike', async t => {
+test('malformed, unknown and deleted ids get the same response', async t => {
   const ann = await somebody(server)
   const id = await newCollection(ann)
   for (let n = 0; n < 2; n++) t.deepEqual((await ann.remove(`/api/collections/${id}`)).body, ok)
@@ -87,7 +87,7 @@ test('malformed, unknown and removed ids are answered alike', async t => {
   t.is(answers[0]?.['httpStatus'], 404)
 })
 
-test('adding to a space takes the right to, in the body as in the path', async t => {
+test('adding to a space requires the permission, whether the body or the path names it', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Viewer', bob)
@@ -102,7 +102,7 @@ test('adding to a space takes the right to, in the body as in the path', async t
   t.is((await bob.post(`/api/spaces/${unknownId}/addCollectionToSpace/${own}`)).status, 404)
 })
 
-test('name and description change, and only for those who may edit', async t => {
+test('name and description can be changed, only by callers who may edit', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newCollection(ann)
   t.deepEqual((await ann.put(`/api/collections/${id}/title`, { name: 'new' })).body, ok)
@@ -113,7 +113,7 @@ test('name and description change, and only for those who may edit', async t => 
   t.like(await recordOf(id), { name: 'new', description: '' })
 })
 
-test('deleting goes through the trash, from which one comes back', async t => {
+test('a deleted collection is in the trash and can be restored', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newCollection(ann)
   t.is((await bob.remove(`/api/collections/${id}`)).status, 403)
@@ -131,7 +131,7 @@ test('deleting goes through the trash, from which one comes back', async t => {
   t.is((await ann.remove('/api/collections/clearOldCollectionsTrash')).status, 403)
 })
 
-test('a server admin clears old trash of all accounts, and nothing else', async t => {
+test('a server admin clears the old trash of all accounts and nothing else', async t => {
   const ann = await somebody(server)
   const admin = callsOf(server.as(server.admin.key))
   const [live, fresh, old] = [await newCollection(ann), await newCollection(ann), await newCollection(ann)]
@@ -142,7 +142,7 @@ test('a server admin clears old trash of all accounts, and nothing else', async 
   t.deepEqual(await Promise.all([live, fresh, old].map(async id => (await recordOf(id))?.state)), ['live', 'trashed', undefined])
 })
 
-test('a collection inside another one joins its spaces, and so does what is below it', async t => {
+test('a subcollection joins the spaces of its parent, as do its descendants', async t => {
   const ann = await somebody(server)
   const [space, later] = [await newSpace(ann), await newSpace(ann)]
   const top = await newCollection(ann, { space })
@@ -167,7 +167,7 @@ test('a collection inside another one joins its spaces, and so does what is belo
   t.is((await ann.post(`/api/spaces/${space}/removeCollection/${top}`)).status, 400)
 })
 
-test('datasets leave a space with their collection on request, but for those another collection of the space holds', async t => {
+test('on request, datasets leave a space with their collection unless another collection of the space contains them', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const [going, staying] = [await newCollection(ann, { space }), await newCollection(ann, { space })]
@@ -179,7 +179,7 @@ test('datasets leave a space with their collection on request, but for those ano
   t.deepEqual(await idsOf(ann.get(`/api/collections/${going}/datasets`)), [shared, alone])
 })
 
-test('children and parents are listed, as far as one may see them, and taken apart', async t => {
+test('children and parents are listed, and a subcollection can be removed', async t => {
   const ann = await somebody(server)
   const top = await newCollection(ann)
   const children = [await below(ann, top), await below(ann, top)].toReversed()
@@ -198,7 +198,7 @@ test('children and parents are listed, as far as one may see them, and taken apa
   t.is((await ann.get(`/api/collections/${unknownId}/getChildCollections`)).status, 404)
 })
 
-test('what is below a removed collection stays and stands at the top', async t => {
+test('children of a purged collection are kept and become top-level', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const top = await newCollection(ann, { space })
@@ -208,7 +208,7 @@ test('what is below a removed collection stays and stands at the top', async t =
   t.like(await recordOf(child), { parents: [], spaces: [space], rootSpaces: [space], isTopLevel: true })
 })
 
-test('what is below a collection in the trash stands at the top until it is restored', async t => {
+test('children of a collection in the trash are top-level until it is restored', async t => {
   const ann = await somebody(server)
   const [top, other] = [await newCollection(ann), await newCollection(ann)]
   const [child, shared] = [await below(ann, top), await below(ann, top)]
@@ -227,7 +227,7 @@ test('what is below a collection in the trash stands at the top until it is rest
   t.deepEqual(await listed(), [true, false, false])
 })
 
-test('circles are refused', async t => {
+test('cycles are refused', async t => {
   const ann = await somebody(server)
   const a = await newCollection(ann)
   const b = await below(ann, a)
@@ -240,7 +240,7 @@ test('circles are refused', async t => {
   t.deepEqual((await recordOf(c))?.parents, [b, a])
 })
 
-test('of changes at the same moment that would close a circle, one is refused', async t => {
+test('of concurrent changes that would form a cycle, one is refused', async t => {
   const ann = await somebody(server)
   const ring: string[] = []
   for (let n = 0; n < 4; n++) ring.push(await newCollection(ann))
@@ -255,7 +255,7 @@ test('of changes at the same moment that would close a circle, one is refused', 
   )
 })
 
-test('only its owner brings a collection into further spaces', async t => {
+test('only its owner can add a collection to further spaces', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [shared, bobs] = [await newSpace(ann), await newSpace(bob)]
   await letIn(ann, shared, 'Editor', bob)
@@ -267,7 +267,7 @@ test('only its owner brings a collection into further spaces', async t => {
   t.deepEqual((await recordOf(anns))?.spaces, [shared])
 })
 
-test('standing at the top of a space is set and taken back', async t => {
+test('the root flag of a collection in a space can be set and unset', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const top = await newCollection(ann, { space })
@@ -279,7 +279,7 @@ test('standing at the top of a space is set and taken back', async t => {
   t.is((await ann.post(`/api/collections/${await newCollection(ann)}/rootFlag/${space}`)).status, 400)
 })
 
-test('possible parents share a space and are neither above nor below', async t => {
+test('possible parents share a space and are neither ancestors nor descendants', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const [top, other, elsewhere] = [await newCollection(ann, { space }), await newCollection(ann, { space }), await newCollection(ann)]
@@ -293,7 +293,7 @@ test('possible parents share a space and are neither above nor below', async t =
   t.is((await ann.get(`/api/collections/datasetPossibleParents/${unknownId}`)).status, 404)
 })
 
-test('a public space makes its collections public, also those below, and no longer when it is closed', async t => {
+test('collections of a public space and their descendants are public until it becomes private', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const top = await newCollection(ann, { space })
@@ -306,7 +306,7 @@ test('a public space makes its collections public, also those below, and no long
   t.deepEqual([(await recordOf(top))?.isPublic, (await recordOf(late))?.isPublic], [false, false])
 })
 
-test('a removed space is left by every collection in it', async t => {
+test('deleting a space removes every collection from it', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const made: string[] = []
@@ -317,7 +317,7 @@ test('a removed space is left by every collection in it', async t => {
   for (const id of made) t.like(await recordOf(id), { spaces: [], rootSpaces: [], isTopLevel: true })
 })
 
-test('lists in full hold what the caller may see', async t => {
+test('unfiltered lists contain what the caller may view', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Viewer', bob)
@@ -334,7 +334,7 @@ test('lists in full hold what the caller may see', async t => {
   t.deepEqual(await idsOf(ann.get(nextOf(page) ?? '')), [rooted])
 })
 
-test('following is noted and undone, also when the collection can no longer be seen', async t => {
+test('a collection can be followed, and unfollowed even after its deletion', async t => {
   const ann = await somebody(server)
   const id = await newCollection(ann)
   t.deepEqual((await ann.post(`/api/collections/${id}/follow`)).body, ok)

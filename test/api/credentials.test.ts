@@ -68,7 +68,7 @@ const wrongOf = (right: string): Readonly<Record<string, string>> => ({
   'the name of a member': '__proto__',
 })
 
-test('an invalid credential is refused in every place, and never treated as anonymous', async t => {
+test('an invalid credential is refused wherever it is sent, and never treated as anonymous', async t => {
   const right: Readonly<Record<string, string>> = {
     'a session': cookie.slice('pounce_session='.length),
     'a password': ann.password,
@@ -83,7 +83,7 @@ test('an invalid credential is refused in every place, and never treated as anon
   t.deepEqual(faults, [])
 })
 
-test('the right ones open every place but that of tokens, and each only its own', async t => {
+test('a valid credential is accepted only where its kind is expected, and no bearer token is', async t => {
   t.is(await places['X-API-Key']!(ann.key), 200)
   t.is(await places['?key=']!(ann.key), 200)
   t.is(await places['a password']!(ann.password), 200)
@@ -99,7 +99,7 @@ test('the right ones open every place but that of tokens, and each only its own'
   t.is(await places['X-API-Key']!(server.admin.password), 401)
 })
 
-test('a wrong credential does no harm where anonymous callers are allowed', async t => {
+test('a wrong credential is ignored where anonymous callers are allowed', async t => {
   const open = `/api/users/${ann.id}`
   const absent = `/api/users/${'f'.repeat(24)}`
   const shown = await raw(open, [])
@@ -122,7 +122,7 @@ test('a wrong credential does no harm where anonymous callers are allowed', asyn
 
 const idOf = ({ text }: Answer) => (JSON.parse(text) as { id: string }).id
 
-test('of several right credentials the first counts, by place: session, password, header, query', async t => {
+test('of several valid credentials the first is used, in the order session, password, header, query', async t => {
   const session = ['Cookie', cookie] as const
   const password = ['Authorization', basic(bob.email, bob.password)] as const
   t.is(idOf(await raw('/api/me', [session, password])), ann.id)
@@ -131,7 +131,7 @@ test('of several right credentials the first counts, by place: session, password
   t.is(idOf(await raw(`/api/me?key=${ann.key}`, [password])), bob.id)
 })
 
-test('a right credential in a later place counts in spite of a wrong one', async t => {
+test('a valid credential is used even if one of higher precedence is wrong', async t => {
   const wrong = {
     session: ['Cookie', 'pounce_session=wrong'],
     password: ['Authorization', basic(bob.email, 'wrong')],
@@ -149,7 +149,7 @@ test('a right credential in a later place counts in spite of a wrong one', async
   t.is(idOf(await raw(byQuery, twice)), ann.id)
 })
 
-test('an account that may not be used is refused also beside a right key', async t => {
+test('an inactive account is refused even with a valid key of another one', async t => {
   const idle = await newPerson(server, 'idle')
   await server.get(Users).change(idle.id, { set: { status: 'Inactive' } }, [])
   const password = ['Authorization', basic(idle.email, idle.password)] as const
@@ -158,7 +158,7 @@ test('an account that may not be used is refused also beside a right key', async
   t.regex(answer.text, /not activated/)
 })
 
-test('two different credentials in one place are none', async t => {
+test('two different credentials of one kind are refused', async t => {
   t.is(
     (
       await raw('/api/me', [
@@ -182,7 +182,7 @@ test('two different credentials in one place are none', async t => {
   )
 })
 
-test('an expired credential gets 401 in its place', async t => {
+test('an expired credential gets 401', async t => {
   const person = await newPerson(server, 'ended')
   const key = await newKey(server, person.email, person.password, 'name=gone')
   const session = await signIn(server, person.email, person.password)
@@ -196,14 +196,14 @@ test('an expired credential gets 401 in its place', async t => {
   t.is((await server.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })).status, 401)
 })
 
-test('a credential of another installation is worth nothing here', async t => {
+test('credentials of another installation are refused', async t => {
   const other = await bootForTest({ t, plugins })
   const session = await signIn(other, other.admin.email, other.admin.password)
   t.is((await server.as(other.admin.key)('/api/me')).status, 401)
   t.is((await byCookie(server, session)('/api/me')).status, 401)
 })
 
-test('what a header must not hold does not get in by a credential', async t => {
+test('characters forbidden in headers cannot be injected through a credential', async t => {
   for (const value of [`${ann.key}\r\nX-API-Key: ${server.admin.key}`, `${ann.key}\n`, `${ann.key}\u0000`])
     await t.throwsAsync(async () => raw('/api/me', [['X-API-Key', value]]), { code: 'ERR_INVALID_CHAR' })
   for (const key of [`${ann.key}\r\nSet-Cookie: a=b`, `${ann.key}\n`, `${ann.key}\u0000`, ` ${ann.key}x`]) {
@@ -213,7 +213,7 @@ test('what a header must not hold does not get in by a credential', async t => {
   }
 })
 
-test('no answer shows a key: not a link, an error, a redirect or a header', async t => {
+test('no response contains a key: not in links, errors, redirects or headers', async t => {
   const key = server.admin.key
   const paths = [
     '/api/users?limit=1',
@@ -239,7 +239,7 @@ test('no answer shows a key: not a link, an error, a redirect or a header', asyn
   t.regex(String(headers['link']), /rel="next"/)
 })
 
-test('links come from the configured address, whatever host the client names', async t => {
+test('links start with the configured address, whatever host the client sends', async t => {
   for (const lines of [
     [['Host', 'evil.example']],
     [['X-Forwarded-Host', 'evil.example']],

@@ -8,7 +8,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const task = 'resources.notifications/ask-digests'
 
-/** Stores mails while it is available. */
+/** Stores mails unless it is set to be unavailable. */
 class Flaky extends MemoryMailer {
   isUnavailable = false
   override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
@@ -48,7 +48,7 @@ const pass = async (ms: number): Promise<void> => {
   await server.drained(30_000)
 }
 
-test.serial('an hourly digest has what others did, and is not sent when nothing happened', async t => {
+test.serial('an hourly digest contains the events of others, and is not sent when there are none', async t => {
   const { ann, bob, space } = await scene('hourly')
   await newDataset(ann, { name: 'Leaves', space: [space] })
   await bob.post(`/api/spaces/${space}/unfollow`)
@@ -60,7 +60,7 @@ test.serial('an hourly digest has what others did, and is not sent when nothing 
   t.deepEqual(mailer.sent[0]?.to, [bob.email])
   const text = mailer.sent[0]?.text ?? ''
   t.regex(text, /ann Number \d+ added the dataset Leaves to the space Forest\n.*\/datasets\/[0-9a-f]{24}/)
-  t.notRegex(text, /bob/, 'what one did oneself is no news')
+  t.notRegex(text, /bob/, 'the recipient’s own events are left out')
   t.regex(text, /To change the frequency or to unsubscribe, /)
   await pass(hourMs)
   t.is(mailer.sent.length, 1)
@@ -71,7 +71,7 @@ test.serial('an hourly digest has what others did, and is not sent when nothing 
   t.notRegex(mailer.sent[1]?.text ?? '', /Leaves/, 'nothing is sent twice')
 })
 
-test.serial('once a day is once a day, and an end is an end', async t => {
+test.serial('a daily digest is sent once a day, and not after digests are switched off', async t => {
   const { ann, bob, space } = await scene('daily')
   for (const [name, hours] of [
     ['First', 11],
@@ -89,7 +89,7 @@ test.serial('once a day is once a day, and an end is an end', async t => {
   t.is(mailer.sent.length, 1)
 })
 
-test.serial('resources that a user may no longer view are not in the mail', async t => {
+test.serial('resources that a user may no longer view are left out of the digest', async t => {
   const { ann, space } = await scene('hourly')
   await newDataset(ann, { name: 'Secret', space: [space] })
   await letIn(ann, space, 'Viewer')
@@ -100,7 +100,7 @@ test.serial('resources that a user may no longer view are not in the mail', asyn
   )
 })
 
-test.serial('an outage of the mail server loses no lines of a digest and repeats none', async t => {
+test.serial('an outage of the mail server neither loses nor repeats lines of a digest', async t => {
   const { ann, space } = await scene('hourly')
   mailer.isUnavailable = true
   for (const name of ['First', 'Second', 'Third']) {
@@ -120,7 +120,7 @@ test.serial('an outage of the mail server loses no lines of a digest and repeats
   for (const name of ['First', 'Second', 'Third']) t.is(mailer.sent[0]?.text.split(`dataset ${name} `).length, 2, name)
 })
 
-test.serial('a long digest is cut, with a link to the rest, and two kernels at once send it once', async t => {
+test.serial('a long digest is truncated with a link to the rest, and concurrent runs send it once', async t => {
   const { ann, space } = await scene('hourly')
   for (let at = 0; at < 5; at += 1) await newDataset(ann, { name: `Set ${at}`, space: [space] })
   await server.drained()

@@ -7,13 +7,13 @@ import { newKey } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 
 let world: Furnished
-/** A key for extractors created by a person, and the key of a job. */
+/** An extractor key created by a user, and the key of a job. */
 let keys: readonly string[]
 
 test.before(async () => {
   world = await furnished()
   const { server } = world
-  // Keys of a server admin: refusals are due to the limits of the key, not to those of the account.
+  // Keys of a server admin, so that refusals are due to the limits of the key, not of the account.
   keys = [await newKey(server, server.admin.email, server.admin.password, 'name=extractor&scope=extraction'), await keyOfJob(world)]
 })
 test.after.always(() => world?.server.stop())
@@ -28,11 +28,11 @@ const keyOfJob = async ({ server, ids }: Furnished): Promise<string> => {
   return String(await server.get(Keys).jobKey({ id, target, user: server.admin.id, message: {} }))
 }
 
-/** Routes about accounts, credentials, roles, membership and the installation. Following gives no right to anything. */
+/** Routes that change accounts, credentials, roles, membership or the installation. Following is left out: it grants no rights. */
 const ruling =
   /^\/api\/(?:users(?!\/(?:un)?follow)|roles|groups|sessions|password|admin|changeAppearance|sensors\/config|invitations|reports|reindex|deleteindex|logout)|\/(?:members|invite|invitations|requests?|groups|acceptRequest|rejectRequest|removeUser|updateUsers|verify|update|sessions)(?:\/|$)|\/extractors\/(?:labels|enabled)|\/extractions\/(?:failed|queues|pending|jobs|requests)|emptyTrash|clearOld/
 
-test('an extractor key changes no key, account, role, membership or setting, whatever its owner', async t => {
+test('an extractor key cannot change keys, accounts, roles, memberships or settings, even that of a server admin', async t => {
   const { server, ids } = world
   const routes = (await declaredRoutes(server)).filter(
     ({ method, path, permission }) => permission === 'serverAdmin' || (method !== 'GET' && ruling.test(path)),
@@ -49,7 +49,7 @@ test('an extractor key changes no key, account, role, membership or setting, wha
       body === undefined ? {} : { json: { active: [ids['user']], admin: [ids['user']], role: 'Admin', name: 'x', description: 'x' } }
     const answer = await server.as(key)(at, { method, ...json })
     const text = await answer.text()
-    // Signing out ends a session, and a key has none.
+    // Signing out ends a session; a key has none.
     if (answer.ok && path !== '/api/logout') done.push(`${method} ${path} (${permission}): ${answer.status} ${text.slice(0, 100)}`)
     t.true(answer.status < 500, `${method} ${path}: ${answer.status}`)
   }
@@ -63,7 +63,7 @@ test('an extractor key changes no key, account, role, membership or setting, wha
   t.log(`${routes.length} routes`)
 })
 
-test('a key of extractors has no superadmin mode, however it is requested', async t => {
+test('an extractor key has no superadmin mode, however it is requested', async t => {
   for (const key of keys) await hasNoSuperAdminMode(t, key)
 })
 

@@ -7,7 +7,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 
 const document = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 
-/** Patterns of `process` as in extractors for Clowder 1.x, each with the events that trigger it. */
+/** Patterns of `process` as in extractors for Clowder 1.x, each with the events that match it. */
 const extractors: Readonly<
   Record<string, { readonly process: Readonly<Record<string, readonly string[]>>; readonly wakes: readonly string[] }>
 > = {
@@ -52,13 +52,13 @@ const during = async (work: () => Promise<unknown>): Promise<string[]> => {
 }
 
 for (const type of [document, 'image/jpeg', 'multi/files-zipped', 'text/csv'])
-  test.serial(`a file of the type ${type} triggers each extractor that names it, in every form of Clowder 1.x`, async t => {
+  test.serial(`a file of type ${type} triggers each extractor whose pattern matches it, in every syntax of Clowder 1.x`, async t => {
     const dataset = await newDataset(ann.call)
     const queues = await during(() => upload(ann.call, dataset, 'leaf', 'leaf', { type, query: '' }))
     t.deepEqual(queues.sort(), [...wokenBy(type), ...wokenBy('file.added')].sort())
   })
 
-test.serial('added and removed metadata triggers extractors for all metadata', async t => {
+test.serial('adding and removing metadata triggers extractors registered for all metadata', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'leaf')
   const path = `/api/files/${file}/metadata.jsonld`
   const agent = { '@type': 'cat:extractor', extractor_id: 'https://example.org/extractors/someone/1.0' }

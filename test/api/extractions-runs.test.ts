@@ -38,7 +38,7 @@ const runsOf = (id: string, kind = 'files') => ok<Run[]>(ann.call(`/api/${kind}/
 const statusOf = (id: string) => ok<Record<string, string>>(ann.call(`/api/extractions/${id}/status`))
 const newFile = async () => upload(ann.call, await newDataset(ann.call), 'words', 'w.txt')
 
-test('a run on a file has its parameters as an object', async t => {
+test('a job for a file has its parameters as an object', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset, 'words', 'w.txt')
   const parameters = { depth: 3, deep: { list: [1, null] } }
@@ -55,7 +55,7 @@ test('a run on a file has its parameters as an object', async t => {
   })
 })
 
-test('a run on a dataset has them as text', async t => {
+test('a job for a dataset has its parameters as a string', async t => {
   const dataset = await newDataset(ann.call, { name: 'Leaves' })
   const { message, target } = await asked('datasets', dataset, { extractor: 'm.any', parameters: { depth: 3 } })
   t.deepEqual(target, { kind: 'dataset', id: dataset })
@@ -67,7 +67,7 @@ test('a run on a dataset has them as text', async t => {
   t.like(await refusal(ask('datasets', unknownId, { extractor: 'm.any' })), { status: 404 })
 })
 
-test('a file whose upload is not done is refused in the words of v1', async t => {
+test('an extraction of a file that is not ready gets 409 with the message of v1', async t => {
   await bus.introduce(extractorInfo('m.any'))
   const file = await newFile()
   await ok(admin(`/api/files/${file}/archive?superAdmin=true`, { method: 'POST' }))
@@ -76,7 +76,7 @@ test('a file whose upload is not done is refused in the words of v1', async t =>
   t.like(await answer.json(), { status: 'error', msg: 'File is not ready. Please wait and try again.' })
 })
 
-test('several files of a dataset are requested at once, without those that are not ready or lie elsewhere', async t => {
+test('one request submits several files of a dataset, skipping those that are not ready or not in it', async t => {
   const dataset = await newDataset(ann.call)
   const files = await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(name => upload(ann.call, dataset, 'x', name)))
   await ok(admin(`/api/files/${files[2]}/archive?superAdmin=true`, { method: 'POST' }))
@@ -95,14 +95,14 @@ test('several files of a dataset are requested at once, without those that are n
   t.like(await refusal(ann.call(path.replace(dataset, unknownId), { method: 'POST', json })), { status: 404 })
 })
 
-test('a private extractor runs for those it was given to, under the name of its queue', async t => {
+test('a private extractor is available to its owner only, under the name of its queue', async t => {
   await bus.introduce(extractorInfo('m.secret', { unique_key: 'k1', process: { file: ['*/*'] } }), ann.email)
   const file = await newFile()
   const job = await asked('files', file, { extractor: 'private.k1.m.secret' })
   const shown = await Promise.all(
     ['', '/pending'].map(more => ann.call(`/api/files/${file}/extractions${more}`).then(answer => answer.text())),
   )
-  t.false(shown.join().includes('k1'), 'the key is not for everybody who sees the file')
+  t.false(shown.join().includes('k1'), 'the key is hidden from viewers of the file')
   t.true(shown.every(text => text.includes('m.secret')))
   t.like(job, { queue: 'private.k1.m.secret', message: { routing_key: 'extractors.private.k1.m.secret' } })
   await bus.tell(job, 'StatusMessage.done: Done processing.', { extractor: 'm.secret' })
@@ -117,7 +117,7 @@ test('a private extractor runs for those it was given to, under the name of its 
   t.is(bus.to('private.k1.m.secret').length, 1)
 })
 
-test('a run goes from SUBMITTED through what the extractor says to DONE', async t => {
+test('a run goes from SUBMITTED through the statuses of the extractor to DONE', async t => {
   const file = await newFile()
   const job = await asked('files', file)
   t.deepEqual(await statusOf(file), { 'm.any': 'SUBMITTED', Status: 'Processing' })
@@ -136,7 +136,7 @@ test('a run goes from SUBMITTED through what the extractor says to DONE', async 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'false' })
 })
 
-test('status messages that arrive at once, twice and in any order leave every line once, and one end', async t => {
+test('concurrent, duplicate and reordered status messages yield each line once and one final status', async t => {
   const file = await newFile()
   const job = await asked('files', file)
   const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n))
@@ -186,7 +186,7 @@ test('the status of a file without runs shows whether an extractor exists', asyn
   t.is((await ann.call('/api/extractions/nonsense/status')).status, 404)
 })
 
-test('a cancelled run is shown as such; one that an extractor has started cannot be cancelled', async t => {
+test('a cancelled run is reported as such; a run that has started cannot be cancelled', async t => {
   const file = await newFile()
   const cancel = (id: string, json: unknown = { extractor: 'm.any' }, call = ann.call) =>
     call(`/api/files/${file}/extractions/${id}`, { method: 'DELETE', json })
@@ -214,7 +214,7 @@ test('a cancelled run is shown as such; one that an extractor has started cannot
   t.like(await refusal(ann.call(path.replace(dataset, file), { method: 'DELETE', json: { extractor: 'm.any' } })), { status: 404 })
 })
 
-test.serial('a cancelled run does not hide that an earlier one of its extractor still waits', async t => {
+test.serial('a cancelled run does not hide that an earlier run of the same extractor is still waiting', async t => {
   const file = await newFile()
   await asked('files', file)
   const later = await asked('files', file)
@@ -223,7 +223,7 @@ test.serial('a cancelled run does not hide that an earlier one of its extractor 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test('of two runs of an extractor the last report determines the status', async t => {
+test('of two runs of an extractor, the latest status message determines the status', async t => {
   const file = await newFile()
   const [earlier, later] = [await asked('files', file), await asked('files', file)]
   await bus.tell(earlier, 'StatusMessage.start: Started')
@@ -241,7 +241,7 @@ test('of two runs of an extractor the last report determines the status', async 
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: Broken', Status: 'Done' })
 })
 
-test('at most a hundred runs are listed, and jobs that are not done beside them', async t => {
+test('at most 100 runs are listed; unfinished jobs are listed separately', async t => {
   const file = await newFile()
   for (let n = 0; n < 101; n++) await asked('files', file)
   t.is((await runsOf(file)).length, 100)
@@ -252,7 +252,7 @@ test('at most a hundred runs are listed, and jobs that are not done beside them'
   t.like(await refusal(ann.call(`/api/files/${unknownId}/extractions/pending`)), { status: 404 })
 })
 
-test.serial('a job that cannot be published ends at once: its run does not wait for ever', async t => {
+test.serial('a run whose job cannot be published fails at once instead of waiting forever', async t => {
   const file = await newFile()
   bus.fault = new Unavailable('The store is unavailable')
   t.like(await refusal(ask('files', file, { extractor: 'm.any' })), { status: 503 })
@@ -260,7 +260,7 @@ test.serial('a job that cannot be published ends at once: its run does not wait 
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: The job could not be published.', Status: 'Done' })
 })
 
-test('of many files and datasets those are listed that are processed or failed, by the latest run of each extractor', async t => {
+test('processing and failed files and datasets are listed by the latest run of each extractor', async t => {
   const dataset = await newDataset(ann.call)
   const [working, failed, mended, done] = await Promise.all([1, 2, 3, 4].map(at => upload(ann.call, dataset, `words ${at}`, `${at}.txt`)))
   await server.drained()

@@ -40,7 +40,7 @@ const ends = async (t: ExecutionContext, link: Made) => {
   t.deepEqual(one, other)
 }
 
-test('a link ends with the key that it was made with; links of other keys go on', async t => {
+test('a link ends with the key that created it; links of other keys remain valid', async t => {
   const { person, file } = await owner('keys')
   const key = await newKey(server, person.email, person.password, 'name=second')
   const [first, second] = [await linkBy(person.call, file), await linkBy(server.as(key), file)]
@@ -50,7 +50,7 @@ test('a link ends with the key that it was made with; links of other keys go on'
   t.deepEqual(await opens(first), [true])
 })
 
-test('a link reaches no further than the key that it was made with, now', async t => {
+test('a link is limited to what the key that created it can currently access', async t => {
   const person = await somebody(server, 'held')
   const [space, other] = [await newSpace(person), await newSpace(person)]
   const dataset = await newDataset(person.call, { space: [space] })
@@ -65,7 +65,7 @@ test('a link reaches no further than the key that it was made with, now', async 
   t.deepEqual(await opens(free), [true])
 })
 
-test('a link ends with the session that it was made in', async t => {
+test('a link ends with the session that created it', async t => {
   const { person, file } = await owner('sessions')
   const cookies = [await signIn(server, person.email, person.password), await signIn(server, person.email, person.password)]
   const calls = cookies.map(cookie => byCookie(server, cookie))
@@ -76,7 +76,7 @@ test('a link ends with the session that it was made in', async t => {
   t.deepEqual(await opens(other), [true])
 })
 
-test('another password ends all links of an account, with revokeKeys and without', async t => {
+test('changing the password ends all links of an account, with or without revokeKeys', async t => {
   for (const revokeKeys of [true, false]) {
     const { person, file } = await owner('password')
     const link = await linkBy(person.call, file)
@@ -87,7 +87,7 @@ test('another password ends all links of an account, with revokeKeys and without
   }
 })
 
-test('a suspended account has no links, and gets none back', async t => {
+test('the links of a suspended account end and are not restored', async t => {
   const { person, file } = await owner('suspended')
   const link = await linkBy(person.call, file)
   t.is((await admin.post('/api/admin/users', { inactive: [person.id] })).status, 200)
@@ -98,7 +98,7 @@ test('a suspended account has no links, and gets none back', async t => {
   await ends(t, link)
 })
 
-test('users list and revoke their own links, and no others', async t => {
+test('users list and revoke only their own links', async t => {
   const { person, file } = await owner('lists')
   const [eve, links] = [await somebody(server, 'eve'), [await linkBy(person.call, file), await linkBy(person.call, file)] as const]
   const [one, two] = links
@@ -118,7 +118,7 @@ test('users list and revoke their own links, and no others', async t => {
   await ends(t, two)
 })
 
-test('a link says when it was used', async t => {
+test('the last use of a link is recorded', async t => {
   const { person, file } = await owner('used')
   const link = await linkBy(person.call, file)
   t.is((await server.as()(link.path, { method: 'HEAD' })).status, 200)
@@ -128,7 +128,7 @@ test('a link says when it was used', async t => {
   await until('the use to be recorded', async () => (await lastUsed()) !== null)
 })
 
-test('editors of a file see and revoke all links to it; a server admin those of a person', async t => {
+test('editors of a file list and revoke all links to it; a server admin those of a user', async t => {
   const { person } = await owner('maker')
   const [eve, space] = [await somebody(server, 'viewer'), await newSpace(person)]
   await letIn(person, space, 'Viewer', eve)
@@ -147,7 +147,7 @@ test('editors of a file see and revoke all links to it; a server admin those of 
   await ends(t, two)
 })
 
-test('a server admin makes links in superadmin mode, while they are one', async t => {
+test('a link created in superadmin mode ends when its creator is no longer a server admin', async t => {
   const { file } = await owner('other')
   const chief = await somebody(server, 'chief')
   await admin.post('/api/admin/users', { admin: [chief.id] })
@@ -157,7 +157,7 @@ test('a server admin makes links in superadmin mode, while they are one', async 
   await ends(t, link)
 })
 
-test.serial('links end after as many days as the settings say', async t => {
+test.serial('links expire after the configured number of days', async t => {
   const { person, file } = await owner('days')
   const link = await linkBy(person.call, file)
   clock.advance(3 * 86_400_000 - 60_000)
@@ -167,7 +167,7 @@ test.serial('links end after as many days as the settings say', async t => {
   t.deepEqual(await idsOf(person.get('/api/users/links')), [])
 })
 
-test('wrong links are throttled without harm to right ones', async t => {
+test('wrong links are throttled without affecting valid ones', async t => {
   const other = await bootForTest()
   t.teardown(() => other.stop())
   const person = await somebody(other, 'throttled')
@@ -177,7 +177,7 @@ test('wrong links are throttled without harm to right ones', async t => {
   const refused = await other.as()('/files/links/wrong20')
   t.is(refused.status, 429)
   t.regex(refused.headers.get('retry-after') ?? '', /^\d+$/)
-  t.is((await other.as()('/files/links/wrong0')).status, 404, 'counts once')
+  t.is((await other.as()('/files/links/wrong0')).status, 404, 'a repeated wrong link counts once')
   t.is((await other.as()(link.path)).status, 200)
   t.is((await other.as('a wrong key')('/api/me')).status, 401)
 })

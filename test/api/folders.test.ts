@@ -20,7 +20,7 @@ const upload = async (owner: Somebody, dataset: string, name: string, folder?: s
   return ((await answer.json()) as { id: string }).id
 }
 
-test('folders are made in a dataset and in each other', async t => {
+test('folders are created in a dataset and in each other', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const { status, body } = await newFolder(ann, dataset, 'Größe 観測')
@@ -36,7 +36,7 @@ test('folders are made in a dataset and in each other', async t => {
   ])
 })
 
-test('a name that is taken is shown with a number', async t => {
+test('a number is appended to a name that is already taken', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   for (let n = 0; n < 3; n++) t.is((await newFolder(ann, dataset, 'a')).status, 200)
@@ -48,7 +48,7 @@ test('a name that is taken is shown with a number', async t => {
   t.deepEqual(await pathsOf(ann, dataset), ['/a', '/a (1)', '/a (2)', '/c', '/c/a'])
 })
 
-test('folders of one name that are made at once are all shown under different names', async t => {
+test('concurrently created folders of the same name get distinct names', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const answers = await Promise.all(Array.from({ length: 20 }, () => newFolder(ann, dataset, 'same')))
@@ -57,7 +57,7 @@ test('folders of one name that are made at once are all shown under different na
   t.deepEqual(names.toSorted(), ['/same', ...Array.from({ length: 19 }, (_, n) => `/same (${n + 1})`)].toSorted())
 })
 
-test('a folder that is not well described is refused and not made', async t => {
+test('an invalid folder is refused and not created', async t => {
   const ann = await somebody(server)
   const [dataset, other] = [await newDataset(ann), await newDataset(ann)]
   const elsewhere = await idOf(newFolder(ann, other, 'elsewhere'))
@@ -78,7 +78,7 @@ test('a folder that is not well described is refused and not made', async t => {
   t.deepEqual(await pathsOf(ann, dataset), [])
 })
 
-test('folders nest a hundred deep and no deeper', async t => {
+test('folders nest at most 100 levels deep', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   let parent = dataset
@@ -87,7 +87,7 @@ test('folders nest a hundred deep and no deeper', async t => {
   t.is((await pathsOf(ann, dataset)).at(-1), '/d'.repeat(100))
 })
 
-test('only those who may add to a dataset see and make its folders', async t => {
+test('only callers who may add to a dataset list and create its folders', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
@@ -106,7 +106,7 @@ test('only those who may add to a dataset see and make its folders', async t => 
   t.is((await newFolder(bob, dataset, 'g')).status, 200)
 })
 
-test('a deleted folder takes everything below along, and nothing else', async t => {
+test('deleting a folder deletes everything below it and nothing else', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const top = await idOf(newFolder(ann, dataset, 'top'))
@@ -127,7 +127,7 @@ test('a deleted folder takes everything below along, and nothing else', async t 
   t.truthy(await server.get(Folders).get(beside))
 })
 
-test('a folder is reached only through its own dataset', async t => {
+test('a folder is accessible only through its own dataset', async t => {
   const ann = await somebody(server)
   const [dataset, other] = [await newDataset(ann), await newDataset(ann)]
   const folder = await idOf(newFolder(ann, dataset, 'f'))
@@ -143,7 +143,7 @@ test('a folder is reached only through its own dataset', async t => {
   t.is((await server.get(Folders).get(folder))?.name, 'f')
 })
 
-test('a deleted dataset takes its folders along', async t => {
+test('deleting a dataset deletes its folders', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const top = await idOf(newFolder(ann, dataset, 'top'))
@@ -155,7 +155,7 @@ test('a deleted dataset takes its folders along', async t => {
   for (const id of [top, inner]) t.is(await server.get(Folders).get(id), undefined)
 })
 
-test('the tree shows the hierarchy', async t => {
+test('the tree lists the children of each node', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const collection = await newCollection(ann, { space })

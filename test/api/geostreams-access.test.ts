@@ -29,7 +29,7 @@ test.after.always(() => server.stop())
 
 const texts = (...numbers: readonly number[]) => numbers.map(String)
 
-test('where geostreams are not public, callers see those of their spaces and their own, in lists, counts, by number and by search', async t => {
+test('if geostreams are not public, lists, counts, ids and search show callers only their own and those of their spaces', async t => {
   for (const path of ['sensors', 'streams', `sensors/${sensors.shared}`, `streams/${streams.shared}`, 'counts', 'config'])
     t.is((await nobody.get(`${G}/${path}`)).status, 401, path)
   const seen: readonly (readonly [Somebody, readonly number[], readonly number[], object])[] = [
@@ -56,7 +56,7 @@ test('where geostreams are not public, callers see those of their spaces and the
   await t.throwsAsync(server.get(Streams).chosen(caller, { sensor: sensors.own }), { message: /^Sensor not found/ })
 })
 
-test('searches, suggestions and facets follow a server that becomes private at once', async t => {
+test('making a server private applies to searches, suggestions and facets at once', async t => {
   const own = await bootForTest({ t, config: { access: { policy: { makeGeostreamsPublicReadable: false } } } })
   const [dan, eve] = [await somebody(own, 'Dan'), await somebody(own, 'Eve')]
   await newStream(dan, await newSensor(dan, { name: 'hidden', properties: { secretive: 'oak' } }))
@@ -97,7 +97,7 @@ test('former members of a space no longer see its streams, even before these are
   await ivy.remove(`${G}/sensors/${sensor}`)
 })
 
-test('rights on a sensor or a stream are explained by their numbers', async t => {
+test('rights on a sensor or stream are explained by its numeric id', async t => {
   const ask = (type: string, id: string | number, permission = 'AddGeoStream') =>
     bob.get(`/api/permissions/explain?permission=${permission}&type=${type}&id=${id}`)
   t.like((await ask('sensor', sensors.shared)).body as object, { verdict: 'no', resource: { type: 'sensor', id: String(sensors.shared) } })
@@ -109,7 +109,7 @@ test('rights on a sensor or a stream are explained by their numbers', async t =>
   for (const id of [sensors.own, 999_999, 'nonsense', sensorIdOf(sensors.shared)]) t.is((await ask('sensor', id)).status, 404, String(id))
 })
 
-test('an account that is ReadOnly, and a key that reaches less far, change nothing beyond that', async t => {
+test('ReadOnly accounts and limited keys are confined to their rights', async t => {
   const dan = await somebody(server, 'Dan')
   const space = await newSpace(dan)
   const [inside, outside] = [await newSensor(dan, { spaces: [space] }), await newSensor(dan)]
@@ -133,7 +133,7 @@ test('an account that is ReadOnly, and a key that reaches less far, change nothi
   t.is((await dan.remove(`${G}/sensors/${outside}`)).status, 403)
 })
 
-test('what is created during the deletion of its parent is deleted too', async t => {
+test('a resource created during the deletion of its parent is deleted too', async t => {
   const documents = server.get(DocumentStore)
   const eve = await somebody(server, 'Eve')
   const space = await newSpace(eve)
@@ -147,7 +147,7 @@ test('what is created during the deletion of its parent is deleted too', async t
   await eve.remove(`/api/spaces/${space}`)
   await server.drained()
   const collections = await import('../../plugins/resources/geostreams/collections.ts')
-  // Created by a request that had checked before: the handlers of the deletion have ended.
+  // Simulates a request whose checks preceded the deletion; the handlers of the deletion have finished.
   const late = { ...record, id: streamIdOf(900_000) } as never
   await documents.commit({ insert: late, into: collections.streams }, [
     { type: 'stream.created', subject: { kind: 'stream', id: streamIdOf(900_000) }, data: { sensor: sensorIdOf(sensor) } },
@@ -162,7 +162,7 @@ test('what is created during the deletion of its parent is deleted too', async t
   await t.throwsAsync(documents.commit({ tombstone: streamIdOf(900_000), in: collections.streams }), { instanceOf: CommitConflict })
 })
 
-test('only a server admin empties everything, and that is in the audit log', async t => {
+test('only a server admin can drop all geostreams, which is recorded in the audit log', async t => {
   const other = await bootForTest({ t })
   const [fay, boss] = [await somebody(other, 'Fay'), callsOf(other.as(other.admin.key))]
   for (let sensor = 0; sensor < 5; sensor += 1) {
@@ -182,7 +182,7 @@ test('only a server admin empties everything, and that is in the audit log', asy
   t.deepEqual((await boss.remove(`${G}/dropall`)).body, { status: 'ok' })
 })
 
-test('settings bring back what Clowder 1.x did: everybody adds, and Points of streams begin with the latitude', async t => {
+test('settings restore the behaviour of Clowder 1.x: everyone may add, and Points of streams start with the latitude', async t => {
   const geostreams = { anybodyMayAdd: true, latitudeFirst: true, userAgreement: 'Be kind' }
   const old = await bootForTest({ t, config: { resources: { geostreams } } })
   const [gus, hal] = [await somebody(old, 'Gus'), await somebody(old, 'Hal')]

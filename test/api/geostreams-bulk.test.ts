@@ -11,7 +11,7 @@ import { newKey } from '../support/people.ts'
 import { letIn, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
-/** A store whose next calls can be made to fail, or to wait. */
+/** A store whose next calls can be made to fail or wait. */
 class FaultyStore extends MemoryGeoStore {
   faults: Error[] = []
   before: (() => Promise<void>) | undefined
@@ -72,20 +72,20 @@ const send = async (body: string | Uint8Array | ReadableStream, type = 'applicat
 const ndjson = (...lines: readonly unknown[]): string =>
   lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
 
-test('datapoints with one stream beside them all go in, and their count is the answer', async t => {
+test('datapoints sent with one stream_id are all stored, and the response is their count', async t => {
   const own = await stream()
   for (const stream_id of [String(own), own]) {
     const { status, body } = await ann.post(bulk, { datapoints: points(600), stream_id })
     t.deepEqual([status, body], [200, 600])
   }
   t.is(await countOf(own), 1200)
-  // Some clients begin texts with a byte order mark.
+  // Some clients start the body with a byte order mark.
   const marked = `\ufeff${JSON.stringify({ datapoints: points(2), stream_id: String(own) })}`
   t.deepEqual((await send(marked, 'application/json')).body as number, 2)
   t.deepEqual((await ann.post(bulk, { stream_id: String(own), datapoints: [] })).body, 0)
 })
 
-test('an array of datapoints may be of several streams, and each stream gets an event for its own', async t => {
+test('an array may contain datapoints of several streams; the parameters of each stream are updated', async t => {
   const [one, other] = [await stream(), await stream()]
   const mixed = [...points(3, { stream_id: String(one) }), ...points(2, { stream_id: other, properties: { depth: 1, site: 'A' } })]
   const { status, body } = await ann.post(bulk, mixed)
@@ -96,7 +96,7 @@ test('an array of datapoints may be of several streams, and each stream gets an 
   t.deepEqual(records.get(streamIdOf(other))?.parameters.toSorted(), ['depth', 'site'])
 })
 
-test('lines of JSON go in: with CRLF, blank lines, a mark at the beginning and no newline at the end', async t => {
+test('NDJSON may have CRLF, blank lines, a byte order mark and no newline at the end', async t => {
   const own = await stream()
   const lines = points(3, { stream_id: own }).map(each => JSON.stringify(each))
   for (const type of ['application/x-ndjson', 'application/ndjson; charset=utf-8', 'application/jsonl']) {
@@ -113,29 +113,29 @@ const withProperties = (text: string): string =>
 const badLines: readonly (readonly [title: string, line: string | Buffer, field: string | undefined])[] = [
   ['no JSON', '{"start_time":', undefined],
   ['a list', '[1]', undefined],
-  ['a text', '"point"', undefined],
+  ['a string', '"point"', undefined],
   ['null', 'null', undefined],
   ['not a number', withProperties('{"n":NaN}'), undefined],
   ['infinity', withProperties('{"n":-Infinity}'), undefined],
-  ['a number beyond all', withProperties('{"n":1e999}'), 'properties'],
-  ['one name twice', withProperties('{"n":1,"n":2}'), undefined],
-  ['one name twice, deeply and spelt otherwise', withProperties('{"x":[{"n":1,"\\u006e":2}]}'), undefined],
-  ['a prototype', withProperties('{"__proto__":{"x":1}}'), undefined],
-  ['a constructor, deeply', withProperties('{"a":[{"constructor":1}]}'), undefined],
+  ['a number out of range', withProperties('{"n":1e999}'), 'properties'],
+  ['a duplicate name', withProperties('{"n":1,"n":2}'), undefined],
+  ['a duplicate name, nested and escaped', withProperties('{"x":[{"n":1,"\\u006e":2}]}'), undefined],
+  ['a __proto__ member', withProperties('{"__proto__":{"x":1}}'), undefined],
+  ['a nested constructor member', withProperties('{"a":[{"constructor":1}]}'), undefined],
   ['65 levels', withProperties(deep(65)), undefined],
-  ['half a character', withProperties('{"a":"\\ud800"}'), 'properties'],
-  ['half a character in a name', withProperties('{"\\udc00":1}'), 'properties'],
+  ['an unpaired surrogate', withProperties('{"a":"\\ud800"}'), 'properties'],
+  ['an unpaired surrogate in a name', withProperties('{"\\udc00":1}'), 'properties'],
   ['a null character', withProperties('{"a":"\\u0000"}'), 'properties'],
-  ['other bytes than UTF-8', Buffer.from(withProperties('{"a":"\xe9"}'), 'latin1'), undefined],
+  ['invalid UTF-8', Buffer.from(withProperties('{"a":"\xe9"}'), 'latin1'), undefined],
   ['a latitude beyond 90', JSON.stringify(point(1, { geometry: pointAt(40, -88.5 - 10) })), 'geometry.coordinates'],
-  ['an unknown type of geometry', JSON.stringify(point(1, { geometry: { type: 'Sphere', coordinates: [1, 2] } })), 'geometry'],
+  ['an unknown geometry type', JSON.stringify(point(1, { geometry: { type: 'Sphere', coordinates: [1, 2] } })), 'geometry'],
   ['no geometry', JSON.stringify(point(1, { geometry: null })), 'geometry'],
   ['no properties', JSON.stringify(point(1, { properties: undefined })), 'properties'],
-  ['properties of too many characters', withProperties(`{"a":"${'x'.repeat(70_000)}"}`), 'properties'],
-  ['a start that is none', JSON.stringify(point(1, { start_time: '2020-01-01T00:00:' })), 'start_time'],
+  ['properties that are too long', withProperties(`{"a":"${'x'.repeat(70_000)}"}`), 'properties'],
+  ['an invalid start', JSON.stringify(point(1, { start_time: '2020-01-01T00:00:' })), 'start_time'],
   ['an end before its start', JSON.stringify(point(5, { end_time: at(4) })), 'end_time'],
   ['no type', JSON.stringify(point(1, { type: undefined })), 'type'],
-  ['a stream that is not there', JSON.stringify(point(1, { stream_id: '88888888' })), 'stream_id'],
+  ['an unknown stream', JSON.stringify(point(1, { stream_id: '88888888' })), 'stream_id'],
   ['a stream that is SQL', JSON.stringify(point(1, { stream_id: "1' OR '1'='1" })), 'stream_id'],
 ]
 
@@ -143,7 +143,7 @@ const joinBytes = (lines: readonly (string | Buffer)[]): Buffer =>
   Buffer.concat(lines.flatMap(line => [Buffer.from(line), Buffer.from('\n')]))
 
 for (const [title, line, field] of badLines)
-  test(`a line that has ${title} is refused by its number, and the others go in`, async t => {
+  test(`a line with ${title} is reported by line number, and the others are stored`, async t => {
     const own = await stream()
     const good = JSON.stringify(point(1))
     const { status, body } = await send(joinBytes([good, line, good]), undefined, `?stream_id=${own}`)
@@ -159,11 +159,11 @@ for (const [title, line, field] of badLines)
       'application/json',
     )
     if (title === 'no JSON') t.is(array.status, 400)
-    else if (title !== 'a stream that is not there' && title !== 'a stream that is SQL')
+    else if (title !== 'an unknown stream' && title !== 'a stream that is SQL')
       t.like([array.status, array.body], [207, { inserted: 1, refused: 1 }])
   })
 
-test('JSON that is neither an object nor an array is refused with what it must be', async t => {
+test('JSON that is neither an object nor an array is refused with the expected type', async t => {
   for (const body of [7, 'x']) {
     const answer = await ann.post('/api/geostreams/datapoints/bulk', body)
     t.is(answer.status, 400)
@@ -171,7 +171,7 @@ test('JSON that is neither an object nor an array is refused with what it must b
   }
 })
 
-test('when nothing is left the answer is 400 with the same report, and the message says why', async t => {
+test('if all datapoints are invalid, the response is 400 with the same report', async t => {
   const own = await stream()
   const bad = points(1500, { start_time: 'yesterday' })
   const { status, body } = await send(ndjson(...bad), undefined, `?stream_id=${own}`)
@@ -191,27 +191,27 @@ test('a latitude that looks swapped is reported', async t => {
 
 for (const [title, body] of [
   ['no JSON', '{"datapoints":[{]'],
-  ['an end that is missing', '[{"a":1}'],
-  ['a comma too many', '[{"a":1},]'],
-  ['something after it', '[] []'],
+  ['no closing bracket', '[{"a":1}'],
+  ['a trailing comma', '[{"a":1},]'],
+  ['trailing data', '[] []'],
   ['no datapoints', '{"stream_id":"1"}'],
-  ['datapoints that are no list', '{"datapoints":{},"stream_id":"1"}'],
-  ['datapoints twice', '{"datapoints":[],"datapoints":[],"stream_id":"1"}'],
-  ['a text', '"x"'],
-  ['nothing', ''],
-  ['a stream that is none', '{"datapoints":[],"stream_id":"x"}'],
-  ['other bytes than UTF-8', Buffer.from('[{"é":1}]', 'latin1')],
+  ['datapoints that are not a list', '{"datapoints":{},"stream_id":"1"}'],
+  ['duplicate datapoints', '{"datapoints":[],"datapoints":[],"stream_id":"1"}'],
+  ['only a string', '"x"'],
+  ['no content', ''],
+  ['an invalid stream_id', '{"datapoints":[],"stream_id":"x"}'],
+  ['invalid UTF-8', Buffer.from('[{"é":1}]', 'latin1')],
 ] as const)
-  test(`a body of JSON that has ${title} is refused as a whole`, async t => {
+  test(`a JSON body with ${title} is refused as a whole`, async t => {
     t.is((await send(body, 'application/json')).status, 400)
   })
 
-test('only bodies that we read are read', async t => {
+test('unsupported content types and charsets get 415', async t => {
   t.is((await send('x', 'text/csv')).status, 415)
   t.is((await send('[]', 'application/json; charset=latin1')).status, 415)
 })
 
-test('too much JSON is refused, which says how more can be sent', async t => {
+test('too large a JSON body gets 413, with a hint at NDJSON', async t => {
   const many = await send(`[${'1,'.repeat(20_000)}1]`, 'application/json')
   t.is(many.status, 413)
   t.regex(JSON.stringify(many.body), /x-ndjson/)
@@ -219,7 +219,7 @@ test('too much JSON is refused, which says how more can be sent', async t => {
   t.is(large.status, 413)
 })
 
-test('a line of more than 1 MiB is refused alone', async t => {
+test('a line of more than 1 MiB is refused and the others are stored', async t => {
   const own = await stream()
   const long = withProperties(`{"a":"${'x'.repeat(3 * 1024 * 1024)}"}`)
   const { status, body } = await send(ndjson(point(1), long, point(2)), undefined, `?stream_id=${own}`)
@@ -228,7 +228,7 @@ test('a line of more than 1 MiB is refused alone', async t => {
   t.like([last.status, last.body.inserted, last.body.lines[0]?.line], [207, 1, 2])
 })
 
-test('who may not add is refused before anything is read, and line by line where lines name streams', async t => {
+test('callers who may not add are refused before the body is read, or per line if lines name streams', async t => {
   const own = await stream()
   const body = { datapoints: points(2), stream_id: own }
   t.is((await callsOf(server.as()).post(bulk, body)).status, 401)
@@ -243,7 +243,7 @@ test('who may not add is refused before anything is read, and line by line where
   t.is(await countOf(own), 0)
 })
 
-test('a key that is held to a space adds to what is in it', async t => {
+test('a key limited to a space adds only to streams in it', async t => {
   const space = await newSpace(ann)
   const editor = await somebody(server, 'editor')
   await letIn(ann, space, 'Editor', editor)
@@ -257,7 +257,7 @@ test('a key that is held to a space adds to what is in it', async t => {
   t.is((await send(ndjson(point(1)), undefined, `?stream_id=${inside}`, editor.key)).status, 200)
 })
 
-test.serial('a store that is unavailable answers 503 and leaves nothing of the batch; what went before stays and is reported', async t => {
+test.serial('an unavailable store gets 503 and stores nothing of the batch; earlier batches are kept and reported', async t => {
   const own = await stream()
   store.faults = [new Unavailable('away')]
   const first = await ann.post(bulk, { datapoints: points(10), stream_id: own })
@@ -277,7 +277,7 @@ test.serial('a store that is unavailable answers 503 and leaves nothing of the b
   t.deepEqual((await server.get(Streams).get(streamIdOf(own)))?.parameters, ['n'])
 })
 
-test.serial('what a store that stays away may have of a batch that was refused goes when it is back', async t => {
+test.serial('datapoints of a refused batch that could not be rolled back are removed when the store is available again', async t => {
   const [own, other] = [await stream(), await stream()]
   store.faults = [new Unavailable('away')]
   store.removalFaults = [new Unavailable('away'), new Unavailable('still away')]
@@ -289,7 +289,7 @@ test.serial('what a store that stays away may have of a batch that was refused g
   t.deepEqual(store.removalFaults, [])
 })
 
-test.serial('when the stream goes while its datapoints come, they go too and are refused', async t => {
+test.serial('datapoints of a stream that is deleted during the upload are refused and not stored', async t => {
   const own = await stream()
   store.before = async () => {
     store.before = undefined
@@ -312,7 +312,7 @@ test.serial('when the stream goes while its datapoints come, they go too and are
   t.is(await countOf(own), 0)
 })
 
-test('of a body that breaks off, complete lines stay and the half one does not', async t => {
+test('of a truncated body, complete lines are stored and the incomplete one is not', async t => {
   const own = await stream()
   const sending = request(`${server.url}${bulk}?stream_id=${own}`, {
     method: 'POST',
@@ -320,15 +320,15 @@ test('of a body that breaks off, complete lines stay and the half one does not',
   })
   const ended = once(sending, 'error').catch(() => undefined)
   sending.write(`${ndjson(...points(1200))}\n${JSON.stringify(point(1))}`)
-  await until('the first batch to be there', async () => (await countOf(own)) >= 1000)
+  await until('the first batch to be stored', async () => (await countOf(own)) >= 1000)
   sending.destroy()
   await ended
-  await until('all complete lines to be there', async () => (await countOf(own)) === 1200)
-  await until('the stream to know', async () => (await server.get(Streams).get(streamIdOf(own)))?.parameters.length === 1)
+  await until('all complete lines to be stored', async () => (await countOf(own)) === 1200)
+  await until('the parameters to be recorded', async () => (await server.get(Streams).get(streamIdOf(own)))?.parameters.length === 1)
   t.is(await countOf(own), 1200)
 })
 
-test('lines come as slowly as they like, and in pieces that no line fits into', async t => {
+test('a body may arrive byte by byte', async t => {
   const own = await stream()
   const text = ndjson(...points(4))
   async function* pieces() {
@@ -341,7 +341,7 @@ test('lines come as slowly as they like, and in pieces that no line fits into', 
   t.deepEqual([status, body as number], [200, 4])
 })
 
-test.serial('a long stream of lines emits events as it arrives, and never in memory as a whole', async t => {
+test.serial('a long body is stored in batches, one at a time, as it arrives', async t => {
   const own = await stream()
   const count = 60_000
   async function* lines() {

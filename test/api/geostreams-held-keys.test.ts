@@ -6,7 +6,7 @@ import { newKey } from '../support/people.ts'
 import { newSpace, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
-// All callers may read geostreams here, and responses are cached: a key limited to a space still sees only that space.
+// All callers may read geostreams here and responses are cached; a key limited to a space must still see only that space.
 const server = await bootForTest({ config: { resources: { geostreams: { cacheMaxMiB: 8 } } } })
 
 const ann = await somebody(server, 'ann')
@@ -35,7 +35,7 @@ const wide = [
 
 test.after.always(() => server.stop())
 
-test('everywhere it finds what is in its space and nothing else, also of answers that are kept', async t => {
+test('a key limited to a space finds only what is in it, including cached responses', async t => {
   // The first request fills the cache.
   for (const path of wide) t.is((await ann.get(path)).status, 200, path)
   for (const path of wide) {
@@ -49,7 +49,7 @@ test('everywhere it finds what is in its space and nothing else, also of answers
   t.deepEqual((await held.get(`${g}/datapoints?onlyCount=true`)).body, { datapointsLength: 1 })
 })
 
-test('what is elsewhere is not there for it, by any number', async t => {
+test('a key limited to a space gets 404 for the numbers of other sensors and streams', async t => {
   const { sensor, stream } = there
   const paths = [`${g}/sensors/${sensor}`, `${g}/sensors/${sensor}/stats`, `${g}/sensors/${sensor}/streams`, `${g}/streams/${stream}`]
   const asked = [
@@ -74,7 +74,7 @@ test('what is elsewhere is not there for it, by any number', async t => {
   )
   t.is((await ann.get(`${g}/datapoints/bin/day/1`)).status, 200)
   const keys = await until(
-    'an answer that is kept',
+    'a response to be cached',
     async () => Object.keys(((await ann.get(`${g}/cache`)).body as { files: object }).files),
     found => found.length > 0,
   )

@@ -24,7 +24,7 @@ const reading = (stream: number, startMs: number, endMs: number | null = startMs
 }
 const found = (caller: Calls, query: string) => idsOf(caller.get(`${G}/streams?${query}`))
 
-test('a stream is made, and shown by itself and in lists in the same shape', async t => {
+test('a created stream is returned in the same shape by id and in lists', async t => {
   const sensor = await newSensor(ann)
   const properties = { unit: 'mg/l', nested: { a: [1] } }
   const body = { name: 'Nitrate', type: 'Feature', geometry: pointAt(-88, 40, 1), properties, sensor_id: String(sensor) }
@@ -38,7 +38,7 @@ test('a stream is made, and shown by itself and in lists in the same shape', asy
   t.is((await ann.post(`${G}/streams`, { ...body, sensor_id: sensor })).status, 200)
 })
 
-test('the summary of its readings is always current', async t => {
+test('the summary of the readings of a stream is always current', async t => {
   const stream = await newStream(ann, await newSensor(ann), { name: 'told' })
   await geo.insert([reading(stream, Date.UTC(2017, 0, 1)), reading(stream, Date.UTC(2016, 5, 1, 0, 0, 0, 999), null)])
   const told = { start_time: '2016-06-01T00:00:00Z', end_time: '2017-01-01T00:00:00Z', params: ['ph'] }
@@ -46,7 +46,7 @@ test('the summary of its readings is always current', async t => {
   t.like((await nobody.get(`${G}/streams?stream_name=told`)).body as object, [told])
 })
 
-test('a stream that is not well described is refused and not made', async t => {
+test('an invalid stream is refused and not created', async t => {
   const sensor = await newSensor(ann)
   const right = { name: 'not made', type: 'Feature', geometry: pointAt(1, 2), properties: {}, sensor_id: String(sensor) }
   const wrong = [
@@ -67,12 +67,12 @@ test('a stream that is not well described is refused and not made', async t => {
   t.deepEqual((await admin.get(`${G}/streams?stream_name=not%20made`)).body, noData)
 })
 
-test('a search without results reports that, and other results are listed by name', async t => {
+test('a search without results reports that; results are sorted by name', async t => {
   const sensor = await newSensor(ann)
   const geometry = pointAt(33, -33)
   for (const query of ['stream_name=nowhere', 'geocode=-33,33,1', 'geocode=-33,33,1&limit=3']) {
     t.deepEqual((await nobody.get(`${G}/streams?${query}`)).body, noData, query)
-    // The path that pyclowder uses, and the response that it takes for nothing found.
+    // The path that pyclowder uses, and the response that it interprets as no results.
     t.deepEqual((await nobody.get(`${G}/stream?${query}`)).body, [], query)
   }
   const two = await newStream(ann, sensor, { name: 'two', geometry })
@@ -84,7 +84,7 @@ test('a search without results reports that, and other results are listed by nam
   t.deepEqual(await found(nobody, `geocode=0,0,1&geojson=${encodeURIComponent(JSON.stringify(polygon))}`), [one, two].map(String))
 })
 
-test('unknown and malformed numbers are answered alike by every route of a stream', async t => {
+test('unknown and malformed ids get the same response from every route of a stream', async t => {
   const expected = await refusal(await ann.call(`${G}/streams/${unknown}`))
   t.is(expected['httpStatus'], 404)
   for (const id of [`${unknown}`, '0', '-1', '1.5', '007', 'nonsense', 'f'.repeat(24), '99999999999999999999']) {
@@ -95,7 +95,7 @@ test('unknown and malformed numbers are answered alike by every route of a strea
   }
 })
 
-test('a stream is changed by its properties alone, and deleted with its readings, with the right on its sensor', async t => {
+test('with the permission on its sensor, the properties of a stream can be changed and it is deleted with its readings', async t => {
   const stream = await newStream(ann, await newSensor(ann), { properties: { a: 1, b: 1 } })
   t.like((await ann.put(`${G}/streams/${stream}`, { b: 2, c: [3] })).body as object, { id: stream, properties: { a: 1, b: 2, c: [3] } })
   t.is((await ann.put(`${G}/streams/${stream}`, [1])).status, 400)
@@ -119,7 +119,7 @@ test('a stream is changed by its properties alone, and deleted with its readings
   t.is((await geo.statistics([stream])).size, 0)
 })
 
-test('the updates of everything are for whoever may add streams, and nothing is written', async t => {
+test('callers who may add streams can request updates of all sensors and streams, which write nothing', async t => {
   for (const path of [`${G}/sensors/update`, `${G}/streams/update`]) {
     t.is((await nobody.get(path)).status, 401)
     for (const who of [ann, admin]) t.deepEqual((await who.get(path)).body, { status: 'updated' })
@@ -133,7 +133,7 @@ const callerOf = async (id: string): Promise<Caller> => {
   return users.callerOf(user)
 }
 
-test('streams are chosen by number, sensor and source', async t => {
+test('streams are selected by id, sensor and source', async t => {
   const sensors = [
     await newSensor(ann, { properties: { type: { id: 'choice' } } }),
     await newSensor(ann, { properties: { type: { id: 'choice' } } }),
@@ -161,7 +161,7 @@ test('streams are chosen by number, sensor and source', async t => {
   await t.throwsAsync(chosen({ sensor: unknown }), { instanceOf: NotFound })
 })
 
-test('a list is by age where that is requested, in either direction, also in an area', async t => {
+test('streams can be listed by age, in either direction, also within an area', async t => {
   const sensor = await newSensor(ann)
   const made: number[] = []
   for (const name of ['z', 'y', 'x']) made.push(await newStream(ann, sensor, { name, geometry: pointAt(-120, -77) }))

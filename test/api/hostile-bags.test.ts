@@ -20,7 +20,7 @@ const entries = (files: Files): ZipEntry[] =>
   Object.entries(files).map(([name, bytes]) => ({ name, bytes: Buffer.from(bytes as Uint8Array) }))
 const good = bagFiles({ 'a.txt': 'a', 'b.txt': 'b' })
 const goodZip = zipOf(good)
-/** A valid bag with an additional unlisted entry, so that only this entry can be the reason for a refusal. */
+/** A valid bag with an additional unlisted entry, so that only this entry can cause a refusal. */
 const withEntry = (name: string, fields: ZipEntry['fields'] = {}, bytes: Uint8Array = Buffer.from('x')): Buffer =>
   zip([...entries(good), { name, bytes, ...(fields ? { fields } : {}) }])
 const without = (name: string): Files => Object.fromEntries(Object.entries(good).filter(([path]) => path !== name))
@@ -39,11 +39,11 @@ const huge = (megabytes: number): Buffer => Buffer.alloc(megabytes << 20)
 const nested = (depth: number): string => `${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}`
 
 const hostile: readonly (readonly [string, () => Buffer, RegExp])[] = [
-  ['no ZIP', () => Buffer.from('nothing like it'), /ot a ZIP archive/],
+  ['not a ZIP', () => Buffer.from('nothing like it'), /ot a ZIP archive/],
   ['nothing', () => Buffer.alloc(0), /ot a ZIP archive/],
   ['half a ZIP', () => goodZip.subarray(0, goodZip.length >> 1), /ot a ZIP archive/],
-  ['a ZIP that is no bag', () => zipOf({ 'a.txt': 'a' }), /Not a bag: bagit\.txt is missing/],
-  ['a path that climbs out', () => withEntry('data/../../etc/passwd'), /"data\/\.\.\/\.\.\/etc\/passwd" leads out/],
+  ['a ZIP without a bag', () => zipOf({ 'a.txt': 'a' }), /Not a bag: bagit\.txt is missing/],
+  ['a path that leads out', () => withEntry('data/../../etc/passwd'), /"data\/\.\.\/\.\.\/etc\/passwd" leads out/],
   ['a path from the root', () => withEntry('/etc/passwd'), /"\/etc\/passwd" has an absolute path/],
   ['a path with a drive', () => withEntry('C:/windows/x'), /"C:\/windows\/x" has an absolute path/],
   ['a path with backslashes', () => withEntry('data\\..\\x'), /has a backslash/],
@@ -53,9 +53,9 @@ const hostile: readonly (readonly [string, () => Buffer, RegExp])[] = [
   ['a device', () => withEntry('data/null', { unixMode: 0o020666 }), /"data\/null" is a link or a device/],
   ['a folder that is a file', () => withEntry('data/dir', { unixMode: 0o040755 }), /is a folder by its type/],
   ['a folder with bytes', () => withEntry('data/dir/', { unixMode: 0o040755 }), /is a folder with bytes/],
-  ['two entries of one name', () => withEntry('data/a.txt'), /"data\/a\.txt" occurs twice/],
-  ['two entries whose names mean one path', () => withEntry('data//a.txt'), /occurs twice/],
-  ['a file that is a folder', () => withEntry('data/a.txt/b'), /"data\/a\.txt" is a file, and a folder/],
+  ['two entries with the same name', () => withEntry('data/a.txt'), /"data\/a\.txt" occurs twice/],
+  ['two entries with the same path', () => withEntry('data//a.txt'), /occurs twice/],
+  ['a file that is also a folder', () => withEntry('data/a.txt/b'), /"data\/a\.txt" is a file, and a folder/],
   ['encryption', () => withEntry('data/secret', { flags: 1 }), /"data\/secret" is encrypted/],
   ['a bomb in one entry', () => withEntry('data/bomb', {}, huge(101)), /"data\/bomb" would unpack to more than 100 times/],
   ['a claim of 4 GB', () => withEntry('data/bomb', { sizeBytes: 0xfffffff0 }), /would unpack to more than 100 times/],
@@ -68,29 +68,29 @@ const hostile: readonly (readonly [string, () => Buffer, RegExp])[] = [
     /which is not in the bag|cannot be read|not in a manifest/,
   ],
   [
-    'bytes that are not those of the manifest',
+    'bytes that differ from the manifest',
     () => zipOf({ ...good, 'data/a.txt': 'X' }),
     /sha256 of "data\/a\.txt" is .* but its manifest has /,
   ],
-  ['a file that is missing', () => zipOf(without('data/a.txt')), /lists "data\/a\.txt", which is not in the bag/],
+  ['a missing file', () => zipOf(without('data/a.txt')), /lists "data\/a\.txt", which is not in the bag/],
   [
     'a file that is not in a manifest',
     () => zipOf({ ...good, 'data/extra.txt': 'x' }),
     /"data\/extra\.txt" is in the payload but not in a manifest/,
   ],
   ['no manifest', () => zipOf(without('manifest-sha256.txt')), /no manifest|not in the bag/],
-  ['a manifest of nonsense', () => tagged({ 'manifest-sha256.txt': 'nonsense' }), /"nonsense" is not a digest and a path/],
+  ['a malformed manifest', () => tagged({ 'manifest-sha256.txt': 'nonsense' }), /"nonsense" is not a digest and a path/],
   ['a manifest that leads out', () => tagged({ 'manifest-sha256.txt': `${'0'.repeat(64)}  ../../etc/passwd` }), /which is not in the bag/],
   [
-    'a payload that is miscounted',
+    'a wrong Payload-Oxum',
     () => tagged({ 'bag-info.txt': 'Payload-Oxum: 2.1' }),
     /Payload-Oxum is "2\.1", but the payload is 1\.1/,
   ],
-  ['a tag file that was changed', () => zipOf({ ...good, 'bag-info.txt': 'Payload-Oxum: 2.2\nX: y' }), /sha256 of "bag-info\.txt"/],
+  ['a changed tag file', () => zipOf({ ...good, 'bag-info.txt': 'Payload-Oxum: 2.2\nX: y' }), /sha256 of "bag-info\.txt"/],
   ['files to be fetched', () => tagged({ 'fetch.txt': 'http://169.254.169.254/ - data/x' }), /fetch\.txt is not supported/],
-  ['a version that is none', () => tagged({ 'bagit.txt': 'BagIt-Version: new\n' }), /BagIt-Version is missing/],
+  ['an invalid version', () => tagged({ 'bagit.txt': 'BagIt-Version: new\n' }), /BagIt-Version is missing/],
   [
-    'an encoding that is none',
+    'an unknown encoding',
     () => tagged({ 'bagit.txt': 'BagIt-Version: 1.0\nTag-File-Character-Encoding: Klingon\n' }),
     /unknown encoding "Klingon"/,
   ],
@@ -99,29 +99,29 @@ const hostile: readonly (readonly [string, () => Buffer, RegExp])[] = [
   ['files outside the bag', () => zipOf({ ...prefixed('one/'), 'other.txt': 'x' }), /"other\.txt" is outside of the bag/],
   ['a DTD', () => tagged({ 'metadata/datacite.xml': '<!DOCTYPE r SYSTEM "file:///etc/passwd"><r/>' }), /datacite\.xml is invalid: .*DTD/],
   [
-    'entities that expand',
+    'expanding entities',
     () => tagged({ 'metadata/clowder.xml': '<!DOCTYPE r [<!ENTITY a "aaaa">]><r>&a;</r>' }),
     /clowder\.xml is invalid: .*DTD/,
   ],
   [
-    'an entity of unknown meaning',
+    'an undefined entity',
     () => tagged({ 'metadata/datacite.xml': '<r>&xxe;</r>' }),
     /datacite\.xml is invalid: it is not well-formed XML: 1:8: undefined entity/,
   ],
-  ['XML that is none', () => tagged({ 'metadata/datacite.xml': '<r><title>' }), /not well-formed XML: 1:10: unclosed tag: title/],
-  ['XML nested deeply', () => tagged({ 'metadata/datacite.xml': nested(10_000) }), /nested deeper than 64/],
+  ['malformed XML', () => tagged({ 'metadata/datacite.xml': '<r><title>' }), /not well-formed XML: 1:10: unclosed tag: title/],
+  ['deeply nested XML', () => tagged({ 'metadata/datacite.xml': nested(10_000) }), /nested deeper than 64/],
   ['a DTD in a bag of v1', () => v1Bag({}, { xml: '<!DOCTYPE r><r/>' }), /DTD/],
-  ['metadata that is no JSON', () => bagZip({ '_dataset_metadata.json': '{' }), /_dataset_metadata\.json is not valid JSON/],
-  ['metadata nested deeply', () => bagZip({ '_dataset_metadata.json': '['.repeat(1000) + ']'.repeat(1000) }), /nested deeper than 64/],
-  ['metadata that reaches for a prototype', () => bagZip({ '_dataset_metadata.json': '{"__proto__":{"x":1}}' }), /member named __proto__/],
-  ['metadata that is a word', () => bagZip({ '_dataset_metadata.json': '["word"]' }), /must be a JSON object/],
-  ['folders in folders in folders', () => bagZip({ [`${'d/'.repeat(101)}x`]: 'x' }), /deeper than 100 folders/],
+  ['metadata that is not JSON', () => bagZip({ '_dataset_metadata.json': '{' }), /_dataset_metadata\.json is not valid JSON/],
+  ['deeply nested metadata', () => bagZip({ '_dataset_metadata.json': '['.repeat(1000) + ']'.repeat(1000) }), /nested deeper than 64/],
+  ['metadata with a __proto__ member', () => bagZip({ '_dataset_metadata.json': '{"__proto__":{"x":1}}' }), /member named __proto__/],
+  ['metadata that is a string', () => bagZip({ '_dataset_metadata.json': '["word"]' }), /must be a JSON object/],
+  ['too deeply nested folders', () => bagZip({ [`${'d/'.repeat(101)}x`]: 'x' }), /deeper than 100 folders/],
   ['a name of a thousand letters', () => bagZip({ ['n'.repeat(1000)]: 'x' }), /more than 255 characters/],
 ]
 
 const prefixed = (folder: string): Files => Object.fromEntries(Object.entries(good).map(([path, bytes]) => [folder + path, bytes]))
 
-/** Possible leftovers of an import: hidden datasets, bytes, archives. */
+/** Possible leftovers of an import: hidden datasets, blobs and archives. */
 const remains = async () => {
   await server.drained()
   const importing = await Array.fromAsync(server.get(DocumentStore).walk(datasets))
@@ -130,18 +130,18 @@ const remains = async () => {
   return { datasets: importing.length, blobs: blobs.length, archives: archives.length }
 }
 
-test.serial('hostile bags are refused with what is wrong, and nothing stays', async t => {
+test.serial('hostile bags are refused with a reason and leave nothing behind', async t => {
   t.timeout(120_000)
   for (const [what, archive, reason] of hostile) {
     const { status, message } = await importBag(ann, archive())
     t.is(status, 400, `${what}: ${message}`)
     t.regex(message, reason, what)
   }
-  const left = await until('everything to be gone', remains, ({ datasets, blobs, archives }) => datasets + blobs + archives === 0)
+  const left = await until('all leftovers to be removed', remains, ({ datasets, blobs, archives }) => datasets + blobs + archives === 0)
   t.deepEqual(left, { datasets: 0, blobs: 0, archives: 0 })
 })
 
-test.serial('100,001 entries are one too many', async t => {
+test.serial('a bag of 100,001 entries is refused', async t => {
   const many = Array.from({ length: 100_001 }, (_, at) => ({
     ...{ path: `data/${at}`, sizeBytes: 0, modified: new Date() },
     open: async () => Buffer.alloc(0),
@@ -151,7 +151,7 @@ test.serial('100,001 entries are one too many', async t => {
   t.regex(message, /more than 100000 entries/)
 })
 
-test.serial('a bomb in many entries is one too', async t => {
+test.serial('a ZIP bomb spread over many entries is refused', async t => {
   const { status, message } = await importBag(
     ann,
     zip([...entries(good), ...Array.from({ length: 30 }, (_, at) => ({ name: `data/${at}`, bytes: huge(5) }))]),
@@ -160,7 +160,7 @@ test.serial('a bomb in many entries is one too', async t => {
   t.regex(message, /would unpack to more than 100 times|not in a manifest/)
 })
 
-test.serial('an aborted import leaves nothing', async t => {
+test.serial('an aborted import leaves nothing behind', async t => {
   const before = await remains()
   const archive = bagZip(Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}.bin`, Buffer.alloc(200_000, at)])))
   const boundary = 'b'
@@ -186,7 +186,7 @@ test.serial('an aborted import leaves nothing', async t => {
     await closed
   }
   const left = await until(
-    'everything to be gone',
+    'all leftovers to be removed',
     remains,
     ({ datasets, blobs }) => datasets === before.datasets && blobs === before.blobs,
   )

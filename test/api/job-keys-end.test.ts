@@ -23,7 +23,7 @@ const said = async (scene: JobScene, key: string, file: string) => {
   return `${status} ${(body as { message?: string }).message}`
 }
 
-test('it works for the hours that a run takes, and through every retry, until the job is done and a short while more', async t => {
+test('a job key is valid through retries until shortly after the job is done', async t => {
   const { scene, ann, job, key, look } = await open(t)
   for (let hour = 0; hour < 12; hour += 1) {
     await scene.bus.tell(job, hour % 3 === 0 ? 'StatusMessage.start: Started processing.' : `StatusMessage.retry: (#${hour}) again`)
@@ -38,7 +38,7 @@ test('it works for the hours that a run takes, and through every retry, until th
   t.is(await said(scene, key, ann.file), '401 The job of this key has ended')
 })
 
-test('a failed job that runs again has its key back', async t => {
+test('the key of a failed job is valid again when the job is rerun', async t => {
   const { scene, ann, job, key, look } = await open(t)
   await scene.bus.tell(job, 'StatusMessage.error: broken')
   scene.clock.advance(hourMs)
@@ -48,7 +48,7 @@ test('a failed job that runs again has its key back', async t => {
   t.is(await look(), 200)
 })
 
-test('a job that is submitted again has another key', async t => {
+test('a job that is submitted again gets a new key', async t => {
   const { scene, ann, job, key, look } = await open(t)
   await scene.bus.tell(job, 'DONE')
   scene.clock.advance(hourMs)
@@ -58,7 +58,7 @@ test('a job that is submitted again has another key', async t => {
   t.is(await look(), 401)
 })
 
-test('it expires after the hours of the setting, however busy the job', async t => {
+test('a job key expires after the configured number of hours, even if the job is still running', async t => {
   const { scene, ann, key, look } = await open(t, { resources: { users: { jobKeyMaxHours: 5 } } })
   scene.clock.advance(5 * hourMs - minuteMs)
   t.is(await look(), 200)
@@ -66,7 +66,7 @@ test('it expires after the hours of the setting, however busy the job', async t 
   t.is(await said(scene, key, ann.file), '401 The key of the job has expired')
 })
 
-test('what it submits has no key that lasts longer than its own', async t => {
+test('keys of jobs submitted with a job key do not outlive it', async t => {
   const { scene, ann, key } = await open(t, { resources: { users: { jobKeyMaxHours: 5 } } })
   scene.clock.advance(4 * hourMs)
   const submitted = await scene.by(key).post(`/api/files/${ann.file}/extractions`, { extractor, parameters: {} })
@@ -76,14 +76,14 @@ test('what it submits has no key that lasts longer than its own', async t => {
   t.is(await said(scene, child, ann.file), '401 The key of the job has expired')
 })
 
-test('a cancelled job has no key from the answer on', async t => {
+test('the key of a cancelled job is refused at once', async t => {
   const { scene, ann, job, key, look } = await open(t)
   t.is(await look(), 200)
   t.is((await ann.person.remove(`/api/files/${ann.file}/extractions/${job.id}`, { extractor })).status, 200)
   t.is(await said(scene, key, ann.file), '401 The job of this key was cancelled')
 })
 
-test('another password ends the keys of all jobs, and jobs that are sent from then on have good ones', async t => {
+test('changing the password ends the keys of all jobs; jobs sent afterwards get valid ones', async t => {
   const { scene, ann, job, key, look } = await open(t)
   const { email, password } = ann.person
   const change = { password, newPassword: `${password}, changed` }
@@ -97,13 +97,13 @@ test('another password ends the keys of all jobs, and jobs that are sent from th
   t.is(await look(await scene.keyOf(job)), 200)
 })
 
-test('signing somebody out everywhere ends them too', async t => {
+test('signing a user out everywhere ends the keys of their jobs', async t => {
   const { scene, ann, look } = await open(t)
   t.is((await scene.by(scene.server.admin.key).remove(`/api/users/${ann.person.id}/sessions`)).status, 204)
   t.is(await look(), 401)
 })
 
-test('it has the rights that the person has now: suspended, reading only, put out of the space', async t => {
+test('a job key has the current rights of its user: read-only, suspended, or removed from the space', async t => {
   const { scene, ann, look, key } = await open(t)
   const admin = scene.by(scene.server.admin.key)
   const metadata = async (shown: string, file: string) => {
@@ -129,7 +129,7 @@ test('it has the rights that the person has now: suspended, reading only, put ou
   t.is((await scene.by(theirs).get(`/api/files/${ann.file}`)).status, 404)
 })
 
-test('a key that was changed in any place is none, and one of another server neither', async t => {
+test('a job key that was altered anywhere, or is from another server, is refused', async t => {
   const { ann, key, look } = await open(t, { resources: { users: { wrongKeysPerAddress: 100_000 } } })
   for (let at = 4; at < key.length; at += 1) {
     const forged = `${key.slice(0, at)}${key[at] === 'A' ? 'B' : 'A'}${key.slice(at + 1)}`
@@ -151,13 +151,13 @@ test('keys refused because their jobs have ended do not count as failed sign-ins
   for (const key of keys) t.is(await said(scene, key, ann.file), '401 The job of this key has ended')
 })
 
-test('it is good on a kernel that was started later, as on any other of the installation', async t => {
+test('a job key is valid after a restart, as on any other kernel of the installation', async t => {
   const { scene, look } = await open(t)
   await scene.server.restart()
   t.is(await look(), 200)
 })
 
-test('nobody’s job has a key of its own, never the service key, and as long as there is one', async t => {
+test('a job of the service key gets a key of its own, limited to the dataset of its file', async t => {
   const commKey = 'a service key of the installation'
   const scene = await JobScene.open({ resources: { users: { commKey } } })
   t.teardown(() => scene.server.stop())
@@ -171,7 +171,7 @@ test('nobody’s job has a key of its own, never the service key, and as long as
   t.is((await scene.by(key).get('/api/datasets')).status, 403)
 })
 
-test('a job whose file is gone has no key', async t => {
+test('deleting its file ends the key of a job', async t => {
   const { scene, ann, key } = await open(t)
   const gone = await upload(ann.person.call, ann.dataset)
   const job = await scene.submit(ann.person, 'files', gone)

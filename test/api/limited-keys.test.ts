@@ -15,7 +15,7 @@ const server = await bootForTest({
   config: { access: { private: true } },
 })
 
-/** Calls with a key of the person that has this scope. */
+/** Calls with a key of the user that has this scope. */
 const keyed = async (person: Somebody, reach: string): Promise<Calls & { readonly key: string }> => {
   const key = await newKey(server, person.email, person.password, `name=${encodeURIComponent(reach)}&${reach}`)
   return { ...callsOf(server.as(key)), key }
@@ -35,7 +35,7 @@ const held = await keyed(ann, `spaces=${inside}`)
 const absent = 'f'.repeat(24)
 test.after.always(() => server.stop())
 
-test('a key held to a space finds nothing else: neither own things, nor public ones', async t => {
+test('a key limited to a space finds nothing else: neither resources of its owner nor public ones', async t => {
   for (const { dataset, collection } of [there, nowhere, shown]) {
     const [unknown, known] = [await held.get(`/api/datasets/${absent}`), await held.get(`/api/datasets/${dataset}`)]
     t.is(known.status, 404)
@@ -50,7 +50,7 @@ test('a key held to a space finds nothing else: neither own things, nor public o
   t.is(await statusOf(held.put(`/api/collections/${here.collection}/title`, { name: 'blackcap' })), 200)
 })
 
-test.serial('lists, tree, search and suggestions hold what is in its space, and so do their counts', async t => {
+test.serial('lists, tree, search, tags and their counts contain only what is in the space of the key', async t => {
   t.deepEqual(await allIds(held.get, '/api/datasets?limit=2'), [here.dataset])
   t.deepEqual(await allIds(held.get, '/api/collections?limit=2'), [here.collection])
   t.deepEqual(await allIds(held.get, '/api/spaces?limit=2'), [inside])
@@ -70,7 +70,7 @@ test.serial('lists, tree, search and suggestions hold what is in its space, and 
   t.false(tags.includes('secret tag'))
 })
 
-test('what it makes goes into its space, or is not made', async t => {
+test('a limited key can only create resources in its space', async t => {
   const refused: readonly [path: string, json: unknown][] = [
     ['/api/datasets/createempty', { name: 'adrift' }],
     ['/api/datasets/createempty', { name: 'adrift', collection: [here.collection] }],
@@ -105,7 +105,7 @@ test('what it makes goes into its space, or is not made', async t => {
   t.deepEqual(await idsOf(ann.get('/api/collections?title=adrift&limit=0')), [])
 })
 
-test('a limited key moves nothing out of its space, and does not see what it removes from it', async t => {
+test('a limited key cannot move anything to another space, nor view what it removes from its own', async t => {
   const dataset = await newDataset(ann, { space: [inside] })
   t.is(await statusOf(held.post(`/api/spaces/${outside}/addDatasetToSpace/${dataset}`)), 404)
   t.is(await statusOf(held.post(`/api/datasets/${dataset}/copyDatasetToSpace/${outside}`)), 404)
@@ -117,7 +117,7 @@ test('a limited key moves nothing out of its space, and does not see what it rem
   t.is(await statusOf(ann.get(`/api/datasets/${dataset}`)), 200)
 })
 
-test('its trash is that of its space', async t => {
+test('a limited key sees only the trash of its space', async t => {
   const [away, mine] = [await newCollection(ann, { space: outside }), await newCollection(ann, { space: inside })]
   for (const id of [away, mine]) await ann.remove(`/api/collections/${id}`)
   t.deepEqual(await idsOf(held.get('/api/collections/listTrash?limit=0')), [mine])
@@ -126,7 +126,7 @@ test('its trash is that of its space', async t => {
   t.deepEqual((await idsOf(ann.get('/api/collections/listTrash?limit=0'))).toSorted(), [away, mine].toSorted())
 })
 
-test('a key limited to verbs allows these only', async t => {
+test('a key limited to verbs allows only these', async t => {
   const { dataset } = await things(inside)
   const keys = {
     read: await keyed(ann, 'verbs=read'),
@@ -144,7 +144,7 @@ test('a key limited to verbs allows these only', async t => {
     for (const [verb, attempt] of Object.entries(tries)) {
       const status = await statusOf(attempt(by))
       if (of === verb && verb !== 'delete') t.is(status, 200, verb)
-      // Without the verb read nothing is visible, so the refusal is that of a missing resource.
+      // Without the verb read nothing is visible, so the response is that for a missing resource.
       else t.true([403, 404].includes(status), `${of} ${verb} ${status}`)
     }
   }
@@ -159,7 +159,7 @@ test('a key limited to verbs allows these only', async t => {
   t.is(await statusOf(keys.manage.post(`/api/users/${ann.id}/updateName?firstName=a&lastName=b`)), 404)
 })
 
-test('a limited key of a server admin is no admin, whatever it requests', async t => {
+test('a limited key of a server admin has no admin rights, even with superAdmin=true', async t => {
   const made = await server.as(server.admin.key)('/api/users/keys?name=limited&verbs=read,write,delete,manage', { method: 'POST' })
   const { key } = (await made.json()) as { key: string }
   const limited = callsOf(server.as(key))
@@ -168,11 +168,11 @@ test('a limited key of a server admin is no admin, whatever it requests', async 
   t.is(await statusOf(callsOf(server.as(server.admin.key)).get(`/api/datasets/${there.dataset}?superAdmin=true`)), 200)
 })
 
-test('a key reaches no further than its owner does at that moment', async t => {
+test('a key never has more rights than its owner currently has', async t => {
   const bob = await somebody(server, 'bob')
   await letIn(ann, inside, 'Viewer', bob)
   const bobs = await keyed(bob, `spaces=${inside}`)
-  // Other tests make and delete datasets meanwhile.
+  // Other tests create and delete datasets concurrently.
   const before = await allIds(held.get, '/api/datasets?limit=50')
   const seen = await allIds(bobs.get, '/api/datasets?limit=50')
   const after = await allIds(held.get, '/api/datasets?limit=50')

@@ -29,7 +29,7 @@ const put = async (call: TestFetch, path: string, name: string, picture = png('o
   return (await answer.json()) as Shown
 }
 
-test('a logo of a space is shown by id and by place, and its picture as what it is', async t => {
+test('a logo of a space is returned by id and by path, with the detected type of its picture', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const answer = await send(ann.call, { path: `space-${space}`, name: 'logo', showText: 'false' }, png('x'), 'text/html')
@@ -63,7 +63,7 @@ test('a logo of a space is shown by id and by place, and its picture as what it 
   t.is((await ann.remove(at)).status, 404)
 })
 
-test('a logo takes the place of the one before it and keeps its id; the old bytes go, the new ones stay', async t => {
+test('replacing a logo keeps its id; the sweep removes the old bytes and keeps the new ones', async t => {
   const ann = await somebody(server)
   const [one, two] = [await put(ann.call, `user-${ann.id}`, 'face'), await put(ann.call, `user-${ann.id}`, 'face', png('longer'))]
   t.is(one.id, two.id)
@@ -72,7 +72,7 @@ test('a logo takes the place of the one before it and keeps its id; the old byte
   t.is((await ann.call(`/api/logos/${one.id}/blob`)).status, 200)
 })
 
-test('of many logos for one place at once one stays, with its bytes alone', async t => {
+test('concurrent uploads to one path leave one logo and only its bytes', async t => {
   const ann = await somebody(server)
   const pictures = Array.from({ length: 8 }, (_, n) => png(`picture ${n}`))
   const made = await Promise.all(pictures.map(picture => put(ann.call, `user-${ann.id}`, 'raced', picture)))
@@ -121,7 +121,7 @@ test('logos of the installation are visible to all callers, those of a space to 
   t.is((await nobody.get('/api/logos')).status, 401)
 })
 
-test('only pictures within the limit, with a name and a path, are taken', async t => {
+test('only pictures within the size limit, with a valid name and path, are accepted', async t => {
   const ann = await somebody(server)
   const path = `user-${ann.id}`
   for (const picture of ['<svg onload="alert(1)"/>', '<html>', 'GIF', '']) {
@@ -135,7 +135,7 @@ test('only pictures within the limit, with a name and a path, are taken', async 
   t.deepEqual((await ann.get(`/api/logos?path=${path}`)).body, [])
 })
 
-test('a stand-in is shown where that is requested, and nothing else can be named', async t => {
+test('a default picture is returned on request, and no other URL is accepted', async t => {
   const answer = await server.as()(`/api/logos/${unknownId}/blob?default=/assets/images/logo_60.png`)
   t.is(answer.status, 200)
   t.is(answer.headers.get('content-type'), 'image/svg+xml')
@@ -145,7 +145,7 @@ test('a stand-in is shown where that is requested, and nothing else can be named
   t.is((await nobody.get(`/api/logos/${unknownId}/blob?default=${encodeURIComponent('http://a.example/?x')}`)).status, 400)
 })
 
-test('many logos of one path come in pages', async t => {
+test('the logos of one path are paged', async t => {
   const ann = await somebody(server)
   for (const name of ['a_b', 'b', 'c']) await put(ann.call, `user-${ann.id}`, name)
   const names: string[] = []

@@ -22,13 +22,13 @@ for (const [form, context] of Object.entries({
   object: { 'a.b': { '@id': 'http://a', '@type': '@id' }, $set: 'http://s' },
   list: ['https://example.org/c.jsonld', { k: 'http://k' }],
 }))
-  test(`a context that is ${form} comes back as it was, by id and by name`, async t => {
+  test(`a context given as ${form} is returned unchanged, by id and by name`, async t => {
     const id = await idOf(keep(`my ${form}/1`, context))
     t.deepEqual((await bob.get(`/api/contexts/${id}`)).body, { '@context': context })
     t.deepEqual((await bob.get(`/api/contexts/${encodeURIComponent(`my ${form}/1`)}/context.json`)).body, { '@context': context })
   })
 
-test('of several contexts of a name the oldest counts', async t => {
+test('of several contexts with the same name, the oldest is returned', async t => {
   const first = await idOf(keep('twice', { n: 'http://1' }))
   await idOf(keep('twice', { n: 'http://2' }))
   t.deepEqual((await ann.get('/api/contexts/twice/context.json')).body, { '@context': { n: 'http://1' } })
@@ -36,7 +36,7 @@ test('of several contexts of a name the oldest counts', async t => {
   t.deepEqual((await ann.get('/api/contexts/twice/context.json')).body, { '@context': { n: 'http://2' } })
 })
 
-test('a context is removed by its author, or by a server admin', async t => {
+test('a context can be removed by its author or a server admin', async t => {
   const id = await idOf(keep('mine', {}))
   t.is((await bob.remove(`/api/contexts/${id}`)).status, 403)
   t.is((await callsOf(server.as()).remove(`/api/contexts/${id}`)).status, 401)

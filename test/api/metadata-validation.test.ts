@@ -27,7 +27,7 @@ const refusedWith = async (t: ExecutionContext, answer: ReturnType<typeof say>, 
   for (const part of parts) t.regex((body as { message: string }).message, part)
 }
 
-test('metadata of people must match the definition of the field, and a refusal reports the mismatch', async t => {
+test('metadata of users must match the definition of the field, and a refusal describes the mismatch', async t => {
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
   const types = ['string', 'number', 'datetime', 'wkt', 'scientific_variable', 'listgeocode', 'annotation', 'unheard_of']
@@ -63,7 +63,7 @@ test('metadata of people must match the definition of the field, and a refusal r
   t.deepEqual((await documentsOf(ann.call, `/api/datasets/${dataset}`))[0]?.content, right)
 })
 
-test('a field takes the terms of a standard vocabulary, as it is now; of lists elsewhere any text', async t => {
+test('a field accepts the current terms of a standard vocabulary; with an external list, any text', async t => {
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
   const { id, url } = (await ann.post('/api/standardvocab', ['oak', 'ash'])).body as { id: string; url: string }
@@ -79,7 +79,7 @@ test('a field takes the terms of a standard vocabulary, as it is now; of lists e
   t.is((await say(dataset, { tree: 'anything' })).status, 200)
 })
 
-test('extractors may send any values, people only valid ones, by every route', async t => {
+test('extractors may send any values, users only valid ones, on every route', async t => {
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
   const file = await upload(ann.call, dataset)
@@ -92,10 +92,10 @@ test('extractors may send any values, people only valid ones, by every route', a
   }
   await refusedWith(t, ann.post('/api/metadata.jsonld', { file_id: file, content: wrong }), /depth/)
   await refusedWith(t, ann.post(`/api/spaces/${space}/metadata.jsonld`, { agent: byUser(ann.id), content: wrong }), /depth/)
-  t.is((await ann.post('/api/metadata.jsonld', { dataset_id: await newDataset(ann), content: wrong })).status, 200, 'defined nowhere else')
+  t.is((await ann.post('/api/metadata.jsonld', { dataset_id: await newDataset(ann), content: wrong })).status, 200, 'not a defined field')
 })
 
-test('the definitions of spaces count before those of the installation, and fitting one space is enough', async t => {
+test('definitions of spaces override those of the installation, and matching one space is enough', async t => {
   const [one, two] = [await newSpace(ann), await newSpace(ann)]
   await define(one, 'Date and Time', 'number')
   await define(two, 'Date and Time', 'string')
@@ -112,7 +112,7 @@ test('the definitions of spaces count before those of the installation, and fitt
   await refusedWith(t, say(inBoth, { 'Date and Time': true }), /Date and Time/)
 })
 
-test('metadata that comes with an upload is checked before there is a file', async t => {
+test('metadata sent with an upload is validated before the file is created', async t => {
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
   await define(space, 'depth', 'number')
@@ -129,7 +129,7 @@ test('metadata that comes with an upload is checked before there is a file', asy
   t.is(((await ann.get(`/api/datasets/${dataset}/files`)).body as unknown[]).length, 1)
 })
 
-test('in very many fields, and in very many objects, each is checked, in negligible time', async t => {
+test('each of very many fields and objects is validated', async t => {
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
   const { url } = (
@@ -146,14 +146,14 @@ test('in very many fields, and in very many objects, each is checked, in negligi
   await refusedWith(t, say(dataset, [...objects, { tree: 'no term' }]), /tree must be one of the 5000 terms/)
 })
 
-test('hostile names of fields are names like others', async t => {
+test('hostile field names are accepted as ordinary names', async t => {
   const dataset = await newDataset(ann)
   const content = JSON.parse('{"toString":1,"hasOwnProperty":2,"$where":3,"a.b":4,"":5,"valueOf":{"x":1}}') as object
   t.is((await say(dataset, content)).status, 200)
   t.is((await say(dataset, Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`field ${n}`, n])))).status, 200)
 })
 
-test('where validation is off everything is kept as it comes', async t => {
+test('with validation off, metadata is stored as sent', async t => {
   const zoe = await somebody(lax, 'zoe')
   const dataset = await newDataset(zoe)
   t.is((await zoe.post('/api/metadata.jsonld', { dataset_id: dataset, content: { 'Date and Time': 'soon' } })).status, 200)

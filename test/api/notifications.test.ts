@@ -52,7 +52,7 @@ const comment = async (who: Somebody, dataset: string, text: string, parent?: st
   return said.replaceAll('"', '')
 }
 
-test('a mention is in the inbox with who, what and where, and is read and unread', async t => {
+test('a mention appears in the inbox with its actor and dataset, and can be marked as read and unread', async t => {
   const { ann, bob, dataset } = await scene()
   const before = await unread(bob)
   await comment(ann, dataset, `@${bob.email} please look`)
@@ -77,7 +77,7 @@ test('a mention is in the inbox with who, what and where, and is read and unread
   t.deepEqual(await inbox(bob, '?kind=mention'), [])
 })
 
-test('a reply is for who is answered, with its text, and with a mention in it there is one notification', async t => {
+test('a reply notifies the author of the comment with its text; a mention in it adds no second notification', async t => {
   const { ann, bob, dataset } = await scene()
   const first = await comment(bob, dataset, 'what depth?')
   await comment(ann, dataset, 'two metres', first)
@@ -87,7 +87,7 @@ test('a reply is for who is answered, with its text, and with a mention in it th
   t.is((await inbox(bob)).filter(({ kind }) => kind === 'reply' || kind === 'mention').length, 2)
 })
 
-test('membership: being added, another role, a request and its answer', async t => {
+test('being added to a space and a changed role are each notified once', async t => {
   const [ann, bob] = [await somebody(server, 'Ann'), await somebody(server, 'Bob')]
   await meet(server, ann, bob)
   const space = await newSpace(ann, 'Water lab')
@@ -125,7 +125,7 @@ test('notifications of another user appear not to exist', async t => {
   t.is((await inbox(bob, '?kind=mention')).length, 1)
 })
 
-test('what may no longer be viewed is neither in the inbox nor mailed', async t => {
+test('resources that may no longer be viewed are neither in the inbox nor mailed', async t => {
   const { ann, bob, space, dataset } = await scene()
   await prefer(bob, { reply: 'mail' })
   const first = await comment(bob, dataset, 'first')
@@ -141,7 +141,7 @@ test('what may no longer be viewed is neither in the inbox nor mailed', async t 
   t.false(JSON.stringify(await inbox(bob)).includes('Soil lab was'))
 })
 
-test('each kind goes by the channel that the person chose', async t => {
+test('each kind is sent over the channel that the user chose', async t => {
   const { ann, bob, dataset } = await scene()
   t.like(await ok(bob.call('/api/me/notifications/preferences')), { mention: 'mail', reply: 'inbox', followed: 'inbox' })
   const first = await comment(bob, dataset, 'first')
@@ -164,7 +164,7 @@ test('each kind goes by the channel that the person chose', async t => {
   t.is((await bob.call('/api/me/notifications/preferences', { method: 'PUT', json: { reply: 'pigeon' } })).status, 400)
 })
 
-test('users who disabled mails get none unless a kind is selected', async t => {
+test('users who disabled mails get none by default', async t => {
   const { ann, bob, dataset } = await scene()
   await ok(bob.call(`/api/users/${bob.id}`, { method: 'PUT', json: { notifications: 'none' } }))
   t.like(await ok(bob.call('/api/me/notifications/preferences')), { mention: 'inbox' })
@@ -193,7 +193,7 @@ test('all notifications up to a time are marked as read at once, and pages are l
   t.is(await unread(bob), 0)
 })
 
-test('notifications about followed resources are bundled: one per resource and hour', async t => {
+test('notifications about a followed resource are combined into one per hour', async t => {
   let now = Date.now()
   const own = await bootForTest({ t, overrides: { [Mailer]: new MemoryMailer() }, clock: { now: () => new Date(now) } })
   const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
@@ -215,7 +215,7 @@ test('notifications about followed resources are bundled: one per resource and h
   t.is((await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))).length, 1)
 })
 
-test('old notifications and those beyond the limit of a person are removed', async t => {
+test('old notifications and those beyond the limit per user are removed', async t => {
   let now = Date.now()
   const config = { resources: { notifications: { maxPerPerson: 10 } } }
   const own = await bootForTest({ t, config, overrides: { [Mailer]: new MemoryMailer() }, clock: { now: () => new Date(now) } })
@@ -248,7 +248,7 @@ test('a notification is streamed at once, to its recipient only', async t => {
   const event = await own.first('the notification', ({ type }) => type === 'notification.created')
   t.like(event.data, { about: 'mention' })
   await until(
-    'the inbox',
+    'the mention to be in the inbox',
     () => inbox(bob, '?kind=mention'),
     seen => seen.length === 1,
   )
@@ -256,7 +256,7 @@ test('a notification is streamed at once, to its recipient only', async t => {
   for (const stream of [own, other]) stream.close()
 })
 
-test('what is chosen for the digest is in the next one, once, and not what may no longer be viewed', async t => {
+test('notifications chosen for the digest are in the next one, once, unless they may no longer be viewed', async t => {
   let now = Date.now()
   const mails = new MemoryMailer()
   const own = await bootForTest({
@@ -287,7 +287,7 @@ test('what is chosen for the digest is in the next one, once, and not what may n
   t.false(JSON.stringify(sent()).includes('canary'))
 })
 
-test('the text of a reply is gone with the reply', async t => {
+test('deleting a reply deletes its notification', async t => {
   const { ann, bob, dataset } = await scene()
   const reply = await comment(ann, dataset, 'taken back', await comment(bob, dataset, 'first'))
   t.is((await inbox(bob, '?kind=reply')).length, 1)
@@ -295,7 +295,7 @@ test('the text of a reply is gone with the reply', async t => {
   t.deepEqual(await inbox(bob, '?kind=reply'), [])
 })
 
-test('the number of unread notifications is that of those which the inbox shows', async t => {
+test('the number of unread notifications matches the inbox', async t => {
   const { ann, bob, space, dataset } = await scene()
   await comment(ann, dataset, 'answer', await comment(bob, dataset, 'question'))
   t.is((await inbox(bob, '?kind=reply')).length, 1)
@@ -305,7 +305,7 @@ test('the number of unread notifications is that of those which the inbox shows'
   t.is(await unread(bob), shown.length)
 })
 
-test('the notice of removal from a space names it, also when it was deleted, and who deleted it gets none', async t => {
+test('members are notified when removed from a space or when it is deleted, except the user who deleted it', async t => {
   const { ann, bob, space } = await scene()
   const other = await newSpace(ann, 'Ice lab')
   await letIn(ann, other, 'Viewer', bob)
@@ -317,7 +317,7 @@ test('the notice of removal from a space names it, also when it was deleted, and
   t.deepEqual(await removals(ann), [])
 })
 
-test('an invitation leads to where it is answered, and its notification ends with it', async t => {
+test('an invitation links to where it is answered, and its notification ends with it', async t => {
   let now = Date.now()
   const mails = new MemoryMailer()
   const own = await bootForTest({

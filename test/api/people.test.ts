@@ -17,7 +17,7 @@ const named = async (firstName: string, lastName: string): Promise<Somebody> => 
   return person
 }
 
-/** Full names, over all pages. */
+/** Full names from all pages. */
 const found = async (get: Calls['get'], prefix: string, limit = '200'): Promise<readonly string[]> => {
   const names: string[] = []
   for (let next: string | undefined = `/api/people?${new URLSearchParams({ prefix, limit })}`; next !== undefined; ) {
@@ -29,7 +29,7 @@ const found = async (get: Calls['get'], prefix: string, limit = '200'): Promise<
   return names
 }
 
-test('people are found by the beginning of their names and addresses, whatever the case and accents', async t => {
+test('people are found by the beginning of their names and addresses, ignoring case and accents', async t => {
   const [ann, zoe, other, max] = [
     await named('Ann', 'Ahrens'),
     await named('Zoë', 'Quandt'),
@@ -52,7 +52,7 @@ test('people are found by the beginning of their names and addresses, whatever t
   t.deepEqual(await found(ann.get, 'yar'), ['Zoë Yared'])
 })
 
-test('only people whom the caller may view are found, and none by anonymous callers', async t => {
+test('only people whom the caller may view are found; anonymous callers get 401', async t => {
   const [ann, stranger] = [await named('Wanda', 'Seen'), await named('Wanda', 'Unseen')]
   t.deepEqual(await found(ann.get, 'wanda'), ['Wanda Seen'])
   t.deepEqual(await found(ann.get, stranger.email), [])
@@ -65,7 +65,7 @@ test('only people whom the caller may view are found, and none by anonymous call
     t.is((await ann.get(`/api/people?${query}`)).status, 400, query)
 })
 
-test('a page ends when very many accounts were looked at in vain, and leads on', async t => {
+test('a page ends after scanning many accounts without a match, and links to the next one', async t => {
   const ann = await named('Vera', 'Zz')
   const documents = server.get(DocumentStore)
   const record = await server.get(Users).get(ann.id)
@@ -92,7 +92,7 @@ test('a page ends when very many accounts were looked at in vain, and leads on',
   t.deepEqual(await found(ann.get, 'vera'), ['Vera Zz'])
 })
 
-test('accounts of before are found, and a second migration changes nothing', async t => {
+test('the migration makes older accounts searchable, and running it again changes nothing', async t => {
   const person = await named('Ursula', 'Before')
   const documents = server.get(DocumentStore)
   await documents.commit({ update: person.id, in: users, unset: ['sortFirst', 'sortLast'] })
@@ -104,7 +104,7 @@ test('accounts of before are found, and a second migration changes nothing', asy
   t.is((await documents.get(users, person.id))?.revision, revision)
 })
 
-test('one sees what one follows, by pages, as far as one may view it', async t => {
+test('users list the resources that they follow and may view, in pages', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   t.deepEqual((await ann.get('/api/me/following')).body, [])
   const [space, dataset] = [await newSpace(ann, 'Lab'), await newDataset(ann, { name: 'Leaves' })]

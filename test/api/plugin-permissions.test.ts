@@ -61,7 +61,7 @@ const given = async (server: TestServer, name = 'AnalyzeSpectrum') => {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'plugin-permissions-'))
-// Roles are stored before the plugin is installed.
+// The roles are stored before the plugin is installed.
 const before = await boot(folder)
 await before.stop()
 const server = await boot(folder, spectra)
@@ -80,7 +80,7 @@ test.after.always(async () => {
 
 const analysis = `/api/spectra/${dataset}/analysis`
 
-test.serial('roles that are stored get the permissions of a plugin as it says', async t => {
+test.serial('stored roles get the permissions of a plugin as declared', async t => {
   t.deepEqual(await given(server), ['Editor', 'Admin'])
   t.deepEqual(await given(server, 'ViewSpectrum'), ['Viewer', 'Editor', 'Admin'])
 })
@@ -114,7 +114,7 @@ test.serial('permissions of plugins are listed, checked and explained like all o
   t.regex(JSON.stringify(why.body), /role Viewer in space \w+ \([^)]+\) does not hold AnalyzeSpectrum/)
 })
 
-test.serial('a role is made of them, and a key that only reads does not have what writes', async t => {
+test.serial('a role may contain permissions of plugins, and a read-only key lacks those with the verb write', async t => {
   const role = await idOf(admin.post('/api/roles', { name: 'Analyst', permissions: ['ViewSpace', 'ViewDataset', 'AnalyzeSpectrum'] }))
   const dan = await somebody(server, 'dan')
   await letIn(ann, lab, 'Analyst', dan)
@@ -128,7 +128,7 @@ test.serial('a role is made of them, and a key that only reads does not have wha
   t.is((await reader.post(analysis)).status, 403)
 })
 
-test.serial('permissions to read for everyone apply to public resources for all callers', async t => {
+test.serial('read permissions of plugins apply to public resources for all callers', async t => {
   const open = await bootForTest({ t, plugins: [...plugins, spectra] })
   const id = await newDataset(await somebody(open))
   const anybody = callsOf(open.as())
@@ -136,7 +136,7 @@ test.serial('permissions to read for everyone apply to public resources for all 
   t.is((await anybody.post(`/api/spectra/${id}/analysis`)).status, 401)
 })
 
-test.serial('what an admin takes from a role is not given again, and what a plugin gave waits for it', async t => {
+test.serial('permissions that an admin revoked are not granted again; others return with their plugin', async t => {
   const editors = (await permissionsOf(server, 'Editor')).filter(name => name !== 'AnalyzeSpectrum')
   t.is((await admin.put(`/api/roles/${roleIds.Editor}`, { permissions: editors })).status, 200)
   await server.restart()
@@ -155,7 +155,7 @@ test.serial('what an admin takes from a role is not given again, and what a plug
   await again.stop()
 })
 
-test.serial('a permission that no plugin declares stops the start, with the one that was meant', async t => {
+test.serial('an undeclared permission aborts the start and suggests the closest one', async t => {
   const { permissions: _none, ...rest } = spectra
   await t.throwsAsync(bootForTest({ t, plugins: [...plugins, rest] }), {
     message: /getSpectrum of example\.spectra declares the unknown permission ViewSpectrum/,
@@ -174,7 +174,7 @@ test('a misspelt permission does not compile', t => {
     method: 'GET',
     path: '/api/spectra/:id',
     summary: 'Get a spectrum',
-    // @ts-expect-error: it is AnalyzeSpectrum
+    // @ts-expect-error: the permission is called AnalyzeSpectrum
     permission: { right: 'AnalyseSpectrum', on: ref('dataset', 'id') },
     ...about,
     handle: done,
@@ -184,6 +184,6 @@ test('a misspelt permission does not compile', t => {
   definePlugin({ id: 'example.one', summary: 'x', permissions: { AnalyseSpectrum: added } })
   // @ts-expect-error: there is no such verb
   definePlugin({ id: 'example.one', summary: 'x', permissions: { AnalyzeSpectrum: { ...added, verb: 'change' } } })
-  // The check is that the compiler refuses the lines above: `tsc` fails when an expected error is absent. ava requires one assertion per test.
+  // The compiler does the checking: `tsc` fails if an expected error is absent. ava requires one assertion per test.
   t.pass()
 })

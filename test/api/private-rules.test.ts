@@ -47,7 +47,7 @@ const furnished = async (by: Somebody, more: object) => {
   return { dataset, file, looks: Object.entries(looks), download: `/api/files/${file}` }
 }
 
-test('on a private server anonymous callers see public resources with all attached ones, and nothing else', async t => {
+test('on a private server anonymous callers see only public resources and what is attached to them', async t => {
   const shown = await furnished(ann, {})
   await toAccess(ann, shown.dataset, 'PUBLIC')
   const hidden = await furnished(ann, {})
@@ -60,7 +60,7 @@ test('on a private server anonymous callers see public resources with all attach
   for (const [kind, path] of shown.looks) t.is(await status(nobody, path), 401, kind)
 })
 
-test('a dataset with default access is as public as its spaces, and a collection too', async t => {
+test('a dataset with default access and a collection are as public as their spaces', async t => {
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const [usual, shutOff] = [await newDataset(ann, { name: 'whimbrel', space: [space, other] }), await newDataset(ann, { space: [space] })]
   await toAccess(ann, shutOff, 'PRIVATE')
@@ -110,7 +110,7 @@ test('owners can remove a dataset from spaces and collections, and a collection 
     t.deepEqual(await idsOf(ann.get(path)), [])
 })
 
-test('a space on trial counts as private, and one that holds something public stays what it is', async t => {
+test('a space on trial is private, even if it contains a public dataset', async t => {
   const trial = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [trial] })
   const { body } = await callsOf(shut.as(shut.admin.key)).get(`/api/spaces/${trial}?superAdmin=true`)
@@ -122,7 +122,7 @@ test('a space on trial counts as private, and one that holds something public st
   t.is(await status(stranger, `/api/spaces/${trial}`), 404)
 })
 
-test('in the trash a role gives the right to delete and no other, and the author keeps all', async t => {
+test('in the trash a role grants only restoring and deleting; the author can still view', async t => {
   const bob = await somebody(shut, 'bob')
   const space = await newSpace(ann)
   await letIn(ann, space, 'Admin', bob)
@@ -140,7 +140,7 @@ test('in the trash a role gives the right to delete and no other, and the author
   t.is(await status(ann, `/api/datasets/${dataset}`), 404)
 })
 
-test('the address and picture of an author of a collection show to those who may view the account', async t => {
+test('the address and picture of the author of a collection are shown to callers who may view the account', async t => {
   const [author, reader] = [await somebody(shut, 'author'), await somebody(shut, 'reader')]
   const space = await newSpace(author)
   await publish(shut, author, space)
@@ -164,7 +164,7 @@ test('the address and picture of an author of a collection show to those who may
   }
 })
 
-test('a bag holds the e-mail addresses of accounts that the one who downloads it may view', async t => {
+test('a bag contains only e-mail addresses of accounts that the downloader may view', async t => {
   const [author, reader] = [await somebody(shut, 'author'), await somebody(shut, 'reader')]
   const space = await newSpace(author)
   await letIn(author, space, 'Admin', author, reader)
@@ -180,7 +180,7 @@ test('a bag holds the e-mail addresses of accounts that the one who downloads it
   t.deepEqual(await namesAuthor(), [])
 })
 
-test("a file in no dataset is its owner's alone, whatever the server shows", async t => {
+test('a file in no dataset is visible to its owner only, even on a public server', async t => {
   for (const server of [shut, open]) {
     const [owner, other] = [await somebody(server), await somebody(server)]
     const answer = await owner.call('/api/files?extract=false', { method: 'POST', body: formWith('alone', 'alone.txt') })
@@ -192,7 +192,7 @@ test("a file in no dataset is its owner's alone, whatever the server shows", asy
   }
 })
 
-test('a file has the rights of each dataset that it lies in', async t => {
+test('a file is accessible through each dataset that contains it', async t => {
   const [one, other] = [await furnished(ann, {}), await newDataset(ann)]
   t.is((await ann.post('/api/datasets/attachmultiple', { datasetid: other, existingfiles: one.file })).status, 200)
   await toAccess(ann, other, 'PUBLIC')
@@ -202,7 +202,7 @@ test('a file has the rights of each dataset that it lies in', async t => {
   t.is(await status(nobody, `/api/files/${one.file}/metadata`), 401)
 })
 
-test('an account shows to people of the same space, and to server admins', async t => {
+test('an account is visible to members of the same space and to server admins', async t => {
   const [bob, cid] = [await somebody(shut, 'bob'), await somebody(shut, 'cid')]
   const space = await newSpace(ann)
   const path = `/api/users/${bob.id}`
@@ -216,7 +216,7 @@ test('an account shows to people of the same space, and to server admins', async
   t.is((await cid.post(renamed)).status, 404)
 })
 
-test('on a public server all callers read, and anonymous ones change nothing', async t => {
+test('on a public server all callers can read; anonymous callers cannot change anything', async t => {
   const owner = await somebody(open)
   const visitor = callsOf(open.as())
   const { dataset, looks, download } = await furnished(owner, {})

@@ -44,7 +44,7 @@ test.serial('each change of a dataset emits one event, with the change and the a
   // The event is emitted after the end of the response.
   const download = async (): Promise<void> => {
     await ann.get(`${path}/download`)
-    await until('the download to be said', () => heard.some(({ type, subject }) => type === 'dataset.downloaded' && subject.id === id))
+    await until('the download event', () => heard.some(({ type, subject }) => type === 'dataset.downloaded' && subject.id === id))
   }
   const steps: readonly (readonly [() => Promise<unknown>, object[]])[] = [
     [() => ann.put(`${path}/title`, { name: 'Pond' }), [said('dataset.updated', { fields: ['name'] })]],

@@ -35,21 +35,21 @@ const scene = async () => {
       'removed from the space': () => ann.post(`/api/spaces/${space}/removeUser?removeUser=${editor.id}`),
       'whose dataset left the space': () => ann.post(`/api/spaces/${space}/removeDataset/${dataset}`),
       suspended: suspend,
-      'who only reads from now on': () => server.get(Users).change(editor.id, { set: { status: 'ReadOnly' } }, []),
-      'whose key is gone': () => editor.remove('/api/users/keys/test'),
+      'made read-only': () => server.get(Users).change(editor.id, { set: { status: 'ReadOnly' } }, []),
+      'whose key was revoked': () => editor.remove('/api/users/keys/test'),
     },
   }
 }
 type End = keyof Awaited<ReturnType<typeof scene>>['ends']
-const readEnds: readonly End[] = ['removed from the space', 'whose dataset left the space', 'suspended', 'whose key is gone']
+const readEnds: readonly End[] = ['removed from the space', 'whose dataset left the space', 'suspended', 'whose key was revoked']
 
 const filesIn = async (dataset: string): Promise<number> => (await Array.fromAsync(server.get(Files).ofDataset(dataset))).length
 
 /** Resolves when the body of an upload is being received, after the first permission check. */
-const isTaking = () => until('the upload to have begun', async () => (await readdir(join(server.folder, 'blobs', 'tmp'))).length > 0)
+const isTaking = () => until('the upload to begin', async () => (await readdir(join(server.folder, 'blobs', 'tmp'))).length > 0)
 
-for (const end of ['removed from the space', 'whose dataset left the space', 'suspended', 'who only reads from now on'] as const)
-  test.serial(`an upload by a user ${end} meanwhile is refused when it is complete, and leaves nothing`, async t => {
+for (const end of ['removed from the space', 'whose dataset left the space', 'suspended', 'made read-only'] as const)
+  test.serial(`a user ${end} during an upload is refused when it completes, and nothing is stored`, async t => {
     const { editor, dataset, ends } = await scene()
     const sending = new SlowUpload(server.url, editor.key, dataset, 'late.bin', sizeBytes)
     await sending.send(bytes.subarray(0, sizeBytes / 2))
@@ -62,7 +62,7 @@ for (const end of ['removed from the space', 'whose dataset left the space', 'su
   })
 
 for (const end of readEnds)
-  test.serial(`a download that has begun may end for a user ${end}, and no other begins`, async t => {
+  test.serial(`a user ${end} during a download can finish it but not start another`, async t => {
     const { editor, dataset, ends } = await scene()
     const file = await upload(ann.call, dataset, bytes, 'long.bin', { type: 'application/octet-stream' })
     const path = `/api/files/${file}/blob`
@@ -79,7 +79,7 @@ for (const end of readEnds)
     t.is(length, sizeBytes)
   })
 
-test.serial('pieces of an upload are refused from the moment that the right to it is gone', async t => {
+test.serial('chunks of an upload are refused as soon as the right to it is lost', async t => {
   for (const end of readEnds) {
     const { editor, dataset, ends } = await scene()
     const about = `filename ${btoa('late.txt')},dataset ${btoa(dataset)}`
@@ -102,7 +102,7 @@ test.serial('pieces of an upload are refused from the moment that the right to i
   }
 })
 
-test.serial('the next page of a list is of what may be seen then', async t => {
+test.serial('a list omits what the caller may no longer view, from the next request on', async t => {
   const { editor, dataset, ends } = await scene()
   const own = await ok<readonly { id: string }[]>(editor.call('/api/datasets?limit=1'))
   t.deepEqual(

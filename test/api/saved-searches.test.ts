@@ -21,7 +21,7 @@ const post = (person: Person, name: unknown, query: unknown) => person.call('/ap
 const save = (person: Person, name: string, query: string) => ok<Saved>(post(person, name, query))
 const remove = (person: Person, id: string) => person.call(`/api/me/searches/${id}`, { method: 'DELETE' })
 
-test('a saved search is listed until it is deleted, to its owner only', async t => {
+test('a saved search is listed until it is deleted, for its owner only', async t => {
   const [ann, eve] = [await newPerson(server, 'ann'), await newPerson(server, 'eve')]
   t.deepEqual(await list(ann), [])
   const first = await save(ann, 'Wet soil', 'soil moisture>40 tag:"red oak"')
@@ -36,7 +36,7 @@ test('a saved search is listed until it is deleted, to its owner only', async t 
   for (const id of [first.id, unknownId, 'nonsense']) t.is((await refusal(remove(ann, id))).status, 404, id)
 })
 
-test('a name is used once, and a query that cannot be read is refused with the place', async t => {
+test('a duplicate name gets 409, and an invalid query 400 with its position', async t => {
   const bob = await newPerson(server, 'bob')
   await save(bob, 'Mine', 'soil')
   t.is((await refusal(post(bob, 'Mine', 'sand'))).status, 409)
@@ -55,7 +55,7 @@ test('a name is used once, and a query that cannot be read is refused with the p
   t.is((await list(bob)).length, 1)
 })
 
-test('one person saves a hundred searches at most, also many at a time', async t => {
+test('a user can save at most 100 searches, even concurrently', async t => {
   const cal = await newPerson(server, 'cal')
   for (let n = 0; n < 98; n += 1) await save(cal, `Search ${n}`, 'soil')
   const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => post(cal, `Late ${n}`, 'soil')))

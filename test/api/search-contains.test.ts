@@ -82,7 +82,7 @@ for (const [query, expected] of answers) {
   })
 }
 
-test('it can be given as a parameter, as JSON, and with others', async t => {
+test('contains can be given as a parameter, as JSON, and with other conditions', async t => {
   t.is(await found('{shared}', ann, '&field=contains'), 'field lake')
   t.is(await found('contains:{marsh}', ann, `&collectionid=${ids['outer']}`), 'inner')
   t.is(await found('contains:{marsh}', ann, '&resource_type=dataset'), '')
@@ -96,7 +96,7 @@ test('it can be given as a parameter, as JSON, and with others', async t => {
     t.like(await ok<Result>(ann.call(`/api/search/json?query=${items(operator)}`)), { total_size: expected }, operator)
 })
 
-test('what contains anything, or fits an expression, cannot be queried', async t => {
+test('contains is refused with exists, missing, wildcards, patterns and other operators', async t => {
   for (const query of ['exists:contains', 'missing:contains', 'contains:*', 'contains:/5f/', 'NOT (a OR exists:contains)']) {
     const { status, message } = await refusal(ann.call(`/api/search?query=${written(query)}`))
     t.deepEqual([status, message.slice(0, 37)], [400, 'contains must be the id of a resource'], query)
@@ -105,7 +105,7 @@ test('what contains anything, or fits an expression, cannot be queried', async t
   t.is((await ann.call('/api/search?field=contains')).status, 400)
 })
 
-test('invisible resources are in no result, and containers of a resource are not revealed', async t => {
+test('results omit hidden resources, and the containers of a hidden resource are not revealed', async t => {
   const [space, team] = [await newSpace(bob), await newSpace(bob)]
   const hidden = await newDataset(bob, { name: 'hidden' })
   const [open, closed] = [await newCollection(bob, { name: 'open', space }), await newCollection(bob, { name: 'closed' })]
@@ -122,7 +122,7 @@ test('invisible resources are in no result, and containers of a resource are not
   t.is(await found('contains:{hidden}', eve), 'open')
 })
 
-test('what changes counts at once, before anything is indexed', async t => {
+test('changes apply at once, before they are indexed', async t => {
   const [pond, brook] = [await newDataset(bob, { name: 'pond' }), await newDataset(bob, { name: 'brook' })]
   await server.drained()
   const file = await upload(bob.call, pond, 'x', 'leaf.txt')
@@ -134,7 +134,7 @@ test('what changes counts at once, before anything is indexed', async t => {
   t.is(await found('contains:{file}', bob), 'brook')
 })
 
-test('what is in the trash is in nothing until it comes back', async t => {
+test('a dataset in the trash is in no collection until it is restored', async t => {
   const [dataset, collection] = [await newDataset(bob, { name: 'old' }), await newCollection(bob, { name: 'shelf' })]
   await bob.post(`/api/collections/${collection}/datasets/${dataset}`)
   await server.drained()
@@ -146,7 +146,7 @@ test('what is in the trash is in nothing until it comes back', async t => {
   t.is(await found('contains:{dataset}', bob), 'shelf')
 })
 
-test('as many ids as a query has conditions can be requested, and not more', async t => {
+test('each id counts as a condition, of which a query has at most 500', async t => {
   const many = (count: number): string => ['{shared}', ...Array.from({ length: count - 1 }, (_, n) => n.toString(16))].join('|')
   t.is(await found(`contains:${many(500)}`), 'field lake')
   t.is(await found(many(500), ann, '&field=contains'), 'field lake')

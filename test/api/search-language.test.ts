@@ -112,12 +112,12 @@ const answers: readonly (readonly [query: string, found: string])[] = [
   ['created<2020-01-31', ''],
 ]
 for (const [query, found] of answers) {
-  test(`${query === '' ? 'nothing' : query} finds ${found === '' ? 'nothing' : found}`, async t => {
+  test(`${query === '' ? 'an empty query' : query} finds ${found === '' ? 'nothing' : found}`, async t => {
     t.is(await find(query), found)
   })
 }
 
-test('parameters are values, whatever they look like', async t => {
+test('parameters are literal values, not query syntax', async t => {
   t.is(await find('depth', '&tag=leaf%20fall'), '')
   t.is(await find('', '&tag=leaf%20fall'), 'alder birch')
   t.is(await find('', '&tag=%22)%20OR%20('), '')
@@ -130,7 +130,7 @@ test('parameters are values, whatever they look like', async t => {
   t.is((await ann.call('/api/search?created=soon')).status, 400)
 })
 
-test('what cannot be read is refused with its place and what was expected', async t => {
+test('an invalid query gets 400 with the position and what was expected', async t => {
   const answer = await ann.call(`/api/search?query=${encodeURIComponent('alder AND (birch')}`)
   t.is(answer.status, 400)
   const body = (await answer.json()) as { readonly message: string; readonly position: number; readonly expected: readonly string[] }
@@ -141,7 +141,7 @@ test('what cannot be read is refused with its place and what was expected', asyn
     t.is((await ann.call(`/api/search?query=${encodeURIComponent(query)}`)).status, 400, query)
 })
 
-test('only a date or a number can be sorted by', async t => {
+test('results can be sorted only by dates and numbers', async t => {
   const order = async (more: string): Promise<string> =>
     (await get(`/api/search?query=txt&datasetid=${dataset}${more}`)).results.map(({ name }) => name[0]).join('')
   t.is(await order('&sort=created&order=asc'), 'abc')
@@ -152,7 +152,7 @@ test('only a date or a number can be sorted by', async t => {
     t.is((await ann.call(`/api/search?query=txt&sort=${by}`)).status, 400, by)
 })
 
-test('pages are linked by addresses that can be called', async t => {
+test('the links to other pages can be followed', async t => {
   const page = await get(`/api/search?query=${encodeURIComponent('txt NOT "a&b=c"')}&datasetid=${dataset}&size=1&page=1&sort=created`)
   t.is(page.results[0]?.name, 'birch.txt')
   const names = await Promise.all([page.first, page.prev, page.next, page.last].map(async link => (await get(link ?? '')).results[0]?.name))
@@ -185,7 +185,7 @@ test('the JSON form matches all items, or any', async t => {
   t.is(await foundByJson([{ extractor_key: 'site', field_leaf_key: 'label', operator: 'exists', field_value: '' }]), 'alder birch')
 })
 
-test('the JSON form is refused when it is none', async t => {
+test('an invalid JSON form is refused', async t => {
   const wrong = [
     '',
     '{',
@@ -203,7 +203,7 @@ test('the JSON form is refused when it is none', async t => {
   t.regex((await refusal(byJson([item('depth', '~', 1)]))).message, /Item 1 .* available: : /)
 })
 
-test('anonymous callers may request everything, and get what a public server shows', async t => {
+test('anonymous callers can search a public server', async t => {
   for (const [query, count] of [
     ['', 4],
     ['txt', 3],
@@ -215,7 +215,7 @@ test('anonymous callers may request everything, and get what a public server sho
   }
 })
 
-test('a query has at most 20 patterns, in words and as JSON', async t => {
+test('a query has at most 20 patterns, as text and as JSON', async t => {
   const globs = Array.from({ length: 189 }, (_, n) => `*q${n}*z*`)
   const refused = await refusal(ann.call(`/api/search?query=${encodeURIComponent(globs.join(' OR '))}`))
   t.is(refused.status, 400)

@@ -44,7 +44,7 @@ const alone = async (key: Authenticator, wrong: Wrong = {}) => {
   return post(server.as(), '/api/login/passkey', { challenge, passkey: key.get(publicKey, wrong) })
 }
 
-test('a passkey is made for the host and the origin of the configured address, and is a second factor', async t => {
+test('a passkey is created for the host and origin of the configured address, and is a second factor', async t => {
   const person = await newPerson(server, 'ann')
   const session = browser(await signIn(server, person.email, person.password))
   t.is(await statusOf(post(session, '/api/second-factors/passkeys/options')), 400)
@@ -66,7 +66,7 @@ test('a passkey is made for the host and the origin of the configured address, a
   t.like(await json(browser(cookieOf(done))('/api/me')), { id: person.id })
 })
 
-test('a passkey that has verified its user signs in without a password', async t => {
+test('a passkey with user verification signs in without a password', async t => {
   const { person, key } = await withPasskey('alone')
   const done = await alone(key)
   t.is(done.status, 200)
@@ -91,7 +91,7 @@ for (const [name, wrong] of Object.entries(wrongs))
     t.is((await finishWith(person, key)).status, 200)
   })
 
-test('a signature counter that stands still or goes back is refused', async t => {
+test('a signature counter that does not increase is refused', async t => {
   const { person, key } = await withPasskey('cloned')
   t.is((await finishWith(person, key, { counter: 7 })).status, 200)
   for (const counter of [7, 6, 0]) {
@@ -115,7 +115,7 @@ test('an assertion is valid once, for one purpose and one account', async t => {
   t.is(await statusOf(finish(server, challenge, { passkey: key.get(publicKey as Options) })), 401)
 })
 
-test('a passkey that names another account, or none, opens nothing', async t => {
+test('a passkey with the user handle of another account, or none, is refused', async t => {
   const { person, key } = await withPasskey('handle')
   const other = await withPasskey('victim')
   for (const userHandle of [other.person.id, server.admin.id, 'f'.repeat(24), ''])
@@ -129,7 +129,7 @@ test('a suspended account cannot sign in with a passkey either', async t => {
   t.is((await alone(key)).status, 401)
 })
 
-test('wrong passkeys count like wrong passwords', async t => {
+test('failed passkey sign-ins are throttled like wrong passwords', async t => {
   const { person, key } = await withPasskey('guessed')
   const seen: number[] = []
   for (let at = 0; at < 21; at += 1) seen.push((await alone(key, { isUnverified: true })).status)
@@ -137,7 +137,7 @@ test('wrong passkeys count like wrong passwords', async t => {
   t.is(await statusOf(server.as()('/api/login', { method: 'POST', json: { email: person.email, password: person.password } })), 429)
 })
 
-test('several passkeys of an account are listed, renamed and removed; what is removed opens nothing', async t => {
+test('several passkeys of an account are listed, renamed and removed; removed ones are refused', async t => {
   const { person, session, key, id } = await withPasskey('several')
   const second = new Authenticator(origin)
   const { enrolment, publicKey } = await begin(session)
@@ -146,7 +146,7 @@ test('several passkeys of an account are listed, renamed and removed; what is re
     [key.id],
   )
   const added = await json<{ id: string; recoveryCodes?: string[] }>(add(session, enrolment, second.create(publicKey), 'phone'))
-  t.is(added.recoveryCodes, undefined, 'the codes that were shown go on')
+  t.is(added.recoveryCodes, undefined, 'no new recovery codes are issued')
   t.is(await statusOf(add(session, enrolment, second.create(publicKey), 'again')), 400)
   const at = (passkey: string) => `/api/second-factors/passkeys/${passkey}`
   t.is(await statusOf(session(at(id), { method: 'PUT', json: { name: 'old laptop' } })), 200)
@@ -169,7 +169,7 @@ test('an enrolment cannot be completed by another user', async t => {
   t.like(await refusal(await add(sessions[1], enrolment, new Authenticator(origin).create(publicKey))), { httpStatus: 400 })
 })
 
-test('credentials that are no credentials are refused as input', async t => {
+test('malformed credentials are refused', async t => {
   const { person, key } = await withPasskey('broken')
   const { challenge, publicKey } = await challengeOf(server, person)
   const right = key.get(publicKey as Options)

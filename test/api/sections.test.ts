@@ -11,7 +11,7 @@ const bob = await somebody(server, 'bob')
 test.after.always(() => server.stop())
 const newFile = async (): Promise<string> => upload(ann.call, await newDataset(ann))
 
-test('a section is shown as Clowder 1.x shows it, and what has no meaning is kept', async t => {
+test('a section has the shape of Clowder 1.x, and unknown fields are kept', async t => {
   const file = await newFile()
   const area = { x: 1, y: 2.5, w: 30, h: 40 }
   const sent = { area, startTime: 12, endTime: 20, order: 3, description: 'a face', confidence: 0.9, nested: { 'a.b': [null, 1] } }
@@ -23,7 +23,7 @@ test('a section is shown as Clowder 1.x shows it, and what has no meaning is kep
   t.deepEqual((await bob.get(`/api/sections/${bare}`)).body, { id: bare, file_id: file, ...nothing })
 })
 
-test('an invalid section is refused, and so is one without permission', async t => {
+test('an invalid section is refused, as is one without permission', async t => {
   const file = await newFile()
   for (const [area, message] of [
     [{ x: 1, y: 1 }, 'area.w is required'],
@@ -45,7 +45,7 @@ test('an invalid section is refused, and so is one without permission', async t 
   t.is((await ann.get(`/api/files/${unknownId}/sections`)).status, 404)
 })
 
-test('the sections of a file come in the order of their start times', async t => {
+test('the sections of a file are sorted by start time', async t => {
   const file = await newFile()
   const [ten, two, none] = [
     await sectionOf(ann, file, { startTime: 10 }),
@@ -55,7 +55,7 @@ test('the sections of a file come in the order of their start times', async t =>
   t.deepEqual((await bob.get(`/api/files/${file}/sections`)).body, [none, two, ten])
 })
 
-test('a description is changed by editors only', async t => {
+test('only editors can change a description', async t => {
   const id = await sectionOf(ann, await newFile(), { description: 'before' })
   const path = `/api/sections/${id}/description`
   t.deepEqual((await ann.post(path, { description: 'after' })).body, { status: 'success' })
@@ -65,7 +65,7 @@ test('a description is changed by editors only', async t => {
   t.like((await ann.get(`/api/sections/${id}`)).body, { description: 'after' })
 })
 
-test('a section that is deleted takes its previews, thumbnails and comments along at once', async t => {
+test('deleting a section deletes its previews, thumbnails and comments at once', async t => {
   const file = await newFile()
   const id = await sectionOf(ann, file)
   const preview = await send(ann, '/api/previews')
@@ -85,7 +85,7 @@ test('a section that is deleted takes its previews, thumbnails and comments alon
   t.is((await ann.get(`/api/files/${file}/metadata`)).status, 200)
 })
 
-test('a section goes with its file', async t => {
+test('deleting a file deletes its sections', async t => {
   const file = await newFile()
   const ids = await Promise.all(Array.from({ length: 5 }, () => sectionOf(ann, file)))
   const comment = await say(ann, `/api/sections/${ids[0]}/comments`, 'soon gone')
@@ -102,7 +102,7 @@ test('a section goes with its file', async t => {
   t.is((await ann.post(`/api/comment/${comment}`, { text: 'still?' })).status, 404)
 })
 
-test('sections that are made while their file goes are gone with it', async t => {
+test('sections created during the deletion of their file are deleted too', async t => {
   for (let round = 0; round < 3; round += 1) {
     const file = await newFile()
     const made = Array.from({ length: 10 }, () => ann.post('/api/sections', { file_id: file }))
@@ -114,7 +114,7 @@ test('sections that are made while their file goes are gone with it', async t =>
   }
 })
 
-test('what is derived from a file has the rights of the file in this very moment', async t => {
+test('resources derived from a file follow changes of its access at once', async t => {
   const closed = await bootForTest({ t, config: { access: { private: true } } })
   const [owner, stranger] = [await somebody(closed, 'owner'), await somebody(closed, 'stranger')]
   const dataset = await newDataset(owner)

@@ -82,7 +82,7 @@ test('an ended session and an invalid key are anonymous', async t => {
   t.is((await sessionOf(call)).user?.status, 'Active')
 })
 
-test('limited keys get the id of their account, and nothing else of it', async t => {
+test('limited keys get the id of their account and nothing else about it', async t => {
   const { email, password, id, call } = await newPerson(server)
   await ok(put(call, { theme: 'dark' }))
   const reader = await sessionOf(server.as(await newKey(server, email, password, 'name=reader&verbs=read')))
@@ -96,7 +96,7 @@ test('limited keys get the id of their account, and nothing else of it', async t
   t.false(extractor.user?.rights.includes('CreateSpace'))
 })
 
-test('accounts that may only read have no rights to create', async t => {
+test('read-only accounts have no rights to create', async t => {
   const { id, call } = await newPerson(server)
   await server.get(Users).change(id, { set: { status: 'ReadOnly' } }, [])
   t.like((await sessionOf(call)).user, { status: 'ReadOnly', rights: [] })
@@ -111,14 +111,14 @@ test('invitations, requests to join and unread notifications are counted', async
   t.like((await sessionOf(guest.call)).user?.counts, { invitations: 0, requests: 0 })
 })
 
-test('storage is returned where it is counted', async t => {
+test('storage is returned if quotas are configured', async t => {
   const limited = await bootForTest({ t, config: { resources: { quotas: { maxBytesPerPerson: 1000 } } } })
   const { call } = await newPerson(limited)
   await upload(call, await newDataset(call), 'hello')
   t.deepEqual((await sessionOf(call)).user?.storage, { usedBytes: 5, maxBytes: 1000, usedFiles: 1, maxFiles: 0 })
 })
 
-test('capabilities follow the settings, also on a private server', async t => {
+test('capabilities reflect the settings, also on a private server', async t => {
   const closed = await bootForTest({
     t,
     config: {
@@ -131,7 +131,7 @@ test('capabilities follow the settings, also on a private server', async t => {
   t.like((await sessionOf(closed.as())).capabilities, expected)
 })
 
-test('without the plugins that offer something it is not offered', async t => {
+test('features of plugins that are not loaded are not offered', async t => {
   const small = await bootForTest({ t, plugins: ['documents.sqlite', 'access.policy', 'resources.users'] })
   const { site, capabilities } = await sessionOf(small.as())
   t.like(site, { name: 'Pounce', welcome: '', termsChanged: null })
@@ -139,7 +139,7 @@ test('without the plugins that offer something it is not offered', async t => {
   t.like(capabilities, { signUp: 'off', mail: false, geostreams: false, ...none })
 })
 
-test('before the terms are accepted the session has only that', async t => {
+test('until the terms are accepted the session has no rights, counts or preferences', async t => {
   const strict = await bootForTest({ t })
   const { call } = await newPerson(strict)
   await ok(put(call, { theme: 'dark' }))
@@ -170,7 +170,7 @@ test('preferences are stored as sent, replaced as a whole, and private', async t
   t.is((await put(server.as(limited), {})).status, 403)
 })
 
-test('what is no preference is refused with a reason', async t => {
+test('invalid preferences are refused with a reason', async t => {
   const cases: readonly (readonly [unknown, RegExp])[] = [
     [{ a: { b: { c: { d: 1 } } } }, /the body\.a\.b\.c is nested too deeply/],
     [{ a: [[1]] }, /the body\.a is a list of lists or objects/],
@@ -192,7 +192,7 @@ test('what is no preference is refused with a reason', async t => {
   t.deepEqual((await sessionOf(ann.call)).preferences, {})
 })
 
-test('writes of preferences at the same time leave one of them whole', async t => {
+test('concurrent writes of preferences are not mixed', async t => {
   const { call } = await newPerson(server)
   const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => put(call, { n, twice: n * 2 })))
   t.true(answers.every(({ status }) => status === 200))

@@ -43,7 +43,7 @@ test('if configured, no accounts are created, and existing ones can sign in', as
   t.is((await place.whoIs((await place.signIn({ sub: 'known', email: 'known@example.org' })).browser))?.id, id)
 })
 
-test('accounts are not linked by address unless the settings say so, and who keeps coming without a proof is kept out for a while', async t => {
+test('accounts are not linked by address by default, and repeated invalid callbacks are throttled', async t => {
   const place = await outsideServer(t, { users: { wrongKeysPerAddress: 3 } })
   const id = await place.account('known@example.org')
   t.is((await place.signIn({ sub: 'known', email: 'known@example.org' })).answer.status, 401)
@@ -73,7 +73,7 @@ test('an address asserted by a provider does not make a server admin', async t =
   t.is(await standingOf(place, 'chief@example.org'), 'Active')
 })
 
-test.serial('a token opens the account that its subject is known by, with or without an address, and nothing else', async t => {
+test.serial('a token authenticates the account linked to its subject, whatever its address, and no other', async t => {
   const place = shared
   t.is((await withToken(place, await token({}))).status, 401)
   const { browser } = await place.signIn({ sub: 'ada', email: 'ada@example.org' })
@@ -89,7 +89,7 @@ test.serial('a token opens the account that its subject is known by, with or wit
   t.is((await withToken(place, await token({}))).status, 401)
 })
 
-test.serial('tokens that are forged, foreign or over are refused, wherever they are shown', async t => {
+test.serial('forged and expired tokens and those for other audiences are refused on every route', async t => {
   const place = shared
   await place.signIn({ sub: 'bea', email: 'bea@example.org' })
   const over = Math.floor(Date.now() / 1000) - 60
@@ -106,7 +106,7 @@ test.serial('tokens that are forged, foreign or over are refused, wherever they 
   t.is((await withToken(place, await token({ sub: 'bea' }))).status, 200)
 })
 
-test.serial('while the provider is unavailable its tokens are refused for now, and everything else goes on', async t => {
+test.serial('while the provider is unavailable its tokens get 503 and other credentials are accepted', async t => {
   const place = shared
   const held = await token({ sub: 'bea' })
   await place.server.restart()

@@ -9,7 +9,7 @@ const boot = (t: ExecutionContext, config: Record<string, unknown> = {}, overrid
 const people = async (server: TestServer) =>
   (await Promise.all([somebody(server), somebody(server), somebody(server)])) as [Somebody, Somebody, Somebody]
 
-test('a space on trial is private until it is verified, and its datasets on trial with it', async t => {
+test('a space on trial is private until it is verified, as are its datasets on trial', async t => {
   const mailer = new MemoryMailer()
   const server = await boot(t, { access: { private: true } }, { [Mailer]: mailer })
   const [admin, nobody] = [callsOf(server.as(server.admin.key)), callsOf(server.as())]
@@ -44,7 +44,7 @@ test('a space on trial is private until it is verified, and its datasets on tria
   }
 })
 
-test('without verification a space is private at once, and its admins open it', async t => {
+test('without verification a space is private at once, and its admins can make it public', async t => {
   const server = await boot(t, { resources: { spaces: { verifySpaces: false } } })
   const [ann] = await people(server)
   const space = await newSpace(ann)
@@ -56,7 +56,7 @@ test('without verification a space is private at once, and its admins open it', 
 })
 
 for (const isPrivate of [false, true])
-  test(`spaces in lists of a ${isPrivate ? 'private' : 'public'} server, per caller`, async t => {
+  test(`lists of spaces on a ${isPrivate ? 'private' : 'public'} server depend on the caller`, async t => {
     for (const enablePublic of [true, false]) {
       const server = await boot(t, { access: { private: isPrivate }, resources: { spaces: { enablePublic } } })
       const [admin, nobody] = [callsOf(server.as(server.admin.key)), callsOf(server.as())]
@@ -83,7 +83,7 @@ for (const isPrivate of [false, true])
     }
   })
 
-test('what is in a space ends with it, but for what was put there', async t => {
+test('deleting a space ends its memberships, invitations and follows, and keeps its datasets and collections', async t => {
   const server = await boot(t)
   const admin = callsOf(server.as(server.admin.key))
   const [ann, bob] = await people(server)
@@ -103,7 +103,7 @@ test('what is in a space ends with it, but for what was put there', async t => {
   t.deepEqual((await server.get(Users).get(bob.id))?.followed, [])
 })
 
-test('where new datasets are on trial, a verified space ends it', async t => {
+test('if new datasets are on trial, adding them to a verified space ends the trial', async t => {
   const server = await boot(t, { access: { private: true }, resources: { datasets: { trial: true } } })
   const admin = callsOf(server.as(server.admin.key))
   const [ann] = await people(server)

@@ -79,7 +79,7 @@ const reads = ({ dataset, collection, folder, file, section, preview, thumbnail,
   `/api/metadata.jsonld/${metadata}`,
 ]
 
-/** One change of each sort, for each kind of resource. */
+/** One request for each type of change and kind of resource. */
 const changes = (ids: Ids): readonly Send[] => {
   const { space, collection, dataset, folder, file, section, preview, thumbnail, comment, metadata, live, loose } = ids
   const document = { content: { a: 1 }, agent: byUser(unknownId) }
@@ -166,7 +166,7 @@ const statuses = async (who: Who, paths: readonly string[]): Promise<readonly st
   return found
 }
 
-/** Everything that the owner can read, without counters of reads, and without archives, whose bytes contain times. */
+/** Everything that the owner can read, except view and download counters, and archives, whose bytes contain timestamps. */
 const shown = async (who: Who, ids: Ids): Promise<readonly unknown[]> => {
   const found: unknown[] = []
   for (const path of reads(ids).filter(each => !each.includes('/download'))) {
@@ -188,7 +188,7 @@ for (const isPrivate of [true, false])
     const frozen = allBut(sent, '409 in-trash')
     t.deepEqual(await each(ann, sent), frozen)
     t.deepEqual(await each(superAdmin, sent), frozen)
-    // They may refer to live resources, but trashed ones do not exist for them.
+    // These callers may refer to live resources, but trashed ones appear not to exist to them.
     for (const name of ['bob', 'cyd', 'dora', 'admin', 'bobsExtractor']) {
       const refused = (await each(people[name] as Who, sent)).filter(line => !/ 40[34] (not-found|forbidden)$/.test(line))
       t.deepEqual(refused, [], name)
@@ -226,7 +226,7 @@ for (const isPrivate of [true, false])
     )
 
     for (const kind of ['datasets', 'collections'])
-      t.is((await cyd.put(`/api/${kind}/restore/${ids[kind.slice(0, -1)]}`)).status, 200, 'who may delete it may restore it')
+      t.is((await cyd.put(`/api/${kind}/restore/${ids[kind.slice(0, -1)]}`)).status, 200, 'callers who may delete it may restore it')
     await server.drained()
     t.deepEqual(await shown(ann, ids), before)
     t.is((await bob.post(`/api/files/${ids['file']}/tags`, { tags: ['again'] })).status, 200)
@@ -259,7 +259,7 @@ test('followers can unfollow a resource in the trash, and it cannot be copied fr
   await bob.post(`/api/datasets/${ids['dataset']}/follow`)
   await ann.remove(`/api/datasets/${ids['dataset']}`)
   for (const who of [ann, bob]) t.is((await who.post(`/api/datasets/${ids['dataset']}/unfollow`)).status, 200)
-  // A copy is related to its original, which is a change of the original.
+  // Copying adds a relation to the original, which is a change of it.
   t.is((await ann.post(`/api/datasets/${ids['dataset']}/copyDatasetToSpace/${ids['space']}`)).status, 409)
   t.is((await bob.post(`/api/datasets/${ids['dataset']}/copyDatasetToSpace/${ids['space']}`)).status, 404)
 })
@@ -285,7 +285,7 @@ test('a file in a trashed and a live dataset is live', async t => {
   t.like(await ann.remove(`/api/datasets/${ids['dataset']}/${ids['file']}`), { status: 409, body: { code: 'in-trash' } })
 })
 
-test('nothing goes into the trash by upload, in one piece or in several', async t => {
+test('uploads to a dataset in the trash get 409, in one request or resumable', async t => {
   const { server, ids, ann } = await open(true)
   t.teardown(() => server.stop())
   const about = `filename ${btoa('half.txt')},dataset ${btoa(ids['dataset'] ?? '')}`
@@ -306,7 +306,7 @@ test('nothing goes into the trash by upload, in one piece or in several', async 
   t.is(((await ann.get(`/api/datasets/${ids['dataset']}/files`)).body as readonly unknown[]).length, 2)
 })
 
-test('why something is frozen is explained', async t => {
+test('the reason why a resource is frozen is explained', async t => {
   const { server, ids, ann } = await open(true)
   t.teardown(() => server.stop())
   await ann.remove(`/api/datasets/${ids['dataset']}`)
@@ -327,7 +327,7 @@ const allowedInTrash = [
   'PUT /api/datasets/restore/{id}',
 ]
 
-test('every route that changes something and names something in the trash refuses it, but for those that are known', async t => {
+test('every route that changes a resource in the trash refuses it, except the allowed ones', async t => {
   const { server, ids, ann } = await open(true)
   t.teardown(() => server.stop())
   await ann.remove(`/api/datasets/${ids['dataset']}`)

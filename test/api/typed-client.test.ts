@@ -59,7 +59,7 @@ const uploaded = async (client: Client, id: string, bytes: string | Uint8Array, 
   return body.id
 }
 
-test('the main job is done by typed calls: make, upload, describe, find, download, delete', async t => {
+test('typed calls cover the main workflow: create, upload, describe, search, download, delete', async t => {
   const client = await personsClient()
   const id = await newDataset(client, 'Übersicht – 観測')
   const { body: folder } = await client.createFolder({ params: { id }, body: { name: 'raw', parentId: id, parentType: 'dataset' } })
@@ -100,7 +100,7 @@ test('the main job is done by typed calls: make, upload, describe, find, downloa
   t.deepEqual(await refusalOf(client.getFileInfo({ params: { id: top } })), { status: 404, code: 'not-found' })
 })
 
-test('rows and their number come from one call, each typed', async t => {
+test('one call returns rows or their count, each typed', async t => {
   const client = await personsClient()
   const id = await newDataset(client)
   for (const name of ['a.txt', 'b.txt']) await uploaded(client, id, 'x', name)
@@ -109,7 +109,7 @@ test('rows and their number come from one call, each typed', async t => {
   t.is((await client.listRootFiles({ params: { id }, query: { count: true } })).body, 2)
 })
 
-test('queries are sent as declared: numbers, and text with any signs', async t => {
+test('queries are sent as declared: numbers, and text with special characters', async t => {
   const client = await personsClient()
   for (const name of ['Wälder & Wiesen?', '100 % #1', 'plain']) await newDataset(client, name)
   const titles = async (title: string) => {
@@ -133,7 +133,7 @@ test('refusals are thrown with status and code, for any caller', async t => {
   t.is((await ann.getDataset({ params: { id } })).body.name, 'Leaves')
 })
 
-test('a key that is made by a call works in a client of its own until it is deleted', async t => {
+test('a key created by a call is valid in another client until it is deleted', async t => {
   const client = await personsClient()
   const { body } = await client.createKey({ query: { name: 'script' } })
   const script = clientWith(body.key)
@@ -143,7 +143,7 @@ test('a key that is made by a call works in a client of its own until it is dele
   t.deepEqual(await refusalOf(script.getDataset({ params: { id } })), { status: 401, code: 'not-signed-in' })
 })
 
-test('a call that is aborted ends at once', async t => {
+test('an aborted call ends at once', async t => {
   const client = await personsClient()
   const id = await newDataset(client)
   const failure = await t.throwsAsync(client.getDataset({ params: { id }, signal: AbortSignal.abort() }))

@@ -54,7 +54,7 @@ const isUntouched = async (t: ExecutionContext, dataset: string): Promise<void> 
   t.deepEqual([await foldersOf(dataset), await filesOf(dataset)], [[], []])
 }
 
-test('a resumable upload with a path puts the file where the path leads', async t => {
+test('a resumable upload with a path creates its folders and stores the file in them', async t => {
   const dataset = await newDataset(ann.call)
   const answer = await sendTus({ dataset, path: 'a/b/c.txt' })
   t.is(answer.status, 201, await answer.text())
@@ -65,7 +65,7 @@ test('a resumable upload with a path puts the file where the path leads', async 
   t.like(await ok(ann.call(answer.headers.get('location') ?? '')), { path: 'a/b/c.txt', filename: 'c.txt', state: 'finished' })
 })
 
-test('a form with a path does the same, in the address or as a field before or after the file', async t => {
+test('a form upload accepts a path in the query or in a field before or after the file', async t => {
   const dataset = await newDataset(ann.call)
   t.is((await sendForm(dataset, { path: 'a/b/c.txt' })).status, 200)
   const first = new FormData()
@@ -78,7 +78,7 @@ test('a form with a path does the same, in the address or as a field before or a
   t.deepEqual(await filesOf(dataset), ['/a/b/c.txt', '/a/b/e.txt', '/a/d.txt'])
 })
 
-test('a field named path leads to folders in every upload to a dataset, and nowhere without one', async t => {
+test('a field named path creates folders in every upload to a dataset, and is refused without one', async t => {
   const dataset = await newDataset(ann.call)
   const top = await newFolder(ann.call, dataset, 'top')
   const send = (to: string, path: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> => {
@@ -94,7 +94,7 @@ test('a field named path leads to folders in every upload to a dataset, and nowh
   t.like(await refusal(send('/api/files', 'a/c.txt')), { status: 400, message: 'A path with folders requires the dataset of the folders' })
 })
 
-test('a path starts at the folder that is named', async t => {
+test('a path is relative to the given folder', async t => {
   const dataset = await newDataset(ann.call)
   const top = await newFolder(ann.call, dataset, 'top')
   t.is((await sendForm(dataset, { path: 'a/c.txt', folder_id: top })).status, 200)
@@ -104,7 +104,7 @@ test('a path starts at the folder that is named', async t => {
   t.deepEqual(await filesOf(dataset), ['/top/a/c.txt', '/top/a/d.txt'])
 })
 
-test('a field named path that is a JSON object is metadata of the file named path, as before', async t => {
+test('a field named path that is a JSON object is metadata of the file named path', async t => {
   const dataset = await newDataset(ann.call)
   const body = formWith('abc', 'path')
   body.append('path', '{"colour":"green"}')
@@ -113,7 +113,7 @@ test('a field named path that is a JSON object is metadata of the file named pat
   t.like(document, { content: { colour: 'green' } })
 })
 
-test('an empty folder is made by its path, and found when it is there', async t => {
+test('an empty folder is created by its path, or returned if it exists', async t => {
   const dataset = await newDataset(ann.call)
   const made = await ok<{ id: string }>(make(dataset, { path: 'x/y/z' }))
   t.like(made, { name: 'z', parentDatasetID: dataset, parentType: 'folder' })
@@ -121,7 +121,7 @@ test('an empty folder is made by its path, and found when it is there', async t 
   t.deepEqual(await foldersOf(dataset), ['/x', '/x/y', '/x/y/z'])
 })
 
-test('fifty uploads at the same time make each folder once', async t => {
+test('fifty concurrent uploads create each folder once', async t => {
   const dataset = await newDataset(ann.call)
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, n) =>
@@ -138,7 +138,7 @@ test('fifty uploads at the same time make each folder once', async t => {
   t.is((await filesOf(dataset)).length, 50)
 })
 
-test('uploads by path go on while the folder on their way is deleted again and again', async t => {
+test('uploads by path succeed or get 404 while a folder of the path is repeatedly deleted', async t => {
   const dataset = await newDataset(ann.call)
   const sent = Array.from({ length: 20 }, (_, n) => sendForm(dataset, { path: `a/b/f${n}.txt` }, `f${n}.txt`))
   const deleting = (async () => {
@@ -162,21 +162,21 @@ test('uploads by path go on while the folder on their way is deleted again and a
 const bad: Readonly<Record<string, string>> = {
   empty: '',
   absolute: '/a/c.txt',
-  'a step up': 'a/../c.txt',
-  'a step nowhere': './c.txt',
+  'a parent segment': 'a/../c.txt',
+  'a dot segment': './c.txt',
   'an empty name': 'a//c.txt',
   'a blank name': 'a/ /c.txt',
-  'a slash at the end': 'a/b/',
+  'a trailing slash': 'a/b/',
   'a backslash': 'a\\c.txt',
   'a line break': 'a\n/c.txt',
-  'a zero byte': 'a\0/c.txt',
+  'a null byte': 'a\0/c.txt',
   'a long name': `${'x'.repeat(256)}/c.txt`,
   'a long path': `${'x/'.repeat(2000)}c.txt`,
   'too many folders': `${'x/'.repeat(101)}c.txt`,
 }
 
 for (const [what, path] of Object.entries(bad)) {
-  test(`a path with what cannot be followed is refused and changes nothing: ${what}`, async t => {
+  test(`an invalid path is refused and changes nothing: ${what}`, async t => {
     const dataset = await newDataset(ann.call)
     const name = 'c.txt'
     const form = formWith('abc', name)
@@ -195,7 +195,7 @@ for (const [what, path] of Object.entries(bad)) {
   })
 }
 
-test('a path that is too deep below its folder is refused before the bytes', async t => {
+test('a path that is nested too deeply below its folder is refused', async t => {
   const dataset = await newDataset(ann.call)
   const { id } = await ok<{ id: string }>(make(dataset, { path: Array.from({ length: 99 }, () => 'x').join('/') }))
   t.is((await sendForm(dataset, { path: 'y/c.txt', folder_id: id })).status, 200)
@@ -208,7 +208,7 @@ test('a path that is too deep below its folder is refused before the bytes', asy
   t.false((await foldersOf(dataset)).some(name => name.endsWith('z')))
 })
 
-test('a path that ends with another name than the file, or leads to several files, is refused', async t => {
+test('a path that does not end with the file name, or is sent with several files, is refused', async t => {
   const dataset = await newDataset(ann.call)
   const two = formWith('abc', 'c.txt')
   two.append('File', new Blob(['d']), 'd.txt')
@@ -245,7 +245,7 @@ test('without the right to add to the dataset no folders are created in it', asy
   await isUntouched(t, dataset)
 })
 
-test('an upload that does not end makes no folders', async t => {
+test('an unfinished upload creates no folders', async t => {
   const dataset = await newDataset(ann.call)
   const headers = { ...version, 'upload-length': '3', 'upload-metadata': encoded({ dataset, path: 'a/c.txt' }) }
   const answer = await ann.call('/api/uploads', { method: 'POST', headers })

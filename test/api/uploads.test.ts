@@ -77,7 +77,7 @@ test('a page of an allowed origin may send and read the headers of the protocol'
     t.true(names('access-control-expose-headers').includes(name), name)
 })
 
-test('an upload in pieces becomes a file like any other, under its own id', async t => {
+test('an upload in chunks becomes a file with the id of the upload', async t => {
   const bytes = data(200_000)
   const folder = await newFolder(ann.call, dataset, 'below')
   const metadata = JSON.stringify({ '@context': ['http://example.org/c', { a: 'http://example.org/a' }], a: 1 })
@@ -135,7 +135,7 @@ test('progress is visible to the uploader only', async t => {
   t.is((await ann.call(path)).status, 404)
 })
 
-test('the first bytes may come with the beginning, and be all', async t => {
+test('the first bytes, or all of them, may be sent with the creation of an upload', async t => {
   const bytes = data(1000)
   const answer = await begin(bytes.length, { body: bytes })
   t.is(answer.status, 201)
@@ -148,19 +148,19 @@ test('the first bytes may come with the beginning, and be all', async t => {
   t.is((await bytesOf(idIn(path))).length, 3000)
 })
 
-test('an empty file is a file at once', async t => {
+test('an empty file is created at once', async t => {
   const path = await begun(t, 0)
   t.is((await bytesOf(idIn(path))).length, 0)
   t.is((await patch(path, 0, data(0))).status, 204)
 })
 
-test('a file in no dataset is the uploader’s own', async t => {
+test('a file in no dataset is visible to its uploader only', async t => {
   const path = await begun(t, 5, { about: { dataset: '' }, body: data(5) })
   t.is((await bytesOf(idIn(path))).length, 5)
   t.is((await bob.call(`/api/files/${idIn(path)}/blob`)).status, 404)
 })
 
-test('bytes count only with the checksum that was announced', async t => {
+test('bytes are accepted only if they match the announced checksum', async t => {
   const bytes = data(150_000)
   const path = await begun(t, bytes.length)
   const sum = (algorithm: string, of: Uint8Array): string => `${algorithm} ${createHash(algorithm).update(of).digest('base64')}`
@@ -179,7 +179,7 @@ test('bytes count only with the checksum that was announced', async t => {
   t.is((await head(whole)).status, 404)
 })
 
-test('an offset other than the server’s is 409 with the right one', async t => {
+test('a wrong offset gets 409 with the correct one', async t => {
   const path = await begun(t, 100)
   t.like(await (await patch(path, 1, data(10))).json(), { code: 'conflict', offset: 0 })
   t.is((await patch(path, 0, data(10))).status, 204)
@@ -194,7 +194,7 @@ test('an offset other than the server’s is 409 with the right one', async t =>
   t.is((await patch(path, 100, data(1))).status, 409)
 })
 
-test('of two requests that add at once one wins, and the file is as that one sent it', async t => {
+test('of concurrent requests at the same offset one succeeds, and the file has its bytes', async t => {
   for (let round = 0; round < 5; round++) {
     const path = await begun(t, 300_000)
     const bodies = Array.from({ length: 4 }, () => data(300_000))
@@ -208,7 +208,7 @@ test('of two requests that add at once one wins, and the file is as that one sen
   }
 })
 
-test('an upload that is looked at before its last request has ended keeps its bytes', async t => {
+test('querying an upload during its last request loses no bytes', async t => {
   const whole = data(400_000)
   const path = await begun(t, whole.length)
   const received = async (): Promise<number> => (await ok<{ received: number }>(ann.call(path))).received
@@ -216,11 +216,11 @@ test('an upload that is looked at before its last request has ended keeps its by
   const writer = sent.writable.getWriter()
   const init = { method: 'PATCH', headers: { ...version, ...type, 'upload-offset': '0' }, body: sent.readable, duplex: 'half' as const }
   const answer = ann.call(path, init)
-  // In small pieces, so that a beginning becomes durable only with the last one.
+  // In small pieces, so that a prefix becomes durable only with the last one.
   for (let at = 0; at < whole.length; at += 40_000) {
     await writer.write(whole.subarray(at, at + 40_000))
     if (at >= 80_000)
-      await until('what came to count, but for the last of it', received, count => count >= Math.min(at, whole.length - 80_000))
+      await until('all but the last bytes to be counted', received, count => count >= Math.min(at, whole.length - 80_000))
   }
   for (let looks = 0; looks < 60; looks++) t.true((await received()) < whole.length)
   await writer.close()
@@ -235,32 +235,32 @@ test.serial('an invalid start of an upload is refused with the reason', async t 
     ['another version', begin(1, { headers: { 'tus-resumable': '0.2.2' } }), 412, /1\.0\.0/],
     ['no length', begin('', {}), 400, /upload-length/],
     ['a negative length', begin('-1'), 400, /number of bytes/],
-    ['a length beyond numbers', begin('99999999999999999999'), 400, /number of bytes/],
+    ['a length out of range', begin('99999999999999999999'), 400, /number of bytes/],
     ['too long', begin(10_000_001), 413, /10000000/],
-    ['metadata that is no Base64', begin(1, { headers: { 'upload-metadata': 'filename $$$' } }), 400, /filename/],
+    ['metadata that is not Base64', begin(1, { headers: { 'upload-metadata': 'filename $$$' } }), 400, /filename/],
     [
-      'a name that is no UTF-8',
+      'a name that is not UTF-8',
       begin(1, { headers: { 'upload-metadata': `filename ${Buffer.from([0xff]).toString('base64')}` } }),
       400,
       /UTF-8/,
     ],
-    ['one key twice', begin(1, { headers: { 'upload-metadata': 'filename YQ==,filename YQ==' } }), 400, /duplicate key/],
+    ['a duplicate key', begin(1, { headers: { 'upload-metadata': 'filename YQ==,filename YQ==' } }), 400, /duplicate key/],
     ['no name', begin(1, { headers: { 'upload-metadata': '' } }), 400, /filename/],
     ['dots', begin(1, { about: { filename: '..' } }), 400, /file name/],
     ['a path', begin(1, { about: { filename: '../../etc/passwd' } }), 400, /file name/],
     ['a long name', begin(1, { about: { filename: 'x'.repeat(256) } }), 400, /255/],
-    ['metadata that is no JSON', begin(1, { about: { metadata: '{' } }), 400, /metadata/],
+    ['metadata that is not JSON', begin(1, { about: { metadata: '{' } }), 400, /metadata/],
     ['metadata that is a list', begin(1, { about: { metadata: '[]' } }), 400, /metadata/],
     ['metadata with a prototype', begin(1, { about: { metadata: '{"__proto__":{}}' } }), 400, /__proto__/],
-    ['an odd flag', begin(1, { about: { extract: 'maybe' } }), 400, /extract/],
-    ['an odd word', begin(1, { about: { showPreviews: 'Never' } }), 400, /showPreviews/],
-    ['an odd digest', begin(1, { about: { sha256: 'abc' } }), 400, /sha256/],
-    ['a dataset that is no id', begin(1, { about: { dataset: 'x' } }), 400, /dataset/],
+    ['an invalid flag', begin(1, { about: { extract: 'maybe' } }), 400, /extract/],
+    ['an invalid word', begin(1, { about: { showPreviews: 'Never' } }), 400, /showPreviews/],
+    ['an invalid digest', begin(1, { about: { sha256: 'abc' } }), 400, /sha256/],
+    ['a malformed dataset id', begin(1, { about: { dataset: 'x' } }), 400, /dataset/],
     ['an unknown dataset', begin(1, { about: { dataset: unknownId } }), 404, /Dataset not found/],
     ['an unknown folder', begin(1, { about: { folder: unknownId } }), 404, /Folder not found/],
     ['a folder without a dataset', begin(1, { about: { dataset: '', folder: unknownId } }), 400, /folder/],
-    ['somebody else’s dataset', begin(1, { call: bob.call }), 403, /AddResourceToDataset|AddFile/],
-    ['an odd checksum', begin(1, { headers: { 'upload-checksum': 'crc32 AAAA' } }), 400, /Checksum/],
+    ['a dataset of another user', begin(1, { call: bob.call }), 403, /AddResourceToDataset|AddFile/],
+    ['an unsupported checksum', begin(1, { headers: { 'upload-checksum': 'crc32 AAAA' } }), 400, /Checksum/],
     ['bytes of another type', begin(1, { body: data(1), headers: { 'content-type': 'text/plain' } }), 415, /offset/],
     ['a header of 50 kB', begin(1, { about: { filename: 'x', note: 'y'.repeat(40_000) } }), 431, /headers/],
   ]
@@ -287,7 +287,7 @@ test('an invalid continuation of an upload is refused', async t => {
   t.is((await ann.call(path, { method: 'HEAD' })).status, 412)
 })
 
-test('POST stands for the method that X-HTTP-Method-Override names', async t => {
+test('X-HTTP-Method-Override replaces the method of a POST', async t => {
   const path = await begun(t, 20)
   const post = (method: string, headers: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
     ann.call(path, { method: 'POST', headers: { ...version, 'x-http-method-override': method, ...headers }, ...(body ? { body } : {}) })
@@ -306,21 +306,21 @@ test('POST stands for the method that X-HTTP-Method-Override names', async t => 
   t.is((await head(path)).status, 404)
 })
 
-test('an upload that is deleted while bytes come ends their request with 404', async t => {
+test('deleting an upload ends its running request with 404', async t => {
   const path = await begun(t, 400_000)
   const sent = new TransformStream<Uint8Array, Uint8Array>()
   const writer = sent.writable.getWriter()
   const init = { method: 'PATCH', headers: { ...version, ...type, 'upload-offset': '0' }, body: sent.readable, duplex: 'half' as const }
   const answer = refusal(ann.call(path, init))
   await writer.write(data(100_000))
-  await until('some bytes to count', async () => (await ok<{ received: number }>(ann.call(path))).received > 0)
+  await until('some bytes to be received', async () => (await ok<{ received: number }>(ann.call(path))).received > 0)
   t.is((await ann.call(path, { method: 'DELETE', headers: version })).status, 204)
   await writer.write(data(300_000))
   await writer.close()
   t.like(await answer, { status: 404, message: 'Upload not found or not accessible' })
 })
 
-test.serial('an upload that is refused with its first bytes is not left open', async t => {
+test.serial('an upload whose first bytes are refused is not left open', async t => {
   const before = (await ok<unknown[]>(ann.call('/api/uploads'))).length
   const wrong = `sha1 ${createHash('sha1').update('x').digest('base64')}`
   t.is((await begin(6, { body: data(5), headers: { 'upload-checksum': wrong } })).status, 460)
@@ -336,7 +336,7 @@ test('OPTIONS lists versions and extensions', async t => {
   t.is(answer.headers.get('tus-checksum-algorithm'), 'sha256,sha1,md5')
 })
 
-test('a user who lost the right to the dataset meanwhile adds no file to it', async t => {
+test('an upload whose dataset was deleted meanwhile adds no file to it', async t => {
   const theirs = await newDataset(ann.call)
   const path = await begun(t, 10, { about: { dataset: theirs } })
   await ok(ann.call(`/api/datasets/${theirs}`, { method: 'DELETE' }))

@@ -7,7 +7,7 @@ import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support
 import { until } from '../support/until.ts'
 import { type Received, type Target, webhookTarget } from '../support/webhook-target.ts'
 
-// In a separate process: targets must respond within half a second.
+// In a file, and so a process, of its own, because targets must respond within half a second.
 const config = { access: { private: true }, outbound: { allow: ['127.0.0.1'] } }
 const server = await bootForTest({ config })
 test.after.always(() => server.stop())
@@ -57,7 +57,7 @@ test('an event arrives as a CloudEvent that the published verifier accepts, and 
   t.throws(() => verify(made.secret, { ...message, headers: { ...message.headers, 'webhook-id': 'msg_other' } }))
   t.throws(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, message))
   const [delivery] = await until(
-    'the log',
+    'the delivery to be logged',
     () => log(ann, made, '?state=delivered'),
     seen => seen.length === 1,
   )
@@ -65,7 +65,7 @@ test('an event arrives as a CloudEvent that the published verifier accepts, and 
   t.like(delivery?.attempts[0], { status: 200, response: 'thanks' })
 })
 
-test('the secret is shown when it is made and never again', async t => {
+test('the secret is returned on creation and never again', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const { id, secret } = await hook(ann, target.url)
   const texts = await Promise.all(
@@ -74,7 +74,7 @@ test('the secret is shown when it is made and never again', async t => {
   for (const text of texts) t.false(text.includes(secret.slice(6)))
 })
 
-test('after a rotation deliveries carry both signatures, and only the new one once the overlap is over', async t => {
+test('after a rotation deliveries carry both signatures, and only the new one after the overlap', async t => {
   const own = await bootForTest({ t, config: { outbound: config.outbound, resources: { webhooks: { rotationHours: 0 } } } })
   for (const [on, verifiers] of [
     [server, 2],
@@ -94,7 +94,7 @@ test('after a rotation deliveries carry both signatures, and only the new one on
   }
 })
 
-test('nothing is delivered that the owner may not view, also when the right is lost before the delivery', async t => {
+test('events that the owner may not view are not delivered, even if the right is lost before the delivery', async t => {
   const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   for (const one of [space, other]) await letIn(ann, one, 'Viewer', bob)
@@ -103,12 +103,12 @@ test('nothing is delivered that the owner may not view, also when the right is l
   await server.drained()
   const made = await hook(bob, target.url)
   await upload(ann.call, inside, 'x', 'seen.txt')
-  await until('what may be seen', () => named(target, 'seen.txt'))
+  await until('the visible event', () => named(target, 'seen.txt'))
   target.answer = (_, response) => response.writeHead(503).end()
   await upload(ann.call, secret, 'canary', 'canary one.txt')
   await upload(ann.call, inside, 'canary', 'canary two.txt')
   await until(
-    'a failure',
+    'a failed attempt',
     () => log(bob, made, '?state=waiting'),
     seen => seen.some(({ tries }) => tries > 0),
   )
@@ -116,9 +116,9 @@ test('nothing is delivered that the owner may not view, also when the right is l
   t.is((await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)).status, 200)
   target.answer = (_, response) => response.end()
   await upload(ann.call, still, 'x', 'last.txt')
-  await until('the last', () => named(target, 'last.txt'))
+  await until('the last event', () => named(target, 'last.txt'))
   await until(
-    'nothing to wait',
+    'no delivery to be waiting',
     () => log(bob, made, '?state=waiting'),
     seen => seen.length === 0,
   )
@@ -130,7 +130,7 @@ test('nothing is delivered that the owner may not view, also when the right is l
   t.false(JSON.stringify(await log(bob, made)).includes('canary two'))
 })
 
-test('a webhook of a space delivers what is in it, for those who may edit it, while they may', async t => {
+test('a webhook of a space delivers its events, and is paused when its owner may no longer edit the space', async t => {
   const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
   const space = await newSpace(ann)
   const member = (person: Somebody, role: string) =>
@@ -154,7 +154,7 @@ test('a webhook of a space delivers what is in it, for those who may edit it, wh
   await member(bob, 'Viewer')
   await upload(ann.call, inside, 'x', 'canary.txt')
   const paused = await until(
-    'the pause',
+    'the webhook to be paused',
     () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
     seen => !seen.active,
   )
@@ -162,10 +162,10 @@ test('a webhook of a space delivers what is in it, for those who may edit it, wh
   t.is(named(target, 'canary.txt'), undefined)
   const resumed = await ok<Hook>(ann.call(`/api/webhooks/${made.id}`, { method: 'PUT', json: { active: true } }))
   t.like(resumed, { active: true, owner: ann.id })
-  await until('what waited', () => named(target, 'canary.txt'))
+  await until('the pending event', () => named(target, 'canary.txt'))
 })
 
-test('a webhook of the server is for server admins and receives everything', async t => {
+test('a webhook of the server receives all events and requires a server admin', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   t.is((await ann.call('/api/admin/webhooks', { method: 'POST', json: { url: target.url } })).status, 403)
   const admin = server.as(server.admin.key)
@@ -178,7 +178,7 @@ test('a webhook of the server is for server admins and receives everything', asy
   await admin(`/api/webhooks/${made.id}`, { method: 'DELETE' })
 })
 
-test('webhooks are managed by their owners only; what does not exist and what is not theirs look alike', async t => {
+test('only owners manage their webhooks; those of others get the same 404 as unknown ones', async t => {
   const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
   const { id } = await hook(ann, target.url)
   t.is((await server.as()('/api/webhooks')).status, 401)
@@ -203,7 +203,7 @@ test('webhooks are managed by their owners only; what does not exist and what is
   t.deepEqual(await ok(ann.call('/api/webhooks')), [])
 })
 
-test('addresses that may not be called and unknown types are refused with what would be right', async t => {
+test('disallowed URLs and unknown event types are refused with the reason', async t => {
   const ann = await somebody(server, 'ann')
   for (const [json, message] of [
     [{ url: 'http://10.1.2.3/hook' }, /not a public address/],
@@ -222,7 +222,7 @@ test('addresses that may not be called and unknown types are refused with what w
   t.deepEqual(await ok(ann.call('/api/webhooks')), [])
 })
 
-test('events of one subject are delivered in order, also when one of them fails first', async t => {
+test('events of one subject are delivered in order, even if the first attempts fail', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const dataset = await newDataset(ann)
   await server.drained()
@@ -231,16 +231,16 @@ test('events of one subject are delivered in order, also when one of them fails 
   await hook(ann, target.url, { filter: { types: ['tags.added'] } })
   for (let round = 0; round < 5; round += 1) await ann.post(`/api/datasets/${dataset}/tags`, { tags: [`tag ${round}`] })
   const first = (tags: readonly Received[]) => tags.map(({ event }) => (event.data['tags'] as string[])[0])
-  await until('the last', () => first(target.received).includes('tag 4'))
+  await until('the last event', () => first(target.received).includes('tag 4'))
   const seen = first(target.received)
   t.deepEqual([...new Set(seen)], ['tag 0', 'tag 1', 'tag 2', 'tag 3', 'tag 4'])
   const ids = new Set(
     target.received.filter(({ event }) => (event.data['tags'] as string[])[0] === 'tag 0').map(({ headers }) => headers['webhook-id']),
   )
-  t.is(ids.size, 1, 'a repeat has the id of the first attempt')
+  t.is(ids.size, 1, 'a retry has the id of the first attempt')
 })
 
-test('events pending while a target is down are delivered after its return, each once and in order', async t => {
+test('events pending while a target is down are delivered once it returns, each once and in order', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const [one, two] = [await newDataset(ann), await newDataset(ann)]
   await server.drained()
@@ -248,12 +248,12 @@ test('events pending while a target is down are delivered after its return, each
   await target.shut()
   for (let round = 0; round < 100; round += 1) await ann.post(`/api/datasets/${round % 2 ? one : two}/tags`, { tags: [`${round}`] })
   await until(
-    'a failure',
+    'a failed attempt',
     () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
     seen => seen.failingSince !== undefined,
   )
   await target.open()
-  await until('all', () => target.received.length >= 100, Boolean, 60_000)
+  await until('all events', () => target.received.length >= 100, Boolean, 60_000)
   for (const dataset of [one, two]) {
     const seen = target.received
       .filter(({ event }) => event.subject === `dataset/${dataset}`)
@@ -264,7 +264,7 @@ test('events pending while a target is down are delivered after its return, each
     )
   }
   const after = await until(
-    'the recovery',
+    'the webhook to recover',
     () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
     seen => seen.failingSince === undefined,
   )
@@ -278,11 +278,11 @@ test('a slow target does not block another one', async t => {
   await server.drained()
   for (const { url } of [slow, fast]) await hook(ann, url, { filter: { types: ['tags.added'] } })
   for (let round = 0; round < 20; round += 1) await ann.post(`/api/datasets/${dataset}/tags`, { tags: [`${round}`] })
-  await until('all at the fast one', () => fast.received.length === 20)
+  await until('all events at the fast target', () => fast.received.length === 20)
   t.true(slow.received.length < 20)
 })
 
-test('a target that resets kept connections is failing, and what it received besides is not sent again', async t => {
+test('connections reset by a target are failures, and events that it did receive are not sent again', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const made = await hook(ann, target.url, { filter: { types: ['dataset.created'] } })
   target.answer = (request, response) => {
@@ -291,7 +291,7 @@ test('a target that resets kept connections is failing, and what it received bes
   }
   const create = (kind: string) => Promise.all(Array.from({ length: 8 }, (_, at) => newDataset(ann, { name: `${kind} ${at}` })))
   await create('warm')
-  await until('connections to be kept', () => target.received.length === 8)
+  await until('connections to be kept alive', () => target.received.length === 8)
   await Promise.all([create('good'), create('reset')])
   await until('one kind to be delivered and the other to be tried', async () => {
     const [waiting, delivered] = await Promise.all([log(ann, made, '?state=waiting'), log(ann, made, '?state=delivered')])
@@ -301,7 +301,7 @@ test('a target that resets kept connections is failing, and what it received bes
   t.is(good.length, 8)
 })
 
-test('a paused webhook receives nothing until it is resumed, and then what waited', async t => {
+test('a paused webhook receives nothing until it is resumed, and then the pending events', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const dataset = await newDataset(ann)
   const made = await hook(ann, target.url, { filter: { types: ['file.created'] } })
@@ -317,7 +317,7 @@ test('a paused webhook receives nothing until it is resumed, and then what waite
   await server.drained()
   const before = target.received.length
   await ok<Hook>(ann.call(`/api/webhooks/${made.id}`, { method: 'PUT', json: { active: true } }))
-  await until('what waited', () => target.received.slice(before).some(({ event }) => event.data['name'] === 'waits.txt'))
+  await until('the pending event', () => target.received.slice(before).some(({ event }) => event.data['name'] === 'waits.txt'))
   t.is(named(target, 'while paused.txt'), undefined)
 })
 
@@ -327,14 +327,14 @@ test('410 Gone pauses a webhook at once', async t => {
   const made = await hook(ann, target.url, { filter: { types: ['file.created'] } })
   await upload(ann.call, await newDataset(ann), 'x', 'gone.txt')
   const paused = await until(
-    'the pause',
+    'the webhook to be paused',
     () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
     seen => !seen.active,
   )
   t.is(paused.pauseReason, 'gone')
 })
 
-test('hostile targets are cut: an endless body, a redirect to a private address, a silent connection', async t => {
+test('hostile targets are cut off: an endless body, a redirect to a private address, a silent connection', async t => {
   const own = await bootForTest({ t, config: { outbound: config.outbound, resources: { webhooks: { timeoutMs: 500 } } } })
   const ann = await somebody(own, 'ann')
   const inner = await webhookTarget(t)
@@ -375,7 +375,7 @@ test('hostile targets are cut: an endless body, a redirect to a private address,
   t.deepEqual(inner.received, [])
 })
 
-test('a test event is sent at once and its result is the answer', async t => {
+test('a test event is sent at once and its result is returned', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const made = await hook(ann, target.url)
   const result = await ok<{ delivered: boolean; attempt: { status?: number } }>(
@@ -393,33 +393,33 @@ test('a test event is sent at once and its result is the answer', async t => {
   t.regex(failed.attempt.error ?? '', /unreachable/)
 })
 
-test('deliveries are sent again one by one or for a period, with the same id', async t => {
+test('deliveries can be resent one by one or for a period, with the same id', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const made = await hook(ann, target.url, { filter: { types: ['file.created'] } })
   const dataset = await newDataset(ann)
   for (const name of ['1', '2', '3']) await upload(ann.call, dataset, 'x', name)
   const done = await until(
-    'three',
+    'three deliveries',
     () => log(ann, made, '?state=delivered'),
     seen => seen.length === 3,
   )
   const oldest = done.at(-1)
   const again = await ann.call(`/api/webhooks/${made.id}/deliveries/${oldest?.id}/resend`, { method: 'POST' })
   t.is(again.status, 202)
-  await until('it again', () => target.received.length === 4)
+  await until('the event to be resent', () => target.received.length === 4)
   t.is(target.received[3]?.headers['webhook-id'], oldest?.messageId)
   const range = await ok(ann.call(`/api/webhooks/${made.id}/resend`, { method: 'POST', json: { since: '2020-01-01', state: 'all' } }))
   t.deepEqual(range, { resent: 3, hasMore: false })
-  await until('all again', () => target.received.length === 7)
+  await until('all events to be resent', () => target.received.length === 7)
   t.is((await ann.call(`/api/webhooks/${made.id}/deliveries/none/resend`, { method: 'POST' })).status, 404)
 })
 
-test('the log of deliveries pages by links', async t => {
+test('the log of deliveries is paged', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const made = await hook(ann, target.url, { filter: { types: ['tags.added'] } })
   const dataset = await newDataset(ann)
   for (let round = 0; round < 7; round += 1) await ann.post(`/api/datasets/${dataset}/tags`, { tags: [`${round}`] })
-  await until('all', () => target.received.length === 7)
+  await until('all events', () => target.received.length === 7)
   const seen: string[] = []
   let next: string | undefined = `/api/webhooks/${made.id}/deliveries?limit=3`
   while (next) {
@@ -431,7 +431,7 @@ test('the log of deliveries pages by links', async t => {
   t.deepEqual(seen, seen.toSorted().reverse())
 })
 
-test('the number of webhooks of a person is limited', async t => {
+test('the number of webhooks per user is limited', async t => {
   const own = await bootForTest({ t, config: { outbound: config.outbound, resources: { webhooks: { maxPerOwner: 2 } } } })
   const ann = await somebody(own, 'ann')
   for (let round = 0; round < 2; round += 1) await hook(ann, 'https://example.org/hook')
@@ -468,7 +468,7 @@ test('deliveries that fail for too long become dead letters, and a webhook that 
   now += 4 * day
   await upload(ann.call, dataset, 'x', 'second.txt')
   const paused = await until(
-    'the pause',
+    'the webhook to be paused',
     () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
     seen => !seen.active,
   )
@@ -478,7 +478,7 @@ test('deliveries that fail for too long become dead letters, and a webhook that 
   t.is((await ok<unknown[]>(ann.call('/api/me/notifications?kind=webhook-paused'))).length, 1)
 })
 
-test('webhooks and what waits for them survive a restart', async t => {
+test('webhooks and their pending events survive a restart', async t => {
   const own = await bootForTest({ t, config: { outbound: config.outbound } })
   const [ann, target] = [await somebody(own, 'ann'), await webhookTarget(t)]
   const made = await hook(ann, target.url, { filter: { types: ['file.created'] } })
