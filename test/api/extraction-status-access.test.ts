@@ -47,7 +47,7 @@ const notForAll = new Set([
   '/api/files/{id}/reindex',
 ])
 
-test('every route that reads of a public file what its metadata is, is open to who reads that', async t => {
+test('every read route of a public file is open to callers who may read its metadata', async t => {
   const file = await newFile('PUBLIC')
   const routes = (await declaredRoutes(server)).filter(
     ({ method, path }) =>
