@@ -41,7 +41,7 @@ test('activity of an account is visible to callers who may view its object', asy
   t.is((await server.as()(`/api/users/${ann.id}/activity`)).status, 401)
 })
 
-test('notifications to an account are not in its own activity', async t => {
+test('notifications to a user are not part of their activity', async t => {
   const [cat, dan] = [await somebody(server, 'cat'), await somebody(server, 'dan')]
   const space = await newSpace(cat, 'Room')
   await letIn(cat, space, 'Editor', dan)

@@ -116,7 +116,7 @@ test('a change in superadmin mode that cannot be recorded is refused', async t =
 test('changes to members, roles and settings, and reindexing, are logged', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Lab')
-  // Accounts that the owner cannot see are added by an admin.
+  // Otherwise adding Bob counts as an invitation.
   await meet(server, ann, bob)
   await letIn(ann, space, 'Viewer', bob)
   await letIn(ann, space, 'Editor', bob)

@@ -59,7 +59,7 @@ test.serial('a file is PROCESSED while its extractors run, and Status is Process
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test.serial('polling Status right after the upload never reports that no extraction is pending', async t => {
+test.serial('Status is Processing from the upload until all extractors are DONE', async t => {
   const dataset = await newDataset(ann.call)
   const file = await uploadData(ann.call, dataset, 'notes.md', 'text/markdown')
   t.like(await extracted(ann.call, file), { 'pounce.text': 'DONE', 'pounce.digest': 'DONE', Status: 'Done' })

@@ -191,7 +191,7 @@ test('an unknown stream or sensor is not found', async t => {
   for (const query of ['stream_id=99999', 'sensor_id=99999', 'sensor_id=x']) t.is((await ann.get(`${path}?${query}`)).status, 404)
 })
 
-test('HEAD returns what a GET would, without a body', async t => {
+test('HEAD returns the status of GET, without a body', async t => {
   const head = await ann.call(`${path}?sources=sea`, { method: 'HEAD' })
   t.is(head.status, 200)
   t.is(await head.text(), '')

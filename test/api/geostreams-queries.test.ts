@@ -208,7 +208,7 @@ for (const query of ['stream_id=99999999', 'sensor_id=99999999', 'stream_id=x', 
     t.is((await ann.get(`${path}?${query}`)).status, 404)
   })
 
-test('HEAD returns what a GET would, without a body', async t => {
+test('HEAD returns the status of GET, without a body', async t => {
   for (const format of ['json', 'csv', 'geojson']) {
     const answer = await ann.call(`${path}?format=${format}`, { method: 'HEAD' })
     t.is(answer.status, 200)

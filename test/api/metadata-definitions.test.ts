@@ -101,7 +101,7 @@ test.serial('a definition of the installation is created by a server admin and c
   t.true((await labels(ann, inSpace(space))).includes('water level'), 'copies stay')
 })
 
-test('a definition of a space is created by its editors, and deleted with it', async t => {
+test('a definition of a space is created by its admins, and deleted with it', async t => {
   const space = await newSpace(ann)
   const definition = { label: 'soil  type', type: 'list', uri: '' }
   t.is((await bob.post(inSpace(space), definition)).status, 403)

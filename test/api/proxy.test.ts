@@ -22,7 +22,7 @@ let server: TestServer
 let ann: Person
 let port = 0
 const seen: Seen[] = []
-/** Connections of requests whose responses are incomplete. */
+/** Responses that are still open. */
 const open = new Set<ServerResponse>()
 
 const behaviours: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void>> = {

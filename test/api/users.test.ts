@@ -74,7 +74,7 @@ test('status, id, password hash and memberships of an account cannot be set by a
   t.is(await server.get(Users).get(unknownId), undefined)
 })
 
-test('of many concurrent requests for one e-mail address one succeeds', async t => {
+test('of many concurrent requests for one e-mail address, one succeeds', async t => {
   const tries = Array.from({ length: 12 }, (_, at) => account(at % 2 ? 'Wanted@example.org' : 'wanted@EXAMPLE.org'))
   const statuses = await Promise.all(tries.map(async json => (await admin('/api/users', { method: 'POST', json })).status))
   t.deepEqual(statuses.toSorted(), [200, ...Array<number>(11).fill(409)])
