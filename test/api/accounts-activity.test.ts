@@ -19,7 +19,7 @@ const deedsOf = async (who: Pick<Somebody, 'call'>, id: string, query = '', at: 
 }
 const said = (lines: readonly Line[]) => lines.map(({ event_type, object_name }) => `${event_type} ${object_name}`)
 
-test('activity of an account is visible to who may view its object', async t => {
+test('activity of an account is visible to callers who may view its object', async t => {
   const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
   const space = await newSpace(ann, 'Lab')
   await newDataset(ann, { name: 'Shared', space: [space] })
@@ -41,7 +41,7 @@ test('activity of an account is visible to who may view its object', async t => 
   t.is((await server.as()(`/api/users/${ann.id}/activity`)).status, 401)
 })
 
-test('notifications to an account are not in its own activity', async t => {
+test('notifications to a user are not part of their activity', async t => {
   const [cat, dan] = [await somebody(server, 'cat'), await somebody(server, 'dan')]
   const space = await newSpace(cat, 'Room')
   await letIn(cat, space, 'Editor', dan)
@@ -52,7 +52,7 @@ test('notifications to an account are not in its own activity', async t => {
   t.false(said(await deedsOf(cat, dan.id)).some(line => line.startsWith('mention')))
 })
 
-test('pages of deeds miss and repeat nothing', async t => {
+test('pages of activity neither skip nor repeat entries', async t => {
   const fay = await somebody(server, 'fay')
   for (let at = 0; at < 5; at += 1) await newDataset(fay, { name: `Set ${at}` })
   await server.drained()
@@ -72,7 +72,7 @@ test('pages of deeds miss and repeat nothing', async t => {
   t.is((await fay.call(`/api/users/${fay.id}/activity?after=junk`)).status, 400)
 })
 
-test('where the feed is hidden, no activity is shown', async t => {
+test('with the feed disabled, activity is 404', async t => {
   const hidden = await bootForTest({ t, plugins, config: { resources: { activity: { disableEvents: true } } } })
   t.is((await hidden.as(hidden.admin.key)(`/api/users/${hidden.admin.id}/activity`)).status, 404)
 })

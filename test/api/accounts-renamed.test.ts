@@ -3,7 +3,7 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { ok, upload } from '../support/scene.ts'
 import { newCollection, newDataset, somebody } from '../support/spaces-and-people.ts'
 
-test('resources are found and shown by the current name of their author', async t => {
+test('a renamed author is shown, and their resources are found, by the new name only', async t => {
   const server = await bootForTest({ t })
   const person = await somebody(server, 'Marguerite')
   const dataset = await newDataset(person, { name: 'Readings' })

@@ -199,14 +199,14 @@ const deeds: Readonly<Record<string, { readonly first?: Deed; readonly now: Deed
 }
 
 for (const [type, { first, now }] of Object.entries(deeds))
-  test.serial(`one deed by HTTP gives the line ${type}`, async t => {
+  test.serial(`one change over HTTP adds one ${type} entry to the feed`, async t => {
     const things = await scene()
     await first?.(things)
     const added = await addedBy(() => now(things))
     t.is(added.filter(each => each === type).length, 1, `${type}: had ${added.join(', ') || 'nothing'}`)
   })
 
-test('every type of the reference is given by a deed above, or has its reason', t => {
+test('every type of the reference is covered above or has a reason not to be', t => {
   t.deepEqual(
     reference.filter(type => !(type in deeds) && !(type in withoutRoute)),
     [],

@@ -27,17 +27,17 @@ const found = async (query: string): Promise<readonly string[]> => {
   return (body as { email: string }[]).map(({ email }) => email)
 }
 
-test('accounts are found by any part of address and names, whatever its case', async t => {
+test('accounts are found by any part of their address or name, ignoring case', async t => {
   t.deepEqual(await found('text=GRACE'), ['grace@navy.example', 'anna@example.net'])
   t.deepEqual(await found('text=ada.by'), ['ada.byron@example.org'])
   t.deepEqual(await found('text=smi'), ['g.smith@example.org'])
-  t.deepEqual(await found('text=gr%20smith'), ['g.smith@example.org'], 'each word counts')
+  t.deepEqual(await found('text=gr%20smith'), ['g.smith@example.org'], 'all words must match')
   t.deepEqual(await found(`text=${encodeURIComponent('ångström')}`), ['anna@example.net'])
   t.deepEqual(await found('text=nobody'), [])
-  t.deepEqual(await found('text=%25%2e%2a'), [], 'text is never a pattern')
+  t.deepEqual(await found('text=%25%2e%2a'), [], 'text is not a pattern')
 })
 
-test('those who wait to be approved are a list, page by page', async t => {
+test('accounts waiting for approval are listed in pages', async t => {
   const waiting = await allIds(admin.get, '/api/admin/users?status=Inactive&limit=1')
   t.deepEqual(waiting, [...ids.values()])
   t.deepEqual(await allIds(admin.get, '/api/admin/users?status=Inactive&text=example.org&limit=1'), [
@@ -48,7 +48,7 @@ test('those who wait to be approved are a list, page by page', async t => {
   t.is((await found('')).length >= 5, true)
 })
 
-test('standing, provider and last sign-in are shown', async t => {
+test('status, provider and last sign-in are shown', async t => {
   const bob = await newPerson(server, 'bob')
   const one = async () => (await ok<Record<string, unknown>[]>(server.as(server.admin.key)(`/api/admin/users?text=${bob.email}`)))[0] ?? {}
   t.like(await one(), { id: bob.id, email: bob.email, status: 'Active', provider: 'userpass', lastLogin: null, termsAccepted: null })

@@ -28,7 +28,7 @@ const verified = (server: TestServer): Promise<Found> => ok<Found>(server.as(ser
 const stored = async (server: TestServer): Promise<readonly (Line & Stored)[]> =>
   (await Array.fromAsync(server.get(DocumentStore).walk(lines))).toSorted((one, other) => one.seq - other.seq)
 
-/** A server with a dozen unmodified lines in one chain. */
+/** A server with at least seven unmodified lines in one chain. */
 const furnished = async (t: ExecutionContext): Promise<{ server: TestServer; written: readonly (Line & Stored)[] }> => {
   const server = await bootForTest({ t })
   for (const name of ['ann', 'bob', 'cid']) await newPerson(server, name)
@@ -47,7 +47,7 @@ const at = (written: readonly (Line & Stored)[], place: number): Line & Stored =
 }
 const named = (found: Found) => found.faults.map(({ fault, seq, id }) => ({ fault, seq, id }))
 
-test('a changed line is found and named, by the route and by the command', async t => {
+test('the route and the command report which line was changed', async t => {
   const { server, written } = await furnished(t)
   const { id, seq } = at(written, 3)
   await server.get(DocumentStore).commit({ update: id, in: lines, set: { actor: 'somebody else' } })
@@ -60,7 +60,7 @@ test('a changed line is found and named, by the route and by the command', async
   t.regex(error?.message ?? '', new RegExp(`changed: chain \\w+, place ${seq} \\(line ${id}\\)`))
 })
 
-test('removed lines are found, in the middle and, once an anchor names them, at the end', async t => {
+test('removed lines are detected in the middle and, once anchored, at the end', async t => {
   const { server, written } = await furnished(t)
   await server.runPeriodic('resources.audit/anchor')
   const documents = server.get(DocumentStore)
@@ -79,7 +79,7 @@ test('removed lines are found, in the middle and, once an anchor names them, at 
   ])
 })
 
-test('reordered lines are found', async t => {
+test('reordered lines are detected', async t => {
   const { server, written } = await furnished(t)
   const [one, other] = [at(written, 3), at(written, 4)]
   const documents = server.get(DocumentStore)
@@ -91,7 +91,7 @@ test('reordered lines are found', async t => {
   ])
 })
 
-test('a line that is added in the middle is found', async t => {
+test('a line inserted in the middle is detected', async t => {
   const { server, written } = await furnished(t)
   const { revision: _, ...line } = at(written, 4)
   const insert = { ...line, id: 'f'.repeat(24), actor: 'nobody' }
@@ -101,7 +101,7 @@ test('a line that is added in the middle is found', async t => {
   t.true(named(found).every(({ seq }) => seq === line.seq))
 })
 
-test('a line that was rewritten together with its hash contradicts the line after it', async t => {
+test('a line rewritten together with its hash is detected through the next line', async t => {
   const { server, written } = await furnished(t)
   const { id, seq } = at(written, 3)
   const { hashOf } = await import('../../plugins/resources/audit/chain-writer.ts')
@@ -111,7 +111,7 @@ test('a line that was rewritten together with its hash contradicts the line afte
   t.deepEqual(named(await verified(server)), [{ fault: 'changed', seq, id }])
 })
 
-test('each start has a chain of its own, linked to the one before; lines of before the upgrade stay readable', async t => {
+test('each start opens a new chain linked to the previous one; lines from before the upgrade stay readable', async t => {
   const { server, written } = await furnished(t)
   const { id: _, revision: __, chain, seq, prev, hash, ...content } = at(written, 2)
   const old = { ...content, id: 'e'.repeat(24), at: '2020-01-01T00:00:00.000Z', type: 'old.line' }
@@ -134,7 +134,7 @@ test('each start has a chain of its own, linked to the one before; lines of befo
   t.truthy([seq, prev, hash])
 })
 
-test('a wrong count is found once the count is fixed', async t => {
+test('a wrong count is detected once the count is final', async t => {
   const server = await bootForTest({ t, config: { resources: { audit: { countedMinutes: 1 } } } })
   for (let time = 0; time < 3; time++) await server.as('no such key')('/api/me')
   await server.drained()

@@ -30,7 +30,7 @@ const log = async (query = '', call: TestFetch = admin, on: TestServer = server)
 }
 const typesOf = async (user: string): Promise<readonly string[]> => (await log(`user=${user}`)).map(({ type }) => type)
 
-test('what is done to accounts is in the log, with who did it', async t => {
+test('changes to accounts are logged with their actor', async t => {
   const ann = await newPerson(server, 'ann')
   await post('/api/admin/users', { readonly: [ann.id] })
   await post('/api/admin/users', { active: [ann.id] })
@@ -45,7 +45,7 @@ test('what is done to accounts is in the log, with who did it', async t => {
   )
 })
 
-test('keys and sessions leave lines without any secret', async t => {
+test('lines about keys and sessions contain no secrets', async t => {
   const bob = await newPerson(server, 'bob')
   const key = await newKey(server, bob.email, bob.password, 'name=night%20work')
   await bob.call('/api/users/keys/night%20work', { method: 'DELETE' })
@@ -62,7 +62,7 @@ test('keys and sessions leave lines without any secret', async t => {
   for (const secret of [key, bob.password, '127.0.0.1']) t.false(JSON.stringify(stored).includes(secret))
 })
 
-test('failed sign-ins are one line with a count, and the typed name is not recorded', async t => {
+test('failed sign-ins are one line with a count, and the name entered is not recorded', async t => {
   const cid = await newPerson(server, 'cid')
   const tried = { method: 'POST', json: { email: cid.email, password: 'guess of mine' } }
   for (let at = 0; at < 5; at += 1) t.is((await server.as()('/api/login', tried)).status, 401)
@@ -113,10 +113,10 @@ test('a change in superadmin mode that cannot be recorded is refused', async t =
   t.is((await other.as()('/api/login', { method: 'POST', json: { email: ann.email, password: 'wrong' } })).status, 401)
 })
 
-test('members, roles, settings and rebuilds are in the log', async t => {
+test('changes to members, roles and settings, and reindexing, are logged', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Lab')
-  // Accounts that the owner cannot see are added by an admin.
+  // Otherwise adding Bob counts as an invitation.
   await meet(server, ann, bob)
   await letIn(ann, space, 'Viewer', bob)
   await letIn(ann, space, 'Editor', bob)
@@ -135,7 +135,7 @@ test('members, roles, settings and rebuilds are in the log', async t => {
   t.is((await log('type=admin.reindex'))[0]?.actor?.id, server.admin.id)
 })
 
-test('filters, times and pages miss and repeat nothing', async t => {
+test('filters, time ranges and pages neither skip nor repeat lines', async t => {
   const dan = await newPerson(server, 'dan')
   for (let at = 0; at < 3; at += 1) for (const list of ['readonly', 'active']) await post('/api/admin/users', { [list]: [dan.id] })
   const whole = await log(`user=${dan.id}`)
@@ -156,7 +156,7 @@ test('filters, times and pages miss and repeat nothing', async t => {
   t.deepEqual(await log(`user=${unknownId}`), [])
 })
 
-test('the log is for server admins, cannot be changed, and refuses what is no filter', async t => {
+test('the log is readable by server admins only, cannot be changed, and refuses invalid filters', async t => {
   const eve = await newPerson(server, 'eve')
   const extraction = await newKey(server, server.admin.email, server.admin.password, 'name=extractor&scope=extraction')
   for (const path of ['/api/admin/audit', '/api/admin/audit/csv']) {
@@ -172,7 +172,7 @@ test('the log is for server admins, cannot be changed, and refuses what is no fi
   t.is((await remove(`/api/admin/audit/${unknownId}`)).status, 404)
 })
 
-test('the log as CSV holds what the pages hold, and no formula', async t => {
+test('the CSV export has the same lines as the pages, with formulas escaped', async t => {
   const fay = await newPerson(server, '=fay')
   await server.get(Users).change(fay.id, { set: { email: '=cmd()@example.org' } }, [])
   await post('/api/admin/users', { readonly: [fay.id] })

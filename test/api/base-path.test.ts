@@ -4,16 +4,16 @@ import { untypedForm } from '../clients/untyped-parts.ts'
 import { ok } from '../support/scene.ts'
 import { newDataset, somebody } from '../support/spaces-and-people.ts'
 
-/** The public address. One proxy passes `/pounce` on, another one strips it. */
+/** The public URL. One proxy forwards `/pounce`, the other strips it. */
 const baseUrl = 'https://data.example.org/pounce'
 const server = await bootForTest({ config: { http: { baseUrl, allowedHosts: ['*'] } } })
 const ann = await somebody(server, 'ann')
 test.after.always(() => server.stop())
 
 for (const base of ['/pounce', '']) {
-  const way = base === '' ? 'that takes its path away' : 'that passes its path on'
+  const way = base === '' ? 'that strips its path' : 'that forwards its path'
 
-  test(`behind a proxy ${way} links and redirects have the path of the base URL`, async t => {
+  test(`behind a proxy ${way}, links and redirects have the path of the base URL`, async t => {
     const dataset = await newDataset(ann)
     await newDataset(ann)
     const list = await ann.call(`${base}/api/datasets?limit=1`)
@@ -34,7 +34,7 @@ for (const base of ['/pounce', '']) {
       t.is(await (await server.as()(path)).text(), 'leaf', path)
   })
 
-  test(`behind a proxy ${way} an upload in pieces goes on where the answer says`, async t => {
+  test(`behind a proxy ${way}, a resumable upload continues at the returned location`, async t => {
     const dataset = await newDataset(ann)
     const encoded = (text: string) => Buffer.from(text).toString('base64')
     const tus = { 'tus-resumable': '1.0.0' }
@@ -49,7 +49,7 @@ for (const base of ['/pounce', '']) {
       t.is((await ann.call(path, { method: 'HEAD', headers: tus })).headers.get('upload-offset'), '0', path)
   })
 
-  test(`behind a proxy ${way} a session is one of the whole host`, async t => {
+  test(`behind a proxy ${way}, a session is valid for the whole host`, async t => {
     const answer = await server.as()(`${base}/api/login`, { method: 'POST', json: { email: ann.email, password: ann.password } })
     t.is(answer.status, 200)
     const cookie = answer.headers.get('set-cookie') ?? ''

@@ -65,7 +65,7 @@ const changesOf = async ({ call }: Person): Promise<Readonly<Record<string, Chan
   }
 }
 
-test('the second of two editors gets 412 from every route that overwrites what people write', async t => {
+test('the second of two concurrent edits gets 412 from every route that overwrites user input', async t => {
   const { call } = ann
   for (const [name, { read, path, method, json = () => undefined }] of Object.entries(await changesOf(ann))) {
     const seen = await etagOf(call, `${read}?view=full`)
@@ -90,7 +90,7 @@ test('views, tags and uploads cause no conflicts', async t => {
   t.like(await ok(call(`/api/datasets/${dataset}?view=full`)), { name: 'ashes' })
 })
 
-test('of many editors that saw the same version one wins', async t => {
+test('of many concurrent edits of the same version, one succeeds', async t => {
   const { call } = ann
   const dataset = await newDataset(call, { name: 'elm' })
   const seen = await etagOf(call, `/api/datasets/${dataset}`)
@@ -105,7 +105,7 @@ test('of many editors that saw the same version one wins', async t => {
   t.true(answers.every(({ status }) => status === 200 || status === 412))
 })
 
-test('a tag that is none, weak, one of several, or too long', async t => {
+test('If-Match accepts strong ETags and lists, and refuses empty, unknown and overlong ones with 412', async t => {
   const { call } = ann
   const dataset = await newDataset(call, { name: 'yew' })
   const path = `/api/datasets/${dataset}/title`
@@ -116,7 +116,7 @@ test('a tag that is none, weak, one of several, or too long', async t => {
   for (const none of ['', 'nonsense', '"other"', `${'"x",'.repeat(2000)}${seen}`]) t.is((await rename(none)).status, 412, none.slice(0, 20))
 })
 
-test('who has the newest JSON of a thing or a list gets 304 without a body', async t => {
+test('If-None-Match with the current ETag of a resource or a list gets 304 without a body', async t => {
   const { call } = ann
   const dataset = await newDataset(call, { name: 'fir' })
   for (const path of [

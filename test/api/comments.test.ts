@@ -45,7 +45,7 @@ const storedOf = async (target: string) => {
   return items.filter(each => each.target.id === target)
 }
 
-test('comments are read with who wrote them, and replies with what they answer', async t => {
+test('comments are returned with their authors, and replies with their parents', async t => {
   const { path, file, dataset } = await scene()
   const first = await say(ann, `${path}/comment`, 'first')
   const reply = await say(bob, `/api/comment/${first}`, ' reply ')
@@ -72,7 +72,7 @@ test('comments are read with who wrote them, and replies with what they answer',
   ])
 })
 
-test('an e-mail address, and the picture that gives it away, are for those who may look at the account', async t => {
+test('e-mail addresses, and avatars that reveal them, are shown only to callers who may view the account', async t => {
   const { dataset, file, path } = await scene()
   await say(ann, `${path}/comment`, 'seen by all')
   await ann.put(`/api/datasets/${dataset}/access?access=PUBLIC`)
@@ -82,7 +82,7 @@ test('an e-mail address, and the picture that gives it away, are for those who m
   t.true(seen?.author.fullName.startsWith('ann'))
 })
 
-test('without the right to view a resource its comments cannot be read, answered or changed', async t => {
+test('without the right to view a resource, its comments cannot be read, replied to or changed', async t => {
   const { path, space } = await scene()
   const comment = await say(bob, `${path}/comment`, 'mine')
   t.is((await eve.get(`${path}/comments`)).status, 404)
@@ -94,11 +94,11 @@ test('without the right to view a resource its comments cannot be read, answered
   ]
   t.deepEqual(await tries(eve), [404, 404, 404])
   await letIn(ann, space, 'Editor')
-  t.deepEqual(await tries(bob), [404, 404, 404], 'not even who wrote it, once the thing is out of their sight')
+  t.deepEqual(await tries(bob), [404, 404, 404], 'not even by the author, who may no longer view the resource')
   t.deepEqual(await texts(ann, path), ['mine'])
 })
 
-test('a comment is edited and taken away by its author alone', async t => {
+test('only its author can edit or delete a comment', async t => {
   const { path } = await scene()
   const comment = await say(bob, `${path}/comment`, 'before')
   const edit = (who: Pick<Somebody, 'post'>, query = '') =>
@@ -134,7 +134,7 @@ test('an invalid comment is refused', async t => {
   t.deepEqual(await texts(ann, path), ['there'])
 })
 
-test('a comment that is taken away takes all replies along: out of sight at once, swept away soon', async t => {
+test('deleting a comment hides all replies at once and deletes them soon after', async t => {
   const { path, file } = await scene()
   const top = await say(ann, `${path}/comment`, 'top')
   await say(ann, `${path}/comment`, 'stays')
@@ -148,7 +148,7 @@ test('a comment that is taken away takes all replies along: out of sight at once
   t.is((await storedOf(file)).length, 1)
 })
 
-test('replies that are written while the comment goes are gone with it', async t => {
+test('replies posted while a comment is being deleted are deleted with it', async t => {
   const { path, file } = await scene()
   for (let round = 0; round < 5; round += 1) {
     const top = await say(ann, `${path}/comment`, 'top')
@@ -162,14 +162,14 @@ test('replies that are written while the comment goes are gone with it', async t
   }
 })
 
-test('replies are 20 deep at most', async t => {
+test('replies are nested at most 20 deep', async t => {
   const { path } = await scene()
   let last = await say(ann, `${path}/comment`, 'top')
   for (let deep = 0; deep < 20; deep += 1) last = await say(ann, `/api/comment/${last}`, 'deeper')
   t.is((await ann.post(`/api/comment/${last}`, { text: 'too deep' })).status, 400)
 })
 
-test('comments and replies go with their file, also those that are just being written', async t => {
+test('comments and replies are deleted with their file, including those posted concurrently', async t => {
   const { path, file } = await scene()
   const top = await say(ann, `${path}/comment`, 'top')
   const writing = [bob, ann, bob].map(who => who.post(`${path}/comment`, { text: 'quick' }))
@@ -189,7 +189,7 @@ const mailsTo = (who: Somebody) => mailer.sent.filter(({ to }) => to.includes(wh
 const mentioned = async (who: Somebody) =>
   (await feedOf(who)).filter(({ event_type }) => event_type.startsWith('mention_')).filter(({ user }) => user.id === who.id).length
 
-test.serial('who is mentioned in a comment is notified once, in their feed and by mail', async t => {
+test.serial('a user mentioned in a comment is notified once, in their feed and by mail', async t => {
   const { path } = await scene()
   const [before, mails] = [await mentioned(bob), mailsTo(bob).length]
   const comment = await say(ann, `${path}/comment`, `Look, @${await nameOf(bob)}, and @${bob.email}: here`)
@@ -199,7 +199,7 @@ test.serial('who is mentioned in a comment is notified once, in their feed and b
   const [mail, ...others] = mailsTo(bob).slice(mails)
   t.deepEqual(others, [])
   t.regex(mail?.subject ?? '', /^ann Number \d+ mentioned you in a comment on the file plot\.txt$/)
-  t.true(mail?.text.includes('and @'), 'with what was said')
+  t.true(mail?.text.includes('and @'), 'quotes the comment')
   await ann.post(`/api/comment/${comment}/editComment`, { commentText: `Look again, @${bob.email}` })
   t.is(await mentioned(bob), before + 1)
   t.is(mailsTo(bob).length, mails + 1)
@@ -210,7 +210,7 @@ test.serial('an edit notifies new mentions, and only users who may view the reso
   const [toBob, toEve, toAnn] = [await mentioned(bob), await mentioned(eve), await mentioned(ann)]
   const mails = mailer.sent.length
   const comment = await say(ann, `/api/datasets/${dataset}/comment`, `write to ${bob.email} or @nobody, @ Bob, @${eve.email} @${ann.email}`)
-  t.is(await mentioned(bob), toBob, 'an address alone speaks to nobody')
+  t.is(await mentioned(bob), toBob, 'an address without @ before it is no mention')
   await ann.post(`/api/comment/${comment}/editComment`, { commentText: `@${await nameOf(bob)}! @${await nameOf(eve)}` })
   t.is(await mentioned(bob), toBob + 1)
   t.deepEqual([await mentioned(eve), await mentioned(ann)], [toEve, toAnn])
@@ -241,9 +241,9 @@ test.serial('a client that handles mentions by itself causes no second notificat
   await say(ann, `${path}/comment`, 'found by the page alone')
   await ask(ann, bob.id)
   t.is(await mentioned(bob), before + 2)
-  t.is((await ask(ann, eve.id)).status, 404, 'a stranger is nobody to Ann')
+  t.is((await ask(ann, eve.id)).status, 404, 'Eve is invisible to Ann')
   await letIn(ann, await newSpace(ann), 'Viewer', eve)
-  t.is((await ask(ann, eve.id)).status, 400, 'Eve is known to Ann, but may not see the file')
+  t.is((await ask(ann, eve.id)).status, 400, 'Eve is visible to Ann, but may not view the file')
   t.is((await ask(ann, bob.id, '', bob.id)).status, 400)
   t.is((await ask(eve, bob.id)).status, 404)
   await ann.remove(path)
@@ -255,7 +255,7 @@ test.serial('a client that handles mentions by itself causes no second notificat
   )
 })
 
-test('a comment of a version that had no replies is shown, and can be replied to', async t => {
+test('a comment stored by a version without replies is shown and can be replied to', async t => {
   const { path, file } = await scene()
   const old = '00000000000000000000000c'
   const written = {
@@ -270,7 +270,7 @@ test('a comment of a version that had no replies is shown, and can be replied to
   t.deepEqual(await texts(ann, path), ['old', 'new'])
 })
 
-test.serial('a mail that is not taken is sent once the mailer is back', async t => {
+test.serial('a mail that could not be sent is sent once the mail server is available again', async t => {
   const { path } = await scene()
   const mails = mailsTo(bob).length
   const { send } = mailer

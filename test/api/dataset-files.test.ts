@@ -21,7 +21,7 @@ const looseFile = async (owner: Somebody, name = 'loose.txt'): Promise<string> =
   return ((await answer.json()) as { id: string }).id
 }
 
-test('a dataset is made of a file, which it then holds', async t => {
+test('a dataset can be created from a file, and then contains it', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [first, second] = [await looseFile(ann), await looseFile(ann, 'second.txt')]
   t.is((await ann.post('/api/datasets', { name: 'n' })).status, 400)
@@ -39,7 +39,7 @@ test('a dataset is made of a file, which it then holds', async t => {
   t.is((await server.get(Files).get(first))?.places.length, 2)
 })
 
-test('null is for what a new dataset does not have', async t => {
+test('null properties of a new dataset count as absent', async t => {
   const ann = await somebody(server)
   const nothing = { description: null, space: null, collection: null, access: null, existingfiles: null }
   const id = await idOf(ann.post('/api/datasets/createempty', { name: 'n', ...nothing }))
@@ -49,7 +49,7 @@ test('null is for what a new dataset does not have', async t => {
   t.like(await recordOf(made), { description: '', spaces: [] })
 })
 
-test('deleting a dataset but not its files leaves those of its root', async t => {
+test('deleting a dataset without its files keeps those in its root', async t => {
   const ann = await somebody(server)
   const file = await looseFile(ann)
   const dataset = await newDataset(ann, { existingfiles: file })
@@ -104,7 +104,7 @@ test('a file is attached once and detached without being deleted', async t => {
   }
 })
 
-test('a file moves between datasets with the rights for both', async t => {
+test('moving a file between datasets requires rights on both', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const file = await looseFile(ann)
   const [from, to, bobs] = [await newDataset(ann, { existingfiles: file }), await newDataset(ann), await newDataset(bob)]
@@ -118,7 +118,7 @@ test('a file moves between datasets with the rights for both', async t => {
   t.deepEqual(await placesOf(file), [to])
 })
 
-test('no place of a file is lost when it is attached everywhere at once', async t => {
+test('attaching a file to 20 datasets concurrently loses none of them', async t => {
   const ann = await somebody(server)
   const file = await looseFile(ann)
   const made = await Promise.all(Array.from({ length: 20 }, () => newDataset(ann)))
@@ -127,7 +127,7 @@ test('no place of a file is lost when it is attached everywhere at once', async 
   t.deepEqual((await placesOf(file))?.toSorted(), made.toSorted())
 })
 
-test('a dataset without a thumbnail takes that of a file that comes in, and so do its collections', async t => {
+test('a dataset without a thumbnail takes that of an attached file, and so do its collections', async t => {
   const ann = await somebody(server)
   const [collection, file] = [await newCollection(ann), await looseFile(ann)]
   const dataset = await newDataset(ann, { collection })

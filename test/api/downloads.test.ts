@@ -22,7 +22,7 @@ const isAbsent = (error: unknown): undefined => {
   return undefined
 }
 
-test('a dataset comes back byte for byte in its folders', async t => {
+test('the archive of a dataset contains its files byte for byte, in their folders', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann, { name: 'Größe – 観測/1' })
   const top = await newFolder(ann, dataset, 'top')
@@ -51,7 +51,7 @@ test('a dataset comes back byte for byte in its folders', async t => {
   t.deepEqual(digests(await unzip(archive)), digests(wanted))
 })
 
-test('files of one name in one folder are distinguished by their ids', async t => {
+test('files with the same name in one folder are distinguished by their ids', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const ids = [await upload(ann, dataset, 'a.txt', Buffer.from('1')), await upload(ann, dataset, 'a.txt', Buffer.from('2'))]
@@ -59,13 +59,13 @@ test('files of one name in one folder are distinguished by their ids', async t =
   t.deepEqual(digests(found), digests(ids.map((id, n) => [`a_${id}.txt`, Buffer.from(String(n + 1))] as const)))
 })
 
-test('an empty dataset is an empty archive', async t => {
+test('the archive of an empty dataset is empty', async t => {
   const ann = await somebody(server)
   const found = await unzip(await bytesOf(await ann.call(`/api/datasets/${await newDataset(ann)}/download`)))
   t.is(found.size, 0)
 })
 
-test('a part of an archive is the same bytes as in the whole, and what sends no bytes counts nothing', async t => {
+test('a range has the same bytes as in the whole archive, and responses without a body are not counted', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   for (const size of [10, 70_000, 200_000]) await upload(ann, dataset, `${size}.bin`, randomBytes(size))
@@ -92,7 +92,7 @@ test('a part of an archive is the same bytes as in the whole, and what sends no 
   t.truthy((await server.get(Datasets).get(dataset))?.statistics.lastDownloaded)
 })
 
-test('downloading takes the right to', async t => {
+test('downloading a dataset requires DownloadFiles', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
@@ -107,7 +107,7 @@ test('downloading takes the right to', async t => {
   t.is((await bob.get(path)).status, 200)
 })
 
-test('some files, or one folder, can be had as well; nothing of another dataset', async t => {
+test('some files or one folder can be downloaded, but nothing from another dataset', async t => {
   const ann = await somebody(server)
   const [dataset, other] = [await newDataset(ann), await newDataset(ann)]
   const top = await newFolder(ann, dataset, 'top')
@@ -117,7 +117,7 @@ test('some files, or one folder, can be had as well; nothing of another dataset'
   const foreign = await upload(ann, other, 'foreign.txt', Buffer.from('foreign'))
   const partial = await ann.call(`/api/datasets/${dataset}/downloadPartial?fileList=${root},${deep}`)
   t.deepEqual([...(await unzip(await bytesOf(partial))).keys()], ['deep.txt', 'root.txt'])
-  t.is((await server.get(Files).get(root))?.statistics.downloads, 1, 'counted when the archive has come')
+  t.is((await server.get(Files).get(root))?.statistics.downloads, 1, 'counted by the end of the download')
   t.regex(partial.headers.get('content-disposition') ?? '', /\(Partial\)\.zip/)
   const folder = await ann.call(`/api/datasets/${dataset}/downloadFolder?folderId=${inner}`)
   t.deepEqual([...(await unzip(await bytesOf(folder))).keys()], ['inner/deep.txt'])
@@ -138,7 +138,7 @@ test('some files, or one folder, can be had as well; nothing of another dataset'
   }
 })
 
-test('bytes that are gone break the download off; it never looks whole', async t => {
+test('missing bytes abort the download, which never looks complete', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   await upload(ann, dataset, 'a.bin', randomBytes(2_000_000))
@@ -154,7 +154,7 @@ test('bytes that are gone break the download off; it never looks whole', async t
   t.is((answer.body as { code: string }).code, 'content-corrupt')
 })
 
-test('bytes that were damaged on the disk break the download off', async t => {
+test('bytes damaged on disk abort the download', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const id = await upload(ann, dataset, 'damaged.bin', randomBytes(5_000_000))
@@ -187,7 +187,7 @@ test('aborted downloads do not affect others', async t => {
   t.true((await bytesOf(await ann.call(path))).equals(await whole))
 })
 
-test('a download that broke off goes on where it was, until something has changed', async t => {
+test('an interrupted download can be resumed unless the dataset has changed', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const folder = await newFolder(ann, dataset, 'folder')
@@ -213,7 +213,7 @@ test('a download that broke off goes on where it was, until something has change
   t.is((await ann.call(path, { headers: { 'if-match': etag } })).status, 412)
 })
 
-test('names of every kind can be unpacked, and keep to their folder', async t => {
+test('names of every kind can be unpacked, and stay inside their folder', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const names = ['Übersicht – 観測.md', 'a.txt', 'A.TXT', `${'x'.repeat(200)}.dat`, '観'.repeat(200), 'NUL', 'aux.txt', 'dots...', 'C:evil']
@@ -238,7 +238,7 @@ test('names of every kind can be unpacked, and keep to their folder', async t =>
   t.is(String(found.get('_CON/a.txt')), 'in a folder')
 })
 
-test('programs that people have unpack it', async t => {
+test('unzip and Python can unpack the archive', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const folder = await newFolder(ann, dataset, 'Übersicht')
@@ -258,7 +258,7 @@ test('programs that people have unpack it', async t => {
   t.is((await unzip(await readFile(path))).size, 5)
 })
 
-test('bytes that go while they are downloaded break the download off', async t => {
+test('bytes removed during the download abort it', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   for (let n = 0; n < 4; n++) await upload(ann, dataset, `${n}.bin`, randomBytes(8_000_000))

@@ -27,7 +27,7 @@ const newFile = async (access: 'PUBLIC' | 'PRIVATE'): Promise<string> => {
   return file
 }
 
-test('on a private server anonymous callers see the extractions of a public file, like its metadata', async t => {
+test('on a private server, anonymous callers see the extractions of a public file, like its metadata', async t => {
   const [shown, hidden] = [await newFile('PUBLIC'), await newFile('PRIVATE')]
   const { status, body } = await nobody.get(`/api/extractions/${shown}/status`)
   t.is(status, 200)
@@ -37,7 +37,7 @@ test('on a private server anonymous callers see the extractions of a public file
   t.deepEqual(await stranger.get(`/api/extractions/${hidden}/status`).then(({ status, body }) => [status, body]), [200, 'no file'])
 })
 
-/** Routes that require more than a right to view, or belong to an account. */
+/** Routes that require more than the right to view a file. */
 const notForAll = new Set([
   '/api/files/{id}',
   '/api/files/{id}/blob',
@@ -47,7 +47,7 @@ const notForAll = new Set([
   '/api/files/{id}/reindex',
 ])
 
-test('every route that reads of a public file what its metadata is, is open to who reads that', async t => {
+test('every read route of a public file is open to callers who may read its metadata', async t => {
   const file = await newFile('PUBLIC')
   const routes = (await declaredRoutes(server)).filter(
     ({ method, path }) =>

@@ -51,7 +51,7 @@ test.serial('a run can be requested right after an upload, and cancelled', async
   t.is(Object.keys(selected.jobs).length, 5)
 })
 
-test.serial('a file is PROCESSED while its extractors are at work, which Status says', async t => {
+test.serial('a file is PROCESSED while its extractors run, and Status is Processing', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'leaf', 'leaf.bin', { type: 'image/x-away', query: '' })
   await becomesProcessed(file)
   t.like(await ok(ann.call(`/api/extractions/${file}/status`)), { 'r.away': 'SUBMITTED', Status: 'Processing' })
@@ -59,7 +59,7 @@ test.serial('a file is PROCESSED while its extractors are at work, which Status 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test.serial('polling Status right after the upload never reports that no extraction is pending', async t => {
+test.serial('Status is Processing from the upload until all extractors are DONE', async t => {
   const dataset = await newDataset(ann.call)
   const file = await uploadData(ann.call, dataset, 'notes.md', 'text/markdown')
   t.like(await extracted(ann.call, file), { 'pounce.text': 'DONE', 'pounce.digest': 'DONE', Status: 'Done' })
@@ -67,18 +67,18 @@ test.serial('polling Status right after the upload never reports that no extract
   t.deepEqual(await ok(ann.call(`/api/datasets/${dataset}/isBeingProcessed`)), { isBeingProcessed: 'false' })
 })
 
-test.serial('a file does not wait for a bus that is unavailable', async t => {
+test.serial('a file becomes PROCESSED while the bus is unavailable, and its job is sent later', async t => {
   bus.fault = new Unavailable('away')
   const failures = bus.failures
   const file = await upload(ann.call, await newDataset(ann.call), 'leaf', 'leaf.bin', { type: 'image/x-away', query: '' })
-  await until('the first try to fail', () => bus.failures > failures)
+  await until('the first attempt to fail', () => bus.failures > failures)
   await becomesProcessed(file)
   bus.fault = undefined
   await server.drained(30_000)
   t.true(bus.to('r.away').some(({ target }) => target.id === file))
 })
 
-test.serial('a file that has left its dataset before its jobs are sent is PROCESSED too', async t => {
+test.serial('a file removed from its dataset before its jobs are sent becomes PROCESSED too', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset, 'leaf', 'leaf.bin', { type: 'image/x-away', query: '' })
   await callsOf(ann.call).remove(`/api/datasets/${dataset}/${file}`)
@@ -86,7 +86,7 @@ test.serial('a file that has left its dataset before its jobs are sent is PROCES
   t.is((await inStore(file))?.status ?? 'PROCESSED', 'PROCESSED')
 })
 
-test.serial('an archived file is refused until it is back', async t => {
+test.serial('extraction of an archived file is refused with 409 until it is unarchived', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'leaf')
   await ok(ann.call(`/api/files/${file}/archive`, { method: 'POST', json: {} }))
   const { status, message } = await refusal(submit(file, 'r.away'))

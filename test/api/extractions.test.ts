@@ -27,7 +27,7 @@ const description = (name: string, about: Record<string, unknown> = {}) => ({
   ...about,
 })
 
-test('an upload wakes the extractors that take its type', async t => {
+test('an upload triggers the extractors that accept its type', async t => {
   const file = await uploadData(ann.call, await newDataset(ann.call), 'photo.jpg', 'image/jpeg')
   const status = await extracted(ann.call, file)
   t.like(status, { 'pounce.image': 'DONE', 'pounce.digest': 'DONE', Status: 'Done' })
@@ -41,7 +41,7 @@ test('an upload wakes the extractors that take its type', async t => {
   t.true((await picture.arrayBuffer()).byteLength > 500)
 })
 
-test('the first thumbnail becomes that of the dataset too', async t => {
+test('the first thumbnail of a file becomes that of its dataset too', async t => {
   const dataset = await newDataset(ann.call)
   const file = await uploadData(ann.call, dataset, 'picture.png', 'image/png')
   await extracted(ann.call, file)
@@ -65,14 +65,14 @@ test('previews name their previewer', async t => {
   t.is(page.headers.get('content-disposition')?.split(';')[0], 'attachment')
 })
 
-test('an upload that requests no extraction is PROCESSED at once and never runs', async t => {
+test('an upload without extraction is PROCESSED at once and triggers no run', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'x', 'x.txt')
   await server.drained()
   t.deepEqual(await ok(ann.call(`/api/files/${file}/extractions`)), [])
   t.like(await info(file), { status: 'PROCESSED' })
 })
 
-test('an extractor that fails ends its run', async t => {
+test('a failing extractor ends its run with an error', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'this is no picture', 'broken.png', { type: 'image/png', query: '' })
   const status = await extracted(ann.call, file)
   t.regex(status['pounce.image'] ?? '', /^StatusMessage\.error: /)
@@ -91,7 +91,7 @@ test('a run can be requested manually', async t => {
   t.true(((await runs())[0]?.messages.length ?? 0) >= 3)
 })
 
-test('a run that cannot be is refused with the reason', async t => {
+test('invalid and forbidden requests to start or cancel a run are refused', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset)
   const ask = (json: unknown, call = ann.call) => refusal(call(`/api/files/${file}/extractions`, { method: 'POST', json }))
@@ -104,7 +104,7 @@ test('a run that cannot be is refused with the reason', async t => {
   t.like(await cancel('f'.repeat(24), {}), { status: 400 })
 })
 
-test('a waiting run can be taken back', async t => {
+test('a submitted run can be cancelled', async t => {
   await ok(ann.call('/api/extractors', { method: 'POST', json: description('acme.never-runs') }))
   const file = await upload(ann.call, await newDataset(ann.call))
   const { job_id } = await ok<{ job_id: string }>(
@@ -161,7 +161,7 @@ test('only a server admin can delete an extractor', async t => {
   t.is((await ann.call('/api/extractors/acme.short-lived')).status, 404)
 })
 
-test('previews and thumbnails of outside extractors are uploaded, then attached', async t => {
+test('external extractors upload previews and thumbnails, then attach them', async t => {
   const file = await upload(ann.call, await newDataset(ann.call))
   const { id } = await ok<{ id: string }>(ann.call('/api/previews', { method: 'POST', body: formWith('<p>hi</p>', 'p.html', 'text/html') }))
   t.is((await bob.call(`/api/previews/${id}`)).status, 404)

@@ -17,10 +17,10 @@ const files = server.get(Files)
 const nobody = callsOf(server.as())
 const unknownId = 'f'.repeat(24)
 const limited = { licenseType: 'license1', rightsHolder: '', licenseText: 'All Rights Reserved', licenseUrl: '', allowDownload: 'false' }
-/** A file of Ann's where Bob may look, in a dataset of the space. */
+/** A file of Ann's that Bob may view, in a dataset of the space. */
 const newFile = async (text = 'leaf') => upload(ann.call, await newDataset(ann.call, { space: [space] }), text)
 
-test('a license is taken as Clowder 1.x sends it, with its short texts written out', async t => {
+test('a license is accepted in the format of Clowder 1.x, with its abbreviations expanded', async t => {
   const id = await newFile()
   const path = `/api/files/${id}/license`
   const texts = {
@@ -71,7 +71,7 @@ test('a license can allow downloads to all who may view a file, and only to them
   t.is((await nobody.get(path)).status, 401)
 })
 
-test('taking the name of the rights holder gives no right', async t => {
+test('taking the name of the rights holder grants no right to download', async t => {
   const [own, carl] = [await newSpace(ann), await somebody(server, 'renamed')]
   await letIn(ann, own, 'Viewer', carl)
   const id = await upload(ann.call, await newDataset(ann.call, { space: [own] }))
@@ -81,7 +81,7 @@ test('taking the name of the rights holder gives no right', async t => {
   t.is((await ann.get(`/api/files/${id}`)).status, 200)
 })
 
-test('the people of a file are the members of its spaces, each once', async t => {
+test('the users of a file or dataset are the members of its spaces, each once', async t => {
   const [first, other, hidden] = [await newSpace(ann), await newSpace(ann), await newSpace(eve)]
   await letIn(ann, first, 'Viewer', bob)
   await letIn(ann, other, 'Viewer', bob, eve)
@@ -101,7 +101,7 @@ test('the people of a file are the members of its spaces, each once', async t =>
   t.truthy(hidden)
 })
 
-test('many files are deleted at once, each with its own outcome', async t => {
+test('deleting many files at once reports the outcome of each', async t => {
   const [mine, seen, kept] = [await newFile(), await newFile(), await newFile()]
   const hidden = await upload(eve.call, await newDataset(eve.call))
   const blob = (await files.get(mine))?.blob ?? ''
@@ -127,7 +127,7 @@ test('many files are deleted at once, each with its own outcome', async t => {
   t.is((await nobody.post('/api/files/bulkRemove', { fileIds: [kept] })).status, 401)
 })
 
-test('deleting by GET takes a key: no cookie does, and HEAD does nothing', async t => {
+test('deleting by GET requires a key: a cookie is refused, and HEAD deletes nothing', async t => {
   const [one, two] = [await newFile(), await newFile()]
   const path = `/api/files/bulkRemove?fileIds=${one},${two}`
   const login = await server.as()('/api/login', { method: 'POST', json: { email: ann.email, password: ann.password } })
@@ -166,7 +166,7 @@ test.serial('a link gives access to a file without an account for seven days', a
   await server.runPeriodic('resources.files/ended-links')
 })
 
-test('a link takes the right to edit and to download, and ends with it', async t => {
+test('a link requires the rights to edit and download, and ends with them', async t => {
   const id = await newFile()
   t.is((await bob.post(`/files/${id}/links`)).status, 403)
   t.is((await eve.post(`/files/${id}/links`)).status, 404)
@@ -192,7 +192,7 @@ test('a link takes the right to edit and to download, and ends with it', async t
   t.is((await nobody.get(second)).status, 404)
 })
 
-test.serial('an admin gets one mail a day about requests for an archived file, which is sent while its bytes exist', async t => {
+test.serial('an archived file is delivered while its bytes exist, and an admin gets one mail a day about requests for it', async t => {
   const id = await newFile('cold')
   const subjects = () => mailer.sent.filter(mail => mail.text.includes(id))
   t.is((await ann.get(`/api/files/${id}`)).status, 200)

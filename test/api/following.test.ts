@@ -18,7 +18,7 @@ const follow = async (person: Somebody, path: string): Promise<Recommended> => {
 const newFile = async ({ call }: Somebody): Promise<string> =>
   (await ok<{ id: string }>(call('/api/files', { method: 'POST', body: formWith('words', 'words.txt') }))).id
 
-test('following recommends what others who follow the same follow most, as far as one may see it', async t => {
+test('following a resource recommends the visible ones that its other followers follow most', async t => {
   const [ann, bob, cat, dan] = [await somebody(server), await somebody(server), await somebody(server), await somebody(server, 'Dan')]
   const space = await newSpace(ann)
   await meet(server, ann, bob, cat, dan)

@@ -17,7 +17,7 @@ const path = '/api/geostreams/datapoints/averages'
 
 const july = (day: number): string => `2017-07-${String(day).padStart(2, '0')}T06:00:00Z`
 
-/** Readings of the first stream of the station, of its second, of one without readings, and of the stream of the buoy; some numbers sum to infinity. */
+/** Readings by stream: two streams of the station, one without readings, one of the buoy, and one whose sum is infinite. */
 const told: readonly (readonly Told[])[] = [
   [
     { at: july(3), until: july(4), properties: { v: 3, note: 'third', late: 'x' } },
@@ -63,7 +63,7 @@ const only = async (query: string): Promise<Row> => {
 /** The ID of the reading with this start. */
 const idAt = (start: string): number | undefined => points.find(({ startMs }) => startMs === Date.parse(start))?.id
 
-test('each sensor with readings is returned, by name: its first reading, with the times and streams of all', async t => {
+test('each sensor with readings is returned, sorted by name: its first reading, with the time range and streams of all', async t => {
   const [first, huge, second, ...more] = (await rows()).filter(row => row['sensor_name'] !== 'late')
   t.deepEqual(more, [])
   t.is(huge?.['sensor_name'], 'huge')
@@ -95,7 +95,7 @@ test('numbers are averaged, and everything else keeps its first value', async t 
   })
 })
 
-test('as a table each sensor is a line, with the columns of all of them', async t => {
+test('CSV has a row for each sensor and the columns of all of them', async t => {
   const answer = await server.as(undefined)(`${path}?sensor_id=${station}&until=2017-07-05T00:00:00Z&format=csv`)
   t.is(answer.headers.get('content-disposition'), `attachment; filename="sensors.csv"; filename*=UTF-8''sensors.csv`)
   const [head, line, ...more] = (await answer.text()).split('\r\n')
@@ -116,7 +116,7 @@ test('as a table each sensor is a line, with the columns of all of them', async 
   )
 })
 
-test('only readings that fit count, also for the times, streams and first values', async t => {
+test('only matching readings count, also for the time range, streams and first values', async t => {
   const row = await only(`sensor_id=${station}&until=2017-07-05T00:00:00Z`)
   t.like(row, { id: idAt(july(3)), start_time: july(3), end_time: july(4), properties: { v: 3, note: 'third', late: 'x' } })
   t.deepEqual(row['stream_id'], [String(streams[0])])
@@ -133,14 +133,14 @@ test('only readings that fit count, also for the times, streams and first values
   )
 })
 
-test('names alone restrict what is returned; a value chooses readings, and first values are theirs', async t => {
+test('names select the returned properties; a value selects readings, which also provide the first values', async t => {
   t.deepEqual((await only(`sensor_id=${station}&attributes=w&attributes=note`)).properties, { w: -1, note: 'first', source: 'src' })
   const chosen = await only(`sensor_id=${station}&attributes=note:${encodeURIComponent('"second"')}&attributes=isOn:true`)
   t.deepEqual(chosen.properties, { v: 2, note: 'second', depth: 'deep', source: 'src', only: 'text', none: null, isOn: true })
   t.deepEqual(chosen['stream_id'], [String(streams[0]), String(streams[1])])
 })
 
-test('a first value is found however late it comes, and of however many names', async t => {
+test('first values are found for any number of names, however late they occur', async t => {
   const sensor = await newSensor(ann, { name: 'late', properties: { type: { id: 'late' } } })
   const stream = await newStream(ann, sensor)
   const names = Array.from({ length: 150 }, (_, at) => `name ${at}`)
@@ -151,7 +151,7 @@ test('a first value is found however late it comes, and of however many names', 
   t.deepEqual(properties, { v: 1, often: '0', 'at last': [1], ...Object.fromEntries(names.map((name, at) => [name, `of ${at}`])) })
 })
 
-test('sources choose sensors, a stream is averaged alone', async t => {
+test('sources select sensors, and a stream is averaged alone', async t => {
   t.deepEqual(
     (await rows('sources=sea')).map(row => row['sensor_name']),
     ['a buoy'],
@@ -170,18 +170,18 @@ test('statistics are returned with the average', async t => {
   t.deepEqual(properties, { v: 2.5, v_count: 2, v_sum: 5, v_min: 2, v_max: 3, v_mean: 2.5, source: 'src' })
 })
 
-test('an average that no number can hold is null', async t => {
+test('an average that overflows is null', async t => {
   t.is((await only('sources=huge')).properties['v'], null)
 })
 
-test('GeoJSON is a collection of the same', async t => {
+test('GeoJSON is a FeatureCollection of the same rows', async t => {
   const answer = await ann.call(`${path}?format=geojson&sources=sea&sources=land`)
   t.regex(answer.headers.get('content-type') ?? '', /^application\/geo\+json/)
   t.deepEqual(await answer.json(), { type: 'FeatureCollection', features: await rows('sources=sea&sources=land') })
 })
 
 for (const query of ['format=xml', 'since=now', 'aggregates=mode', 'geojson={', 'semi=fall', 'window_end=x'])
-  test(`${query} is refused by name`, async t => {
+  test(`${query} is refused with the name of the parameter`, async t => {
     const { status, body } = await ann.get(`${path}?${query}`)
     t.is(status, 400)
     t.true(String((body as { message: unknown }).message).includes(query.split('=')[0] ?? ''))
@@ -191,14 +191,14 @@ test('an unknown stream or sensor is not found', async t => {
   for (const query of ['stream_id=99999', 'sensor_id=99999', 'sensor_id=x']) t.is((await ann.get(`${path}?${query}`)).status, 404)
 })
 
-test('HEAD returns what a GET would, without a body', async t => {
+test('HEAD returns the status of GET, without a body', async t => {
   const head = await ann.call(`${path}?sources=sea`, { method: 'HEAD' })
   t.is(head.status, 200)
   t.is(await head.text(), '')
   t.is((await ann.call(`${path}?stream_id=99999`, { method: 'HEAD' })).status, 404)
 })
 
-test('where geostreams are not public, averages are of visible readings', async t => {
+test('if geostreams are not public, averages and trends include visible readings only', async t => {
   const closed = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const [bob, eve] = [await somebody(closed, 'bob'), await somebody(closed, 'eve')]
   const stream = await newStream(bob, await newSensor(bob, { name: 'hidden' }))

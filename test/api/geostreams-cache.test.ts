@@ -55,13 +55,13 @@ const counted = (body: string): number =>
     .flatMap(({ properties }) => properties.v)
     .reduce((sum, { count }) => sum + count, 0)
 
-test.serial('nothing is kept unless it is switched on', async t => {
+test.serial('nothing is cached if cacheMaxMiB is 0', async t => {
   const { ann } = await scene(t, { maxMiB: 0 })
   await got(ann, 'datapoints/bin/day/0')
   t.deepEqual(await kept(ann), { files: {}, size: 0 })
 })
 
-test.serial('an answer is kept once, with its question, size and bytes', async t => {
+test.serial('a response is cached once, with its query, size and bytes', async t => {
   const { ann, server, stream } = await scene(t)
   const answer = await got(ann, `datapoints/bin/day/0?stream_id=${stream}&attributes=v&attributes=w`)
   t.is(await got(ann, `datapoints/bin/day/0?attributes=w&attributes=v&stream_id=${stream}`), answer)
@@ -80,7 +80,7 @@ test.serial('an answer is kept once, with its question, size and bytes', async t
   t.is(await bytes.text(), answer)
 })
 
-test.serial('every parameter that makes another answer makes another entry', async t => {
+test.serial('every parameter that changes the response gets a separate entry', async t => {
   const { ann } = await scene(t)
   const end = 'window_end=2018-01-01T00:00:00Z'
   const questions = [
@@ -116,7 +116,7 @@ test.serial('counts, pages and windows that end now are not cached, nor are HEAD
   t.deepEqual(await keys(ann), [])
 })
 
-test.serial('whatever is written is in the next answer', async t => {
+test.serial('every write is reflected in the next response', async t => {
   const { ann, server, sensor, stream } = await scene(t)
   const questions = ['datapoints/bin/day/0', `datapoints/bin/day/0?sensor_id=${sensor}`, 'datapoints/bin/day/0?sources=station']
   const counts = () => Promise.all(questions.map(async each => counted(await got(ann, each))))
@@ -149,7 +149,7 @@ test.serial('whatever is written is in the next answer', async t => {
   t.is(await got(ann, questions[0] ?? ''), '[]')
 })
 
-test.serial('while others write, no answer lacks what was there when it was requested', async t => {
+test.serial('during concurrent writes, a response includes everything stored before it was requested', async t => {
   const { ann, stream } = await scene(t)
   let [begun, answered] = [3, 3]
   let isOver = false
@@ -190,7 +190,7 @@ test.serial('concurrent equal requests share one response', async t => {
   t.is(store.reads, 1)
 })
 
-test.serial('the oldest answers go when there is no room, and too long ones are never kept', async t => {
+test.serial('the oldest responses are evicted when the cache is full, and oversized ones are never cached', async t => {
   const { ann, server, sensor } = await scene(t)
   const stream = await newStream(ann, sensor)
   await tell(server, stream, series(2000, { text: 'x'.repeat(100) }))
@@ -244,7 +244,7 @@ test.serial('a failed response fails all concurrent requests, and is computed ag
   t.deepEqual(await keys(ann), [])
 })
 
-test.serial('what was kept is there after a restart, and still no older than it may be', async t => {
+test.serial('cached responses survive a restart, and writes still invalidate them', async t => {
   const { ann, server, stream } = await scene(t)
   await got(ann, 'datapoints/bin/day/0')
   const before = await keys(ann)
@@ -255,7 +255,7 @@ test.serial('what was kept is there after a restart, and still no older than it 
   t.is(counted(await got(again, 'datapoints/bin/day/0')), 4)
 })
 
-test.serial('where geostreams are not public, the cache is not used for callers who see only a part', async t => {
+test.serial('if geostreams are not public, the cache is not used for callers who see only a part', async t => {
   const { ann, server, admin, stream } = await scene(t, { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } })
   const eve = await somebody(server, 'eve')
   t.is(counted(await got(ann, 'datapoints/bin/day/0')), 3)

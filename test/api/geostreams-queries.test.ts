@@ -53,7 +53,7 @@ const starts = ['2017-01-10T00:00:00Z', '2017-08-10T00:00:00Z', '2017-06-30T12:0
 const found = async (query: Readonly<Record<string, string | readonly string[]>>) =>
   (await asked(query)).map(shown => starts.indexOf(String(shown['start_time'])) + 1)
 
-test('everything comes in the order of its start, with its stream and sensor', async t => {
+test('datapoints are sorted by start time and include their stream and sensor', async t => {
   const all = await asked({})
   t.deepEqual(
     all.map(({ properties }) => properties['n']),
@@ -87,53 +87,53 @@ const questions: readonly (readonly [
 ])[] = [
   ['a stream', () => ({ stream_id: String(streams[0]) }), [1, 2]],
   ['a sensor', () => ({ sensor_id: String(sensors[1]) }), [3, 4]],
-  ['a sensor and a stream of another', () => ({ sensor_id: String(sensors[1]), stream_id: String(streams[0]) }), []],
+  ['a sensor and a stream of another sensor', () => ({ sensor_id: String(sensors[1]), stream_id: String(streams[0]) }), []],
   ['a source', () => ({ sources: 'water' }), [1, 3, 2, 4]],
   ['several sources', () => ({ sources: ['air', 'none'] }), [5]],
-  ['a source that nobody has', () => ({ sources: "'; --" }), []],
-  ['a beginning', () => ({ since: '2017-08-10T00:00:00Z' }), [2, 4, 5]],
-  ['a beginning with a blank, in another zone', () => ({ since: '2017-08-09 19:00:00.001-05:00' }), [4, 5]],
-  ['an end, which leaves out what has none', () => ({ until: '2018-12-01T00:00:00Z' }), [1, 3, 2]],
-  ['both', () => ({ since: '2017-02-01T00:00:00Z', until: '2017-07-01T12:00:00Z' }), [3]],
+  ['a source that no sensor has', () => ({ sources: "'; --" }), []],
+  ['a start time', () => ({ since: '2017-08-10T00:00:00Z' }), [2, 4, 5]],
+  ['a start time with a space, in another time zone', () => ({ since: '2017-08-09 19:00:00.001-05:00' }), [4, 5]],
+  ['an end time, which excludes datapoints without one', () => ({ until: '2018-12-01T00:00:00Z' }), [1, 3, 2]],
+  ['a start and an end time', () => ({ since: '2017-02-01T00:00:00Z', until: '2017-07-01T12:00:00Z' }), [3]],
   ['a circle', () => ({ geocode: '50,10,0.05' }), [3]],
   ['a wider circle', () => ({ geocode: '50,10,1' }), [3, 4]],
   ['a polygon', () => ({ geocode: '39,-89,39,-87,41,-87,41,-89' }), [1, 2]],
   ['GeoJSON', () => ({ geojson: JSON.stringify(square) }), [3, 4]],
   ['GeoJSON and a time', () => ({ geojson: JSON.stringify(square), since: '2018-01-01T00:00:00Z' }), [4]],
-  ['GeoJSON before a circle', () => ({ geojson: JSON.stringify(square), geocode: '40,-88,1' }), [3, 4]],
+  ['GeoJSON, which takes precedence over a circle', () => ({ geojson: JSON.stringify(square), geocode: '40,-88,1' }), [3, 4]],
   ['a name', () => ({ attributes: 'site' }), [1, 2]],
   ['one of several names', () => ({ attributes: ['tags', 'depth'] }), [4, 5]],
   ['a name and a value', () => ({ attributes: 'site:"A1"' }), [1]],
   ['JSON', () => ({ attributes: '{"site":"A1"}' }), [1]],
   ['one of several values', () => ({ attributes: ['{"site":"A1"}', '{"depth":2}'] }), [1, 5]],
   ['a part of a list', () => ({ attributes: '{"tags":["red"]}' }), [4]],
-  ['a part of something nested', () => ({ attributes: `{"it's":{"a":[{"b":2}]}}` }), [2]],
-  ['a number that is a text there', () => ({ attributes: '{"n":"1"}' }), []],
+  ['a part of a nested value', () => ({ attributes: `{"it's":{"a":[{"b":2}]}}` }), [2]],
+  ['a number sent as a string', () => ({ attributes: '{"n":"1"}' }), []],
   ['a name with a colon', () => ({ attributes: '{"a:b":1}' }), [3]],
   ['a name with quotes', () => ({ attributes: "it's" }), [2]],
-  ['a name of other letters', () => ({ attributes: 'ö"' }), [4]],
+  ['a name with non-ASCII letters', () => ({ attributes: 'ö"' }), [4]],
   ['SQL', () => ({ attributes: "x') OR 1=1 --" }), []],
-  ['a path', () => ({ attributes: '$.n' }), []],
+  ['a JSON path', () => ({ attributes: '$.n' }), []],
   ['spring', () => ({ semi: 'spring' }), [1, 3, 4, 5]],
   ['summer', () => ({ semi: 'summer' }), [3, 2, 5]],
   ['empty parameters', () => ({ geocode: '', since: '', stream_id: '', sources: '', attributes: '', semi: '' }), [1, 3, 2, 4, 5]],
-  ['a source that is the place of a text', () => ({ sources: ['water', 'water'] }), [1, 3, 2, 4]],
+  ['a repeated source', () => ({ sources: ['water', 'water'] }), [1, 3, 2, 4]],
 ]
 for (const [title, query, n] of questions)
-  test(`requested by ${title}`, async t => {
+  test(`selected by ${title}`, async t => {
     t.deepEqual(await found(query()), [...n])
     const counted = await ann.get(`${path}?${searchOf(query())}&onlyCount=true`)
     t.deepEqual(counted.body, { datapointsLength: n.length })
   })
 
-test('with names alone only these properties and the source are returned', async t => {
+test('with names only, just these properties and the source are returned', async t => {
   const [first] = await asked({ attributes: ['site', 'depth'] })
   t.deepEqual(first?.properties, { site: 'A1', source: 'x' })
   const [whole] = await asked({ attributes: ['site', '{"depth":2}'] })
   t.deepEqual(whole?.properties, { n: 1, site: 'A1', source: 'x' })
 })
 
-test('sorted by start or stream, both ways', async t => {
+test('results are sorted by start or stream, in either order', async t => {
   t.deepEqual(await found({ sort: 'start_time', order: 'desc' }), [5, 4, 2, 3, 1])
   t.deepEqual(await found({ sort: 'stream' }), streamOrder([1, 2], [3, 4], [5]))
   t.deepEqual(await found({ sort: 'stream', order: 'desc' }), streamOrder([1, 2], [3, 4], [5]).toReversed())
@@ -146,7 +146,7 @@ const streamOrder = (...of: readonly (readonly number[])[]) =>
 
 for (const sort of ['start_time', 'stream'])
   for (const order of ['asc', 'desc'])
-    test(`pages by ${sort} ${order} lead through all, each once`, async t => {
+    test(`pages sorted by ${sort} ${order} return every datapoint once`, async t => {
       const whole = await found({ sort, order })
       const paged: unknown[] = []
       for (let next: string | undefined = `${path}?sort=${sort}&order=${order}&limit=2`; next !== undefined; ) {
@@ -197,7 +197,7 @@ const wrong: readonly (readonly [query: string, names: RegExp])[] = [
   ['attributes={"a":1,"b":2}', /attributes/],
 ]
 for (const [query, names] of wrong)
-  test(`${query} is refused by name`, async t => {
+  test(`${query} is refused with the name of the parameter`, async t => {
     const { status, body } = await ann.get(`${path}?${query.replaceAll('{', '%7B').replaceAll('"', '%22')}`)
     t.is(status, 400, JSON.stringify(body))
     t.regex((body as { message: string }).message, names)
@@ -208,7 +208,7 @@ for (const query of ['stream_id=99999999', 'sensor_id=99999999', 'stream_id=x', 
     t.is((await ann.get(`${path}?${query}`)).status, 404)
   })
 
-test('HEAD returns what a GET would, without a body', async t => {
+test('HEAD returns the status of GET, without a body', async t => {
   for (const format of ['json', 'csv', 'geojson']) {
     const answer = await ann.call(`${path}?format=${format}`, { method: 'HEAD' })
     t.is(answer.status, 200)
@@ -233,7 +233,7 @@ test.serial('JSON and CSV are compressed for clients that request it', async t =
   for (let at = 0; at < ids.length; at += 1000) await server.get(GeoStore).remove({ ids: ids.slice(at, at + 1000) })
 })
 
-test('where geostreams are not public, callers see only those of their spaces and their own', async t => {
+test('if geostreams are not public, callers see only their own and those of their spaces', async t => {
   const closed = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const [owner, member, other] = [await somebody(closed, 'owner'), await somebody(closed, 'member'), await somebody(closed, 'other')]
   const space = await newSpace(owner)
@@ -264,7 +264,7 @@ test('where geostreams are not public, callers see only those of their spaces an
   t.is((await member.post(path, { ...bare, stream_id: String(sharedStream) })).status, 403)
 })
 
-test.serial('datapoints of a stream that is on its way out are not shown', async t => {
+test.serial('datapoints of a stream that is being deleted are not returned', async t => {
   const stream = await newStream(ann, sensors[0] ?? 0)
   const bare = { start_time: '2050-01-01T00:00:00Z', type: 'Feature', geometry: pointAt(1, 2), properties: {}, stream_id: String(stream) }
   const { status, body } = await ann.post(path, bare)

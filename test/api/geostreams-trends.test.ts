@@ -15,7 +15,7 @@ let streams: readonly number[]
 const path = '/api/geostreams/datapoints/trends'
 const now = '2026-01-05T12:00:00.000Z'
 
-/** Of two streams. */
+/** Readings of two streams. */
 const told: readonly (readonly Told[])[] = [
   [
     { at: '2010-05-01T00:00:00Z', properties: { v: 1, zero: 1, old: 5, note: 'first' } },
@@ -28,7 +28,7 @@ const told: readonly (readonly Told[])[] = [
   ],
 ]
 const roll = dice(7)
-/** Quarters, so that sums are exact in any order. */
+/** Multiples of 0.25, so that sums are exact in any order. */
 const series: readonly Told[] = Array.from({ length: 400 }, () => ({
   at: Date.UTC(2017, 0, 1) + roll.int(3 * 365 * 24) * 3_600_000,
   properties: { v: roll.int(400) / 4, ...(roll.oneIn(30) ? { w: roll.int(40) / 4 } : {}) },
@@ -57,7 +57,7 @@ const only = async (query: string): Promise<Row> => {
   return row
 }
 
-test('the window is the last ten years; what is outside counts for the whole alone', async t => {
+test('the default window is the last ten years; readings outside it count for the total only', async t => {
   const row = await only(`sensor_id=${lake}`)
   t.like(row, { start_time: '2010-05-01T00:00:00Z', end_time: '2026-01-05T12:00:00.001Z', sensor_name: 'lake' })
   t.deepEqual(row['stream_id'], [String(streams[0]), String(streams[1])])
@@ -80,12 +80,12 @@ test('the window is the last ten years; what is outside counts for the whole alo
   })
 })
 
-test('both ends of a window belong to it; one end is enough', async t => {
+test('a window includes both ends, and one end is enough', async t => {
   const interval = async (query: string) => (await only(`sensor_id=${lake}&${query}`)).properties['v_interval_average']
   t.is(await interval('window_start=2016-01-05T11:59:59Z&window_end=2016-01-05T12:00:00Z'), 2.5)
   t.is(await interval('window_start=2025-08-01T00:00:00Z'), 6)
   t.is(await interval('window_start=2026-01-05T12:00:00.001Z'), 12)
-  // Ten years before the end.
+  // The default start is ten years before the end.
   t.is(await interval('window_end=2020-05-01T00:00:00Z'), 2)
   t.is(await interval('window_end=2020-05-01T00:00:00.001Z'), 2.5)
   t.is(await interval('window_start=2030-01-01T00:00:00Z'), null)
@@ -94,13 +94,13 @@ test('both ends of a window belong to it; one end is enough', async t => {
   t.is(await interval('window_start=0001-01-01T00:00:00Z&window_end=9999-12-31T23:59:59.999Z'), 4.8)
 })
 
-test('since and until hold for the whole and for the window', async t => {
+test('since and until apply to the total and to the window', async t => {
   const { properties } = await only(`sensor_id=${lake}&since=2016-01-05T12:00:00Z&until=2025-12-31T00:00:00Z`)
   t.like(properties, { v_total_average: 4, v_interval_average: 4, v_percentage_change: 0 })
   t.deepEqual(await rows(`sensor_id=${lake}&since=2027-01-01T00:00:00Z`), [])
 })
 
-test('with semi the newest half of a year is returned, and null for what it lacks', async t => {
+test('with semi, the newest half-year is returned, with null for properties that it lacks', async t => {
   const row = await only(`sensor_id=${lake}&semi=summer`)
   t.like(row, { last_time: '2025 summer', start_time: '2025-08-01T00:00:00Z' })
   t.like(row.properties, { v_total_average: 6, v_last_average: 6, new_last_average: 4 })
@@ -110,7 +110,7 @@ test('with semi the newest half of a year is returned, and null for what it lack
 })
 
 for (const binning of ['semi', 'season', 'month', 'week', 'day', 'year', 'lustrum'])
-  test(`the newest ${binning} is what a manual sum gives`, async t => {
+  test(`averages of the newest ${binning} equal those computed here`, async t => {
     const row = await only(`sensor_id=${many}&binning=${binning}`)
     const labels = series.map(({ at }) => labelOf(binning, Number(at)))
     const newest = labels.reduce((one, other) => (one[1] >= other[1] ? one : other))[0]
@@ -132,13 +132,13 @@ for (const binning of ['semi', 'season', 'month', 'week', 'day', 'year', 'lustru
     }
   })
 
-test('the newest span may have any length', async t => {
+test('the newest period may have any length', async t => {
   const row = await only(`sensor_id=${lake}&binning=PT12H`)
   t.is(row['last_time'], '2026-01-05T12:00:00.000Z')
   t.is(row.properties['v_last_average'], 12)
 })
 
-test('names alone restrict what is returned; GeoJSON is a collection of the same, a table has a line for each sensor', async t => {
+test('names select the returned properties; GeoJSON has the same rows as JSON, and CSV has a row for each sensor', async t => {
   t.deepEqual(Object.keys((await only(`sensor_id=${lake}&attributes=new`)).properties), [
     'new_total_average',
     'new_interval_average',
@@ -154,13 +154,13 @@ test('names alone restrict what is returned; GeoJSON is a collection of the same
 })
 
 for (const query of ['binning=fortnight', 'window_start=20170', 'format=csvx', 'semi=autumn', 'until=x'])
-  test(`${query} is refused by name`, async t => {
+  test(`${query} is refused with the name of the parameter`, async t => {
     const { status, body } = await ann.get(`${path}?${query}`)
     t.is(status, 400)
     t.true(String((body as { message: unknown }).message).includes(query.split('=')[0] ?? ''))
   })
 
-test('an unknown stream or sensor is not found, a window that ends before it starts is refused', async t => {
+test('an unknown stream or sensor is not found, and a window that ends before it starts is refused', async t => {
   for (const query of ['stream_id=99999', 'sensor_id=99999', 'stream_id=x']) t.is((await ann.get(`${path}?${query}`)).status, 404)
   t.is((await ann.get(`${path}?window_start=2017-01-02T00:00:00Z&window_end=2017-01-01T00:00:00Z`)).status, 400)
 })

@@ -81,7 +81,7 @@ test.serial('a file with requested extraction is extracted when its dataset beco
   t.not(((await ann.get(`/api/files/${file}/listpreviews`)).body as readonly unknown[]).length, 0)
 })
 
-test.serial('an import that is dropped leaves nothing, and counts nowhere', async t => {
+test.serial('a dropped import leaves nothing behind and is not counted', async t => {
   await server.drained()
   const before = await server.get(Counters).instance()
   const { dataset, file, folder, blob } = await imported('dugong')
@@ -96,7 +96,7 @@ test.serial('an import that is dropped leaves nothing, and counts nowhere', asyn
   await t.throwsAsync(datasets.stillImporting(dataset), { message: /^Dataset not found/ })
 })
 
-test.serial('what is shown is not dropped any more', async t => {
+test.serial('dropping a revealed import has no effect', async t => {
   const { dataset, file } = await imported('bilby')
   await datasets.reveal(dataset)
   await datasets.drop(dataset)
@@ -105,7 +105,7 @@ test.serial('what is shown is not dropped any more', async t => {
   t.truthy(await files.get(file))
 })
 
-test.serial('an import that was silent for an hour is taken back, one that goes on is not', async t => {
+test.serial('an import without progress for an hour is dropped, an active one is not', async t => {
   const [lost, kept] = [await imported('potoroo'), await imported('bettong')]
   clock.advance(hourMs - 1000)
   await server.runPeriodic('resources.datasets/abandoned-imports')

@@ -69,7 +69,7 @@ const worksOn = async (by: By, dataset: string) =>
 
 const all200 = (statuses: readonly number[]) => statuses.filter(status => status !== 200)
 
-test('the key of a file’s job does what extractors do with the file and its dataset, and with what they make there', async t => {
+test('the key of a file’s job allows what extractors do with the file, its dataset and what they create there', async t => {
   const by = await ofFile()
   t.deepEqual(all200(await works(by, ann.file)), [])
   t.deepEqual(all200(await worksOn(by, ann.dataset)), [])
@@ -79,7 +79,7 @@ test('the key of a file’s job does what extractors do with the file and its da
   t.is((await by.post(`/api/files/${ann.file}/extractions`, { extractor, parameters: {} })).status, 200)
 })
 
-test('the key of a dataset’s job does it with the dataset and everything in it', async t => {
+test('the key of a dataset’s job allows the same with the dataset and everything in it', async t => {
   const by = await ofDataset()
   t.deepEqual(all200(await worksOn(by, ann.dataset)), [])
   for (const file of [ann.file, ann.sibling]) t.deepEqual(all200(await works(by, file)), [])
@@ -113,7 +113,7 @@ test('resources in another space or dataset are not found, whoever owns them', a
   }
 })
 
-test('it renames, removes, moves, licenses, shares and administers nothing, its own target included', async t => {
+test('a job key cannot rename, delete, move, license, share or administer anything, including its own target', async t => {
   const { dataset, file, space, other, sibling, person } = ann
   for (const by of [await ofFile(), await ofDataset()]) {
     const tries = [
@@ -169,7 +169,7 @@ const described = async () => {
   return { dataset, file, paths, left }
 }
 
-test('the key of a job deletes metadata of its own extractor', async t => {
+test('a job key deletes metadata of its own extractor only', async t => {
   for (const kind of ['files', 'datasets'] as const) {
     const { dataset, file, paths, left } = await described()
     const by = scene.by(await scene.keyOf(await scene.submit(ann.person, kind, kind === 'files' ? file : dataset)))
@@ -187,7 +187,7 @@ test('the key of a job deletes metadata of its own extractor', async t => {
   }
 })
 
-test('other keys of extractors delete metadata of extractors, where the person behind them may', async t => {
+test('other extractor keys delete metadata of any extractor, if the user of the key may', async t => {
   const { email, password } = ann.person
   const ownKey = await newKey(scene.server, email, password, 'name=extractor&scope=extraction')
   const asService: By = {
@@ -210,7 +210,7 @@ test('other keys of extractors delete metadata of extractors, where the person b
   t.is((await scene.by(viewerKey).remove(`/api/datasets/${ann.dataset}/metadata.jsonld`)).status, 403)
 })
 
-test('a file’s job does not describe again what others attached to its neighbours, nor submits those', async t => {
+test('the key of a file’s job cannot change previews that others attached to other files, nor submit those files', async t => {
   const preview = await made(scene.by(ann.person.key), '/api/previews')
   await ok(ann.person.call(`/api/files/${ann.sibling}/previews/${preview}`, { method: 'POST', json: {} }))
   const loose = await made(scene.by(ann.person.key), '/api/previews')
@@ -223,7 +223,7 @@ test('a file’s job does not describe again what others attached to its neighbo
   t.is((await by.post(`/api/files/${ann.file}/previews/${loose}`, {})).status, 404)
 })
 
-test('a file that has left the dataset takes the key’s reach on that along', async t => {
+test('after its file is moved, a job key has access to neither the old nor the new dataset', async t => {
   const { person, dataset } = ann
   const file = await upload(person.call, dataset, 'moving', 'moving.txt')
   const by = scene.by(await scene.keyOf(await scene.submit(person, 'files', file)))
@@ -233,7 +233,7 @@ test('a file that has left the dataset takes the key’s reach on that along', a
   for (const id of [dataset, ann.other]) t.is((await by.get(`/api/datasets/${id}`)).status, 404)
 })
 
-test('tiles of a preview that it makes are its own to place, and no others', async t => {
+test('a job key can add only its own tiles to a preview that it has created', async t => {
   const by = await ofFile()
   const preview = await made(by, '/api/previews')
   const tileBy = (who: By) => ok<{ id: string }>(who.call('/api/tiles', { method: 'POST', body: formWith('x', '0_0_a.jpg', 'image/jpeg') }))
@@ -244,14 +244,14 @@ test('tiles of a preview that it makes are its own to place, and no others', asy
   t.is((await by.post(`/api/previews/${preview}/tiles/${anothers.id}/0`, {})).status, 404)
 })
 
-test('it registers its own extractor and no other', async t => {
+test('a job key registers its own extractor and no other', async t => {
   const by = await ofFile()
   t.is((await by.post('/api/extractors', extractorInfo(extractor))).status, 200)
   t.is((await by.post('/api/extractors', extractorInfo('another.extractor'))).status, 403)
   t.is((await by.get(`/api/extractors/${extractor}`)).status, 200)
 })
 
-test('it counts in the query and in the header alike, and superadmin mode is not for it', async t => {
+test('a job key is accepted in the query and in the header, but not for superadmin mode', async t => {
   const { server } = scene
   const dataset = (
     await ok<{ id: string }>(server.as(server.admin.key)('/api/datasets/createempty', { method: 'POST', json: { name: 'a' } }))

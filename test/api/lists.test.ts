@@ -10,7 +10,7 @@ test.after.always(() => server.stop())
 const nobody = callsOf(server.as())
 const encoded = encodeURIComponent
 
-/** Copies of a dataset, and as many in a space, all created at the same time or each later than the one before. */
+/** Copies of a dataset in the same spaces, with the names and creation times from `about`. */
 const copies = async (of: string, count: number, about: (n: number) => { readonly name?: string; readonly created?: string }) => {
   const documents = server.get(DocumentStore)
   const { revision: _, id: _of, ...record } = (await documents.get(datasets, of)) ?? {}
@@ -52,7 +52,7 @@ const world = async (names: readonly string[]) => {
 }
 const and = (path: string, query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`
 
-test('a title is text anywhere in the name, whatever its case, and no pattern', async t => {
+test('a title matches text anywhere in the name, ignoring case, and is not a pattern', async t => {
   const names = ['Forest (plot 3) äÖ', 'forest [a-z]*', '^For.st$', 'rainforest', 'öz', '100%_done']
   const { ann, lists } = await world(names)
   const wanted: readonly (readonly [title: string, found: readonly number[]])[] = [
@@ -79,7 +79,7 @@ test('a title is text anywhere in the name, whatever its case, and no pattern', 
   }
 })
 
-test('an exact title is the whole name as it is written', async t => {
+test('an exact title matches the whole name, including its case', async t => {
   const { ann, lists } = await world(['Ice', 'ice', 'Ice core', 'Ice'])
   for (const [path, made, takesExact] of lists) {
     if (!takesExact) continue
@@ -88,7 +88,7 @@ test('an exact title is the whole name as it is written', async t => {
   }
 })
 
-test('what is renamed is found by its new name alone, what is in the trash by none', async t => {
+test('renamed resources are found by their new name only, trashed ones not at all', async t => {
   const { ann, lists } = await world(['before'])
   const rename = async (path: string, id: string) =>
     path.startsWith('/api/spaces')
@@ -107,7 +107,7 @@ test('what is renamed is found by its new name alone, what is in the trash by no
   }
 })
 
-test('a wrong date is refused by every list, with and without a limit', async t => {
+test('an invalid date is refused by every list, with and without a limit', async t => {
   const { ann, lists } = await world([])
   for (const [path] of lists) {
     for (const date of ['yesterday', '2018-06-31', '2018-06-20T', '']) {
@@ -120,7 +120,7 @@ test('a wrong date is refused by every list, with and without a limit', async t 
 
 const seenBy = async (person: Somebody, owner: Somebody, space: string) => letIn(owner, space, 'Viewer', person)
 
-test('pages of resources created at the same time miss and repeat nothing, in both directions', async t => {
+test('pages of resources created at the same time neither skip nor repeat any, in both directions', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await seenBy(bob, ann, space)
@@ -133,7 +133,7 @@ test('pages of resources created at the same time miss and repeat nothing, in bo
   t.deepEqual([...newer].sort(), all)
 })
 
-test('limit=0 gives everything, newest first, and dates count', async t => {
+test('limit=0 returns everything, newest first, and respects dates', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   await seenBy(bob, ann, space)
@@ -154,7 +154,7 @@ test('limit=0 gives everything, newest first, and dates count', async t => {
   t.is((await bob.call('/api/datasets?limit=0', { method: 'HEAD' })).status, 200)
 })
 
-test('a collection is offered neither itself, nor what is above or below it, as a parent', async t => {
+test('a collection is offered neither itself nor its ancestors or descendants as a parent', async t => {
   const ann = await somebody(server)
   const inside = async (parent: string, name: string) =>
     ((await ann.post('/api/collections/newCollectionWithParent', { name, parentId: parent })).body as { id: string }).id

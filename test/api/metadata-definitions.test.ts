@@ -81,7 +81,7 @@ test.serial('a new installation has eighteen definitions, by label', async t => 
   t.deepEqual(await labels(callsOf(server.as()), everywhere), first)
 })
 
-test.serial('a definition of the installation is made by a server admin and copied to every space', async t => {
+test.serial('a definition of the installation is created by a server admin and copied to every space', async t => {
   const space = await newSpace(ann)
   const definition = { label: 'water level', type: 'number', description: 'in metres', definitions_url: '', query_parameter: 'q' }
   t.is((await ann.post(everywhere, definition)).status, 403)
@@ -101,7 +101,7 @@ test.serial('a definition of the installation is made by a server admin and copi
   t.true((await labels(ann, inSpace(space))).includes('water level'), 'copies stay')
 })
 
-test('a definition of a space is created by its editors, and deleted with it', async t => {
+test('a definition of a space is created by its admins, and deleted with it', async t => {
   const space = await newSpace(ann)
   const definition = { label: 'soil  type', type: 'list', uri: '' }
   t.is((await bob.post(inSpace(space), definition)).status, 403)
@@ -116,7 +116,7 @@ test('a definition of a space is created by its editors, and deleted with it', a
   t.is((await ann.get(`/api/metadata/definition/${made?.id}`)).status, 404)
 })
 
-test('null in a definition counts as absent, but a change needs an address', async t => {
+test('null in a definition counts as absent, but a change requires a URI', async t => {
   const space = await newSpace(ann)
   const absent = { uri: null, description: null, definitions_url: null, query_parameter: null }
   t.is((await ann.post(inSpace(space), { label: 'pH', type: 'number', ...absent })).status, 200)
@@ -126,7 +126,7 @@ test('null in a definition counts as absent, but a change needs an address', asy
   t.is((await ann.put(`${everywhere}/${id}`, { label: 'pH', type: 'number', ...absent })).status, 400)
 })
 
-test('an address that is there already is passed over when adding and refused when changing', async t => {
+test('an existing URI is ignored when adding a definition and refused when changing one', async t => {
   const space = await newSpace(ann)
   const uri = 'http://example.org/terms/depth'
   await ann.post(inSpace(space), { label: 'depth', type: 'number', uri })
@@ -148,7 +148,7 @@ test('an address that is there already is passed over when adding and refused wh
   t.is((await listed(ann, inSpace(other))).length, 2)
 })
 
-test('a definition is changed and deleted with the rights on its space, or by a server admin', async t => {
+test('a definition is changed and deleted by callers with rights on its space, or by a server admin', async t => {
   const space = await newSpace(ann)
   await ann.post(inSpace(space), { label: 'colour', type: 'string', description: 'seen' })
   const { id, json } = await labelled(ann, inSpace(space), 'colour')
@@ -177,7 +177,7 @@ test('a definition is changed and deleted with the rights on its space, or by a 
   t.is((await labelled(ann, everywhere, 'Audience')).json.description, 'for whom')
 })
 
-test.serial('definitions that were made, changed and deleted are in the feed', async t => {
+test.serial('creating, changing and deleting definitions is recorded in the feed', async t => {
   const carl = await somebody(server, 'carl')
   const space = await newSpace(carl)
   await carl.post(inSpace(space), { label: 'a', type: 'string' })
@@ -193,7 +193,7 @@ test.serial('definitions that were made, changed and deleted are in the feed', a
   t.false(own.includes('added_metadata_instance'))
 })
 
-test('a file and a dataset go by the definitions of their spaces, or else by those of the installation', async t => {
+test('files and datasets use the definitions of their spaces, or else those of the installation', async t => {
   const [one, two] = [await newSpace(ann), await newSpace(ann)]
   await ann.post(inSpace(one), { label: 'of one', type: 'string' })
   await ann.post(inSpace(two), { label: 'of two', type: 'string' })
@@ -219,7 +219,7 @@ test('a file and a dataset go by the definitions of their spaces, or else by tho
   t.is((await ann.get(`/api/datasets/${unknownId}/metadata`)).status, 404)
 })
 
-test('distinct definitions are those of the installation and of one’s spaces, each once', async t => {
+test('distinct definitions are those of the installation and of the caller’s spaces, each once', async t => {
   const dora = await somebody(server, 'dora')
   const [one, two] = [await newSpace(dora), await newSpace(dora)]
   for (const space of [one, two]) await dora.post(inSpace(space), { label: 'same', type: 'string', uri: 'urn:same' })
@@ -237,7 +237,7 @@ test('distinct definitions are those of the installation and of one’s spaces, 
   t.false((await labels(bob, '/api/metadata/distinctdefinitions')).includes('same'))
 })
 
-test('labels are suggested for the names of fields, those of spaces to their members', async t => {
+test('labels are suggested as field names, those of spaces to their members only', async t => {
   const space = await newSpace(ann)
   await ann.post(inSpace(space), { label: 'Audible range', type: 'number' })
   const names = async (by: Pick<Calls, 'get'>, filter: string) => (await by.get(`/api/metadata/autocompletenames?filter=${filter}`)).body
@@ -247,7 +247,7 @@ test('labels are suggested for the names of fields, those of spaces to their mem
   t.deepEqual(await names(callsOf(server.as()), 'zzz'), [])
 })
 
-test('the words of a list come from here, or from where the configuration allows, without the caller’s cookies and keys', async t => {
+test('terms of a list are fetched from this server or an allowed URL, without the caller’s cookies and keys', async t => {
   const space = await newSpace(ann)
   const vocabulary = ((await ann.post('/api/standardvocab', ['oak', 'ash'])).body as { url: string }).url
   const urls: Readonly<Record<string, string>> = {
@@ -266,7 +266,7 @@ test('the words of a list come from here, or from where the configuration allows
   t.deepEqual((await fetched('local')).body, ['oak', 'ash'])
   t.deepEqual((await fetched('good')).body, ['rain', 'snow'])
   t.deepEqual((await fetched('good')).body, ['rain', 'snow'])
-  t.is(asked.filter(({ url }) => url.endsWith('/good')).length, 1, 'kept for a while')
+  t.is(asked.filter(({ url }) => url.endsWith('/good')).length, 1, 'the terms are cached')
   for (const { headers } of asked) t.deepEqual(Object.keys(headers ?? {}), ['accept'])
   const statuses: Readonly<Record<string, number>> = { gone: 400, none: 400, above: 403, other: 403, html: 422, lost: 422, away: 422 }
   for (const [label, status] of Object.entries(statuses)) t.is((await fetched(label)).status, status, label)
@@ -275,7 +275,7 @@ test('the words of a list come from here, or from where the configuration allows
   t.is((await callsOf(server.as()).get(`${everywhere}/${(await labelled(ann, inSpace(space), 'good')).id}`)).status, 401)
 })
 
-test('definitions with hostile words are refused, each with what would be right', async t => {
+test('invalid and hostile definitions are refused, and valid URIs are accepted', async t => {
   const space = await newSpace(ann)
   const right = { label: 'a', type: 'string' }
   const wrong = [
@@ -303,7 +303,7 @@ test('definitions with hostile words are refused, each with what would be right'
   t.is((await listed(ann, inSpace(space))).length, 5)
 })
 
-test('on a private server definitions of a space are seen by its people', async t => {
+test('on a private server, definitions of a space are visible to its members only', async t => {
   const [cleo, dan] = [await somebody(hidden, 'cleo'), await somebody(hidden, 'dan')]
   const space = await newSpace(cleo)
   await cleo.post(inSpace(space), { label: 'secret', type: 'string' })

@@ -64,7 +64,7 @@ const context = fc.option(fc.oneof(webUrl(), members, fc.array(fc.oneof(webUrl()
 /** Also compares the order of members, which deep equality ignores. */
 const exactly = (json: unknown): string => JSON.stringify(json)
 
-test('content and context come back verbatim, whatever is in them', async t => {
+test('content and context are returned verbatim, whatever they contain', async t => {
   const path = `/api/datasets/${await newDataset(ann)}`
   await fc.assert(
     fc.asyncProperty(content, context, async (said, about) => {

@@ -60,7 +60,7 @@ test('all callers can read the document, as JSON', async t => {
   t.regex(answer.headers.get('content-type') ?? '', /^application\/json/)
 })
 
-test('the document is valid OpenAPI 3.0.1, and every reference in it leads somewhere', async t => {
+test('the document is valid OpenAPI 3.0.1, and every reference in it resolves', async t => {
   t.is(whole.openapi, '3.0.1')
   const { valid, errors } = await new Validator().validate(structuredClone(whole) as never)
   t.true(valid, JSON.stringify(errors))
@@ -77,7 +77,7 @@ test('the document is valid OpenAPI 3.0.1, and every reference in it leads somew
   )
 })
 
-test('every route of every plugin is in it, under its name, aliases too but for those of pages and those with a slash at their end, and nothing else but the server itself', async t => {
+test('the document has exactly the server itself and all routes by name, with aliases except page and trailing-slash ones', async t => {
   const plugins = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
   const routes = plugins.flatMap(({ plugin }) =>
     Object.entries(plugin.routes ?? {}).filter((entry): entry is [string, Route] => isRoute(entry[1])),
@@ -97,7 +97,7 @@ test('every route of every plugin is in it, under its name, aliases too but for 
   t.deepEqual(text(described.filter(([, , tag]) => tag !== 'server')), text(expected))
 })
 
-test('every operation has an id of its own, one declared tag and a summary', t => {
+test('every operation has a unique id, one declared tag and a summary', t => {
   const ids = operations().map(([, { operationId }]) => operationId)
   t.deepEqual(
     ids.filter((id, at) => ids.indexOf(id) !== at),
@@ -117,12 +117,12 @@ test('every operation has an id of its own, one declared tag and a summary', t =
   )
 })
 
-test('the ids of operations stay: clients are generated with them', async t => {
+test('operation ids are stable, because clients are generated from them', async t => {
   const kept = JSON.parse(await readFile(new URL('operation-ids.json', import.meta.url), 'utf8')) as readonly string[]
   const ids = operations()
     .map(([, { operationId }]) => operationId)
     .sort()
-  // A new route adds its line. A renamed one breaks the clients that were generated: CHANGELOG says so.
+  // A new route adds a line. Renaming one breaks generated clients and must be noted in CHANGELOG.md.
   t.deepEqual(ids, [...kept])
 })
 
@@ -148,7 +148,7 @@ test('every operation specifies its security by declared schemes', t => {
   )
 })
 
-test('every operation declares a success and its refusals', t => {
+test('every operation declares success and error responses', t => {
   t.deepEqual(
     faults(({ responses }) => Object.keys(responses).some(status => /^[23](?:\d\d|XX)$/.test(status)) && 'default' in responses),
     [],
@@ -184,7 +184,7 @@ test('every parameter of a path is declared and required, and GET has no body', 
   )
 })
 
-test('an operation that is described is answered by the server, and no other address is', async t => {
+test('every described GET operation without required parameters is served, and other addresses are 404', async t => {
   const call = server.as()
   for (const [address, { parameters = [] }] of operations().filter(([each]) => each.startsWith('GET /api/'))) {
     if (parameters.some(({ required }) => required)) continue

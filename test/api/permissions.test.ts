@@ -50,7 +50,7 @@ test('the reason why a visible resource may not be changed is explained', async 
   t.deepEqual([may.verdict, may.because], ['yes', [`role Viewer in space ${lab} (Soil lab) holds ViewDataset`]])
 })
 
-test('a role that comes through a group is explained with the group', async t => {
+test('a role held through a group is explained with the group', async t => {
   const dan = await somebody(server, 'dan')
   const { body } = await admin.post('/api/groups', { name: 'Soil people', description: '' })
   const { id } = body as { id: string }
@@ -118,7 +118,7 @@ test('the limits of a limited key are explained', async t => {
   t.is((await explained(narrow, { permission: 'ViewDataset', ...onShared })).verdict, 'yes')
 })
 
-test('every permission is listed with a sentence and its one verb', async t => {
+test('every permission is listed with a description and its verb', async t => {
   const { body } = await bob.get('/api/permissions')
   const all = body as readonly { name: string; description: string; verb: string }[]
   t.is(all.length, new Set(all.map(({ name }) => name)).size)
@@ -189,7 +189,7 @@ const held = async (by: Calls, body: object): Promise<readonly Held[]> => {
   return answer as readonly Held[]
 }
 
-test('permissions on many resources are those that are explained one by one', async t => {
+test('a check of many resources agrees with explanations of each permission', async t => {
   const names = ((await ann.get('/api/permissions')).body as readonly { name: string }[]).map(({ name }) => name)
   // The other accounts gain and lose rights in concurrent tests.
   const [eve, fay, gus] = [await somebody(server, 'eve'), await somebody(server, 'fay'), await somebody(server, 'gus')]
@@ -216,14 +216,14 @@ test('permissions on many resources are those that are explained one by one', as
   ])
 })
 
-test('an unknown resource is like one that the caller may not view', async t => {
+test('the caller has no permissions on unknown and invisible resources', async t => {
   for (const id of [own, 'f'.repeat(24), 'nonsense']) {
     for (const type of ['dataset', 'file']) t.deepEqual(await held(cid, { resources: [{ type, id }] }), [{ type, id, permissions: [] }])
   }
   t.is((await check(callsOf(server.as()), { resources: [onShared] })).status, 401)
 })
 
-test('a trashed dataset can be viewed, restored and deleted, and not changed', async t => {
+test('a trashed dataset can be viewed, restored and deleted, but not changed', async t => {
   const dataset = await newDataset(ann)
   await ann.remove(`/api/datasets/${dataset}`)
   const permissions = ['EditDataset', 'ViewDataset', 'DeleteDataset', 'AddResourceToDataset']
@@ -231,7 +231,7 @@ test('a trashed dataset can be viewed, restored and deleted, and not changed', a
   t.deepEqual(answer?.permissions, ['ViewDataset', 'DeleteDataset'])
 })
 
-test('a thousand resources of several types are checked at once, repeated ones too; more, unknown types and permissions are refused', async t => {
+test('1,000 resources of several types, duplicates too, are checked at once; more and unknown names are refused', async t => {
   const resources = Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? onShared : { type: 'space', id: lab }))
   const answer = await held(ann, { resources, permissions: ['ViewSpace', 'ViewDataset'] })
   t.is(answer.length, 1000)

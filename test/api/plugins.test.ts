@@ -18,7 +18,7 @@ const list = () => ok<readonly Shown[]>(admin('/api/admin/plugins'))
 const set = (id: string, enabled: boolean, call: TestFetch = admin) =>
   call(`/api/admin/plugins/${id}`, { method: 'PUT', json: { enabled } })
 
-test('the list says of each plugin where it is from, how it is and whether it can be switched', async t => {
+test('the list shows the source and state of each plugin and whether it can be switched', async t => {
   const plugins = await list()
   t.like(
     plugins.find(({ id }) => id === 'extractors.csv'),
@@ -33,7 +33,7 @@ test('the list says of each plugin where it is from, how it is and whether it ca
   t.true(plugins.every(one => /^\d+\./.test(String(one['version']))))
 })
 
-test('only server admins list and switch, and switching is in the audit log', async t => {
+test('only server admins list and switch plugins, and switching is recorded in the audit log', async t => {
   const person = await newPerson(server)
   t.is((await person.call('/api/admin/plugins')).status, 403)
   t.is((await set('extractors.zip', false, person.call)).status, 403)
@@ -49,7 +49,7 @@ test('only server admins list and switch, and switching is in the audit log', as
   )
 })
 
-test('routes and their descriptions disappear, and come back', async t => {
+test('switching a plugin off removes its routes and their descriptions; switching it on restores them', async t => {
   const root = '/api/sensorthings/v1.1'
   const described = async () => JSON.stringify(await ok<object>(admin('/openapi.json'))).includes('/sensorthings/')
   t.is((await admin(root)).status, 200)
@@ -63,7 +63,7 @@ test('routes and their descriptions disappear, and come back', async t => {
   t.true(await described())
 })
 
-test('viewers of pages disappear with their files, and come back', async t => {
+test('switching a plugin off removes its viewers and their files; switching it on restores them', async t => {
   const shown = async () =>
     (await ok<{ plugin: string; module: string }[]>(admin('/api/web/contributions'))).find(
       ({ plugin }) => plugin === 'example.viewer-spectrum',
@@ -79,7 +79,7 @@ test('viewers of pages disappear with their files, and come back', async t => {
   t.is((await admin(before.module)).status, 200)
 })
 
-test('jobs of an extractor that is switched off wait for it', async t => {
+test('jobs wait while their extractor is switched off', async t => {
   const dataset = await newDataset(admin)
   await ok(set('extractors.digest', false))
   const id = await upload(admin, dataset)
@@ -94,7 +94,7 @@ test('jobs of an extractor that is switched off wait for it', async t => {
   t.deepEqual(await ofDigest(), ['DONE'])
 })
 
-test('a plugin that cannot be switched has a reason and a remedy', async t => {
+test('a refusal to switch a plugin states the reason and the remedy', async t => {
   t.like(await refusal(set('resources.files', false)), { status: 409, code: 'conflict' })
   t.regex((await refusal(set('resources.files', false))).message, /change "plugins" in the configuration and restart/)
   t.regex((await refusal(set('auth.local', false))).message, /auth\.local cannot be switched because it contributes to/)
@@ -103,7 +103,7 @@ test('a plugin that cannot be switched has a reason and a remedy', async t => {
   t.like(await refusal(admin('/api/admin/plugins/web', { method: 'PUT', json: { enabled: 'no' } })), { status: 400 })
 })
 
-test('a plugin that is not switchable is switched after a restart', async t => {
+test('a plugin that is not switchable is switched at the next restart', async t => {
   t.like(await ok(set('resources.tree', false)), { switchable: false, enabled: false, state: 'on', restartRequired: true })
   t.like(await ok(set('resources.tree', true)), { enabled: true, state: 'on', restartRequired: false })
 })

@@ -22,7 +22,7 @@ let server: TestServer
 let ann: Person
 let port = 0
 const seen: Seen[] = []
-/** Connections of requests whose responses are incomplete. */
+/** Responses that are still open. */
 const open = new Set<ServerResponse>()
 
 const behaviours: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void>> = {
@@ -99,7 +99,7 @@ test.after.always(async () => {
 
 const last = (): Seen => seen.at(-1) as Seen
 
-test.serial('requests go below the prefix with method, query, type and body', async t => {
+test.serial('requests are forwarded below the prefix with method, query, content type and body', async t => {
   for (const [path, url] of [
     ['/api/proxy/geo', '/base'],
     ['/api/proxy/geo/', '/base/'],
@@ -121,7 +121,7 @@ test.serial('requests go below the prefix with method, query, type and body', as
   t.is(last().method, 'HEAD')
 })
 
-test.serial('no credential of ours goes along, and the service gets its own', async t => {
+test.serial('our credentials are not forwarded, and the service gets its own', async t => {
   const headers = { cookie: 'other=1', 'x-other': 'y', accept: 'text/x' }
   await server.as()(`/api/proxy/geo/a?key=${ann.key}&b=1`, { headers: { ...headers, authorization: '' } })
   t.is(last().url, '/base/a?b=1')
@@ -158,7 +158,7 @@ test.serial('hostile paths never leave the prefix', async t => {
   t.is(last().url, '/base/@evil')
 })
 
-test.serial('unknown services, and callers without permission', async t => {
+test.serial('unknown services are 404, and callers without permission are refused', async t => {
   t.like(await refusal(ann.call('/api/proxy/nobody/x')), { status: 404, code: 'not-found', message: 'Not found: nobody' })
   for (const name of ['__proto__', 'constructor', 'toString', '%2e%2e']) t.is((await ann.call(`/api/proxy/${name}/x`)).status, 404, name)
   t.is((await server.as()('/api/proxy/geo/x')).status, 401)
@@ -170,7 +170,7 @@ test.serial('unknown services, and callers without permission', async t => {
   t.is((await reader.call('/api/proxy/geo/x', { method: 'POST', body: 'x' })).status, 403)
 })
 
-test.serial('without a rule a service takes GET only, for any caller', async t => {
+test.serial('without a rule, a service accepts GET and HEAD only, from any caller', async t => {
   t.is((await ann.call('/api/proxy/plain/x')).status, 200)
   t.is((await ann.call('/api/proxy/plain/x', { method: 'HEAD' })).status, 200)
   const before = seen.length
@@ -194,7 +194,7 @@ test.serial('a rule specifies the callers of a service: server admins, or roles 
   })
 })
 
-test('a role opens a service in the space of the rule only', async t => {
+test('a role gives access to a service in the space of the rule only', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-proxy-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const first = await bootForTest({ folder })
@@ -220,7 +220,7 @@ test('a role opens a service in the space of the rule only', async t => {
   t.is((await asking(elsewhere)).status, 403)
 })
 
-test.serial('only type, length, body and disposition come back, and nothing runs in a browser', async t => {
+test.serial('only content type, length, disposition and body are returned, and nothing runs in a browser', async t => {
   const answer = await ann.call('/api/proxy/geo/page')
   t.is(answer.status, 409)
   t.is(await answer.text(), '<script>alert(1)</script>')
@@ -244,7 +244,7 @@ test.serial('redirects are not followed', async t => {
   t.is(await answer.text(), 'moved')
 })
 
-test.serial('services that are slow, silent, away, endless or break off', async t => {
+test.serial('a slow service succeeds; silent, unavailable, endless and aborting ones fail', async t => {
   t.is(await (await ann.call('/api/proxy/geo/slow')).text(), 'firstlast')
   t.like(await refusal(ann.call('/api/proxy/geo/silent')), { status: 503, code: 'unavailable' })
   t.like(await refusal(ann.call('/api/proxy/away')), { status: 503, code: 'unavailable' })
@@ -267,7 +267,7 @@ test.serial('bodies beyond the limit are refused', async t => {
   t.is((await ann.call('/api/proxy/geo/a', { method: 'POST', body: new Uint8Array(1024 * 1024) })).status, 200)
 })
 
-test.serial('a client that leaves ends the request to the service', async t => {
+test.serial('a client that disconnects ends the request to the service', async t => {
   const leaving = new AbortController()
   const asked = ann.call('/api/proxy/geo/huge', { signal: leaving.signal })
   const reader = (await asked).body?.getReader()
@@ -283,7 +283,7 @@ test.serial('a client that leaves ends the request to the service', async t => {
   )
 })
 
-test('an endpoint that is no address of a server stops the start', async t => {
+test('an invalid endpoint URL prevents the start', async t => {
   const starts = (address: string, context: ExecutionContext) =>
     bootForTest({ t: context, config: { resources: { proxy: { endpoints: { x: address } } } } })
   for (const address of ['nonsense', 'file:///etc', 'http://host/?a=b', 'http://host/#x'])

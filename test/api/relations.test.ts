@@ -17,7 +17,7 @@ const relate = async (source: object, target: object, more: object = {}) =>
   (await ann.post('/api/relations', { source, target, ...more })).body as Made
 const all = async (by: typeof ann) => ((await by.get('/api/relations')).body as readonly { id: string }[]).map(one => one.id)
 
-test('two resources are related once, and found from either', async t => {
+test('two resources are related once per type, and found by their source', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset)
   const made = await relate(end('dataset', dataset), end('file', file))
@@ -41,19 +41,19 @@ test('two resources are related once, and found from either', async t => {
   t.is((await ann.remove(`/api/relations/${made.id}`)).status, 404)
 })
 
-test('null as the type of a relation is none', async t => {
+test('null as the type of a relation counts as absent', async t => {
   const dataset = await newDataset(ann.call)
   const { id } = await relate(end('dataset', dataset), end('file', address), { rdfType: null })
   t.deepEqual((await ann.get(`/api/relations/${id}`)).body, { id, source: end('dataset', dataset), target: end('file', address) })
 })
 
-test('of many equal requests one makes the relation', async t => {
+test('of many identical concurrent requests, one creates the relation', async t => {
   const dataset = await newDataset(ann.call)
   const made = await Promise.all(Array.from({ length: 20 }, () => relate(end('dataset', dataset), end('file', address))))
   t.is(made.filter(one => one.id !== undefined).length, 1)
 })
 
-test('an id can be an address, but not at both ends', async t => {
+test('an id can be a URL, but at both ends for server admins only', async t => {
   const collection = await newCollection(ann)
   const { id } = await relate(end('collection', collection), end('dataset', address))
   t.like((await ann.get(`/api/relations/${id}`)).body, { target: end('dataset', address) })
@@ -80,7 +80,7 @@ test('an unknown type is refused with the list of known types', async t => {
     t.is((await ann.post('/api/relations', json)).status, 400)
 })
 
-test('a relation takes rights on one of its ends, now', async t => {
+test('a relation requires current rights on one of its ends', async t => {
   const space = await newSpace(ann)
   const [one, two, hidden] = [await newDataset(ann.call, { space: [space] }), await newDataset(ann.call), await newDataset(eve.call)]
   const { id = '' } = await relate(end('dataset', one), end('dataset', two))
@@ -105,7 +105,7 @@ test('a relation takes rights on one of its ends, now', async t => {
   t.is((await ann.post('/api/relations', { source: end('dataset', one), target: end('dataset', hidden) })).status, 200)
 })
 
-test('sensors and streams are resources of this server, named by their numbers', async t => {
+test('sensors and streams are resources of this server, identified by their numbers', async t => {
   const feature = { type: 'Feature', geometry: { type: 'Point', coordinates: [1, 2, 3] }, properties: {} }
   const numberOf = async (by: typeof ann, path: string, more: object) => {
     const { body } = await by.post(`/api/geostreams/${path}`, { ...feature, name: 'gauge', ...more })
@@ -133,14 +133,14 @@ test('sensors and streams are resources of this server, named by their numbers',
   t.is((await ann.get(`/api/relations/${mixed}`)).status, 404)
 })
 
-test('without geostreams no sensor or stream is known', async t => {
+test('without geostreams, no sensor or stream is found', async t => {
   const apart = await bootForTest({ t, plugins: [...recordPlugins, 'resources.relations'] })
   const cid = await somebody(apart, 'cid')
   const source = end('dataset', await newDataset(cid.call))
   t.is((await cid.post('/api/relations', { source, target: end('sensor', '1') })).status, 404)
 })
 
-test('relations go with what they join', async t => {
+test('relations are deleted with the resources that they join', async t => {
   const [one, two] = [await newDataset(ann.call), await newDataset(ann.call)]
   const file = await upload(ann.call, one)
   const ids = [await relate(end('dataset', one), end('dataset', two)), await relate(end('file', address), end('file', file))].map(

@@ -39,7 +39,7 @@ test.serial('a new installation has three roles, always with the same ids', asyn
   }
 })
 
-test.serial('a role is made, changed and deleted by a server admin', async t => {
+test.serial('a role is created, changed and deleted by a server admin', async t => {
   const ann = await somebody(server)
   const id = await idOf(
     admin.post('/api/roles', { name: ' Curator ', description: 'keeps order', permissions: ['EditDataset', 'ViewDataset', 'EditDataset'] }),
@@ -56,7 +56,7 @@ test.serial('a role is made, changed and deleted by a server admin', async t => 
     t.is((await call).status, 404)
 })
 
-test.serial('only server admins rule over roles', async t => {
+test.serial('only server admins manage roles', async t => {
   const ann = await somebody(server)
   const id = await newRole([])
   for (const person of [ann, nobody]) {
@@ -89,7 +89,7 @@ test.serial('an unknown permission is refused with the most similar one', async 
   t.is((await admin.put(`/api/roles/${id}`, { name: 'Editor' })).status, 409)
 })
 
-test.serial('malformed and unknown ids are answered alike', async t => {
+test.serial('malformed and unknown ids get the same response', async t => {
   const ann = await somebody(server)
   const answers = await Promise.all(['nonsense', unknownId].map(async one => refusal(await ann.call(`/api/roles/${one}`))))
   t.deepEqual(answers[0], answers[1])
@@ -99,7 +99,7 @@ test.serial('malformed and unknown ids are answered alike', async t => {
   }
 })
 
-test.serial('the roles from the beginning stay, and Admin can look after spaces', async t => {
+test.serial('initial roles cannot be deleted or renamed, and Admin must be able to manage spaces', async t => {
   for (const id of Object.values(roleIds)) {
     t.is((await admin.remove(`/api/roles/${id}?successor=${roleIds.Viewer}`)).status, 400)
     t.is((await admin.put(`/api/roles/${id}`, { name: 'Other' })).status, 400)
@@ -110,7 +110,7 @@ test.serial('the roles from the beginning stay, and Admin can look after spaces'
   t.is((await roleOf(roleIds.Admin)).permissions.length, allPermissions.size)
 })
 
-test.serial('no permissions are no rights, and what is added counts at once', async t => {
+test.serial('a role without permissions grants no rights, and changes take effect at once', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
@@ -126,7 +126,7 @@ test.serial('no permissions are no rights, and what is added counts at once', as
   t.is((await bob.get(`/api/datasets/${dataset}`)).status, 404)
 })
 
-test.serial('what another kernel changes of a role counts within a second', async t => {
+test.serial('a change of a role by another kernel takes effect within a second', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newRole(['ViewSpace'])]
   await letIn(ann, space, (await roleOf(id)).name, bob)
@@ -136,7 +136,7 @@ test.serial('what another kernel changes of a role counts within a second', asyn
   t.is((await bob.get(`/api/spaces/${space}`)).status, 404)
 })
 
-test.serial('a role that is held can be deleted only with a successor', async t => {
+test.serial('a role in use can be deleted only with a successor', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const [gone, next] = [await newRole(['ViewSpace']), await newRole(['ViewSpace', 'ViewDataset'])]
@@ -159,7 +159,7 @@ test.serial('a role that is held can be deleted only with a successor', async t 
   t.is((await bob.get(`/api/spaces/${space}`)).status, 200)
 })
 
-test.serial('a role that only a group holds is held', async t => {
+test.serial('a role held only by a group is in use', async t => {
   const ann = await somebody(server)
   const [space, id] = [await newSpace(ann), await newRole(['ViewSpace'])]
   const group = await idOf(admin.post('/api/groups', { name: 'only holders' }))
@@ -169,7 +169,7 @@ test.serial('a role that only a group holds is held', async t => {
   t.is((await admin.remove(`/api/roles/${id}`)).status, 200)
 })
 
-test.serial('two roles that are made each other’s successor leave their holders the least of rights', async t => {
+test.serial('if two roles are each other’s successors, their holders get the permissions of Viewer', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const [one, other] = [await newRole(['ViewSpace', 'EditDataset']), await newRole(['ViewSpace', 'DeleteDataset'])]
@@ -178,11 +178,11 @@ test.serial('two roles that are made each other’s successor leave their holder
   await documents.commit({ update: one, in: storedRoles, set: { successor: other } })
   await documents.commit({ update: other, in: storedRoles, set: { successor: one } })
   const permissions = async () => (await server.get(Users).membershipsOf({ memberships: [{ space, role: one }] }))[0]?.permissions
-  await until('the roles to be known', async () => !(await permissions())?.has('EditDataset'))
+  await until('the changed roles to be loaded', async () => !(await permissions())?.has('EditDataset'))
   t.deepEqual([...((await permissions()) ?? [])].sort(), [...defaultRoles.Viewer].sort())
 })
 
-test.serial('a member who gets a role during its deletion has its successor or none', async t => {
+test.serial('a member assigned a role during its deletion has its successor or none', async t => {
   const ann = await somebody(server)
   const people = [await somebody(server), await somebody(server), await somebody(server)]
   const space = await newSpace(ann)

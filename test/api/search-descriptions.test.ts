@@ -6,7 +6,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 
 const described: string[] = []
 
-test('an upload describes its file once for the index, and so does a change of its tags', async t => {
+test('a file is described for the index once after its upload and once after a change of its tags', async t => {
   const { describe } = SearchableFiles.prototype
   SearchableFiles.prototype.describe = function (ids) {
     described.push(...ids)

@@ -28,7 +28,7 @@ const none: Answer = { spaces: [], collections: [], datasets: [], files: [], peo
 const newSpace = async (name: string): Promise<string> =>
   (await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name, description: '' } }))).id
 
-test('resources of each kind are found by the beginnings of words of their names', async t => {
+test('resources of each kind are found by prefixes of the words in their names', async t => {
   const space = await newSpace('Saltmarsh station')
   const json = { name: 'Old saltmarsh records', description: '' }
   const { id: collection } = await ok<{ id: string }>(ann.call('/api/collections', { method: 'POST', json }))
@@ -46,14 +46,14 @@ test('resources of each kind are found by the beginnings of words of their names
   for (const prefix of ['tidal', 'marsh', 'zzzz', '"', ' * ']) t.deepEqual(await quick(prefix), none, prefix)
 })
 
-test('what one may not see is not named', async t => {
+test('invisible resources are not returned', async t => {
   await newSpace('Grebe lake')
   await upload(ann.call, await newDataset(ann.call, { name: 'Grebe nests' }), 'x', 'grebe.txt')
   t.is((await quick('grebe')).files.length, 1)
   t.deepEqual(await quick('grebe', eve), none)
 })
 
-test('at most five of a kind are shown, names that begin with the prefix first, and none from the trash', async t => {
+test('at most five of each kind are returned, names that start with the prefix first, and none from the trash', async t => {
   const ids = []
   for (const name of ['Avocet', 'One avocet', 'Two avocets', 'Three avocets', 'Four avocets', 'Five avocets', 'Six avocets'])
     ids.push(await newDataset(ann.call, { name }))
@@ -83,7 +83,7 @@ test('a prefix is required, and on a private server an account', async t => {
   t.is((await refusal(server.as()('/api/search/quick?prefix=a'))).status, 401)
 })
 
-test('on a public server signed-out callers find what is public, and no people', async t => {
+test('on a public server, anonymous callers find public resources, and no people', async t => {
   const open = await bootForTest({ t })
   const bob = await newPerson(open, 'bob')
   await newDataset(bob.call, { name: 'Open data' })

@@ -24,7 +24,7 @@ const boot = async (t: Parameters<typeof bootForTest>[0], requireSecondFactor: s
 
 const makeAdmin = (server: TestServer, { id }: Person) => server.get(Users).change(id, { set: { status: 'Admin' } }, [])
 
-test('an admin of whom a factor is required signs in only to enrol one, and then goes everywhere', async t => {
+test('an admin without a required second factor can only enrol one, and then has full access', async t => {
   const { server, clock } = await boot({ t }, 'admins')
   const { email, password } = server.admin
   const session = byCookie(server, await signIn(server, email, password))
@@ -41,7 +41,7 @@ test('an admin of whom a factor is required signs in only to enrol one, and then
   t.is(await statusOf(session('/api/logout', { method: 'POST' })), 200)
 })
 
-test('keys of such an admin go on, but not for administration, superadmin mode and new keys', async t => {
+test('keys of such an admin are accepted, except for administration, superadmin mode and new keys', async t => {
   const { server, clock } = await boot({ t }, 'admins')
   const key = server.as(server.admin.key)
   t.is(await statusOf(key('/api/me')), 200)
@@ -55,7 +55,7 @@ test('keys of such an admin go on, but not for administration, superadmin mode a
   t.is(await statusOf(key('/api/users/keys?name=more', { method: 'POST' })), 200)
 })
 
-test('with `admins` others need none until they are made admins, with `everybody` all local accounts do', async t => {
+test('with `admins`, others need no factor until they become admins; with `everybody`, all local accounts need one', async t => {
   const admins = await boot({ t }, 'admins')
   await enrolTotp(
     byCookie(admins.server, await signIn(admins.server, admins.server.admin.email, admins.server.admin.password)),
@@ -78,17 +78,17 @@ test('with `admins` others need none until they are made admins, with `everybody
   const outside = await users.create({ email: 'outside@example.org', ...account })
   const theirs = byCookie(everybody.server, await signIn(everybody.server, outside.email, account.password))
   await users.change(outside.id, { set: { provider: 'institute' } }, [])
-  t.is(await statusOf(theirs('/api/sessions')), 200, 'whose provider is another, has the factors there')
+  t.is(await statusOf(theirs('/api/sessions')), 200, 'accounts of other providers have their factors there')
 })
 
-test('the last factor stays while one is required', async t => {
+test('the last factor cannot be removed while one is required', async t => {
   const { server, clock } = await boot({ t }, 'admins')
   const session = byCookie(server, await signIn(server, server.admin.email, server.admin.password))
   await enrolTotp(session, server.admin.password, clock)
   t.like(await refusal(await session('/api/second-factors/totp', { method: 'DELETE' })), { httpStatus: 409 })
 })
 
-test('an admin resets the factors of a user: their sessions end, they are notified, and it is in the audit log', async t => {
+test('when an admin resets the factors of a user, their sessions end, they are notified, and the audit log records it', async t => {
   const { server, clock, mailer } = await boot({ t }, 'nobody')
   const person = await withTotp(server, clock, 'lost')
   const admin = server.as(server.admin.key)
@@ -105,7 +105,7 @@ test('an admin resets the factors of a user: their sessions end, they are notifi
   const audit = await (await admin('/api/admin/audit?limit=100')).text()
   t.regex(audit, /admin\.resetSecondFactors/)
   t.regex(audit, /"change":"reset"/)
-  t.is(await statusOf(reset()), 204, 'again is no error')
+  t.is(await statusOf(reset()), 204, 'repeating it is no error')
 })
 
 test('the command line resets the factors of the last admin', async t => {
@@ -125,7 +125,7 @@ test('the command line resets the factors of the last admin', async t => {
 const stepUp = { httpStatus: 403, code: 'step-up-required' }
 const hourMs = 3_600_000
 
-test('an old session makes no keys, changes no password and administers nothing until it has authenticated again', async t => {
+test('an old session cannot create keys, change the password or administer until it has authenticated again', async t => {
   const { server, clock } = await boot({ t }, 'nobody')
   const { email, password } = server.admin
   const session = byCookie(server, await signIn(server, email, password))
@@ -142,7 +142,7 @@ test('an old session makes no keys, changes no password and administers nothing 
   t.like(await refusal(await session('/api/sessions?superAdmin=true')), stepUp)
   for (const path of ['/api/admin/users', '/api/roles', '/api/users/keys', '/api/me?superAdmin=true'])
     t.is(await statusOf(session(path)), path.includes('superAdmin') ? 403 : 200, path)
-  t.is(await statusOf(session('/api/users/keys/young', { method: 'DELETE' })), 204, 'giving up a key is always possible')
+  t.is(await statusOf(session('/api/users/keys/young', { method: 'DELETE' })), 204, 'a key can always be revoked')
   t.is(await statusOf(post(session, '/api/sessions/step-up', {})), 400)
   const wrong = await refusal(await post(session, '/api/sessions/step-up', { password: 'not this one' }))
   t.like(wrong, { httpStatus: 401, message: 'Wrong password' })
@@ -160,7 +160,7 @@ test('a missing right is 403 forbidden, not step-up-required', async t => {
   t.like(await refusal(await post(session, '/api/admin/users', {})), { httpStatus: 403, code: 'forbidden' })
 })
 
-test('keys and Basic go on without authenticating again, unless keys are held to it', async t => {
+test('keys and Basic authentication require no step-up, unless stepUpForKeys refuses them', async t => {
   const { server, clock } = await boot({ t }, 'nobody')
   clock.advance(hourMs)
   const headers = { authorization: basic(server.admin.email, server.admin.password) }
@@ -174,7 +174,7 @@ test('keys and Basic go on without authenticating again, unless keys are held to
   t.is(await statusOf(post(key, '/api/sessions/step-up', { password: strict.admin.password })), 403)
 })
 
-test('a password is too weak to step up with where a factor is enrolled', async t => {
+test('a password is not enough to step up if a second factor is enrolled', async t => {
   const { server, clock } = await boot({ t }, 'nobody')
   const person = await withTotp(server, clock, 'ann')
   clock.advance(hourMs)
@@ -188,7 +188,7 @@ test('a password is too weak to step up with where a factor is enrolled', async 
   t.is(await statusOf(removal()), 200)
 })
 
-test('another password leaves the session as strong as it was', async t => {
+test('a change of the password keeps the authentication level of the session', async t => {
   const { server, clock } = await boot({ t }, 'nobody')
   const person = await withTotp(server, clock, 'ann')
   const next = 'another good password'
@@ -197,7 +197,7 @@ test('another password leaves the session as strong as it was', async t => {
   t.is(await statusOf(byCookie(server, cookieOf(changed))('/api/second-factors/totp', { method: 'DELETE' })), 200)
 })
 
-test('with 0 minutes nothing takes a recent authentication but changing factors', async t => {
+test('with stepUpMinutes 0, only changes of factors require a recent authentication', async t => {
   const clock = new FixedClock()
   const server = await bootForTest({ t, plugins, clock, config: { resources: { users: { stepUpMinutes: 0 } } } })
   const person = await withTotp(server, clock, 'ann')
@@ -206,7 +206,7 @@ test('with 0 minutes nothing takes a recent authentication but changing factors'
   t.like(await refusal(await person.session('/api/second-factors/totp', { method: 'DELETE' })), stepUp)
 })
 
-test('the API page says what takes a recent authentication, and what goes before an enrolment', async t => {
+test('the OpenAPI document marks routes that require a step-up and routes allowed before enrolment', async t => {
   const { server } = await boot({ t }, 'nobody')
   const { paths } = await json<{ paths: Record<string, Record<string, object>> }>(server.as()('/openapi.json'))
   t.like(paths['/api/users/keys']?.['post'], { 'x-step-up': true })

@@ -12,7 +12,7 @@ const datasets = server.get(Datasets)
 const select = (person: Somebody, dataset: string) => person.post('/api/selected', { dataset })
 const selected = async (person: Somebody) => (await person.get('/api/selected')).body as readonly string[]
 
-test('datasets are selected once each, removed, and all cleared', async t => {
+test('datasets are selected once each, removed, and cleared all at once', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   t.deepEqual(await selected(ann), [])
   t.deepEqual((await ann.post('/api/selected/remove', { dataset: unknownId })).body, { selected_count: 0 })
@@ -27,14 +27,14 @@ test('datasets are selected once each, removed, and all cleared', async t => {
   t.deepEqual(await selected(ann), [])
 })
 
-test('selecting at the same moment loses nothing', async t => {
+test('concurrent selections are all kept', async t => {
   const ann = await somebody(server)
   const ids = await Promise.all(Array.from({ length: 12 }, () => newDataset(ann)))
   await Promise.all(ids.map(id => select(ann, id)))
   t.deepEqual([...(await selected(ann))].sort(), [...ids].sort())
 })
 
-test('only what one may see is selected, and only what is still there and to be seen is shown', async t => {
+test('only visible datasets can be selected, and only those that still exist and are visible are listed', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const shared = await newDataset(ann, { space: [space] })
@@ -54,7 +54,7 @@ test('only what one may see is selected, and only what is still there and to be 
   t.is((await nobody.post('/api/selected/clear')).status, 401)
 })
 
-test('tags go on those where one may put them, and the answer says where not', async t => {
+test('tags are added to datasets that the caller may tag, and refusals are reported', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const others = await newDataset(ann, { space: [space] })
@@ -75,7 +75,7 @@ test('tags go on those where one may put them, and the answer says where not', a
   t.like((await ann.post('/api/selected/tag?tags=ice')).body, { success: 'true', datasets: [] })
 })
 
-test('deleting moves to the trash what one may delete; the rest is reported and stays selected', async t => {
+test('deleting moves datasets that the caller may delete to the trash; the rest is reported and stays selected', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const others = await newDataset(ann, { space: [space] })
@@ -96,7 +96,7 @@ test('deleting moves to the trash what one may delete; the rest is reported and 
   t.deepEqual(await selected(bob), [others])
 })
 
-test('the download holds a folder for each dataset that one may download', async t => {
+test('the download contains a folder for each dataset that the caller may download', async t => {
   const ann = await somebody(server)
   t.is((await ann.get('/api/selected/files')).status, 404)
   const ids = [await newDataset(ann, { name: 'first' }), await newDataset(ann, { name: 'second' })]

@@ -21,7 +21,7 @@ test.after.always(() => server.stop())
 
 const anybody = server.as()
 
-test('an answer in which one large thing is repeated is refused before it is made', async t => {
+test('a response that repeats one large entity is refused before it is built', async t => {
   const refused = await refusal(anybody(addressOf('/Observations?$top=1000&$expand=Datastream($expand=Thing)')))
   t.is(refused.status, 400)
   t.regex(refused.message, /more than 16777216 bytes: use a smaller \$top, \$select/)
@@ -30,7 +30,7 @@ test('an answer in which one large thing is repeated is refused before it is mad
   t.is((await sta(anybody, '/Observations?$top=1000&$expand=Datastream($expand=Thing($select=name))')).value.length, 1000)
 })
 
-test('an answer in which entities are expanded inside each other again and again is refused', async t => {
+test('a response whose nested expansions exceed 20,000 entities is refused', async t => {
   const shown =
     'Datastream($select=id;$expand=Thing($select=id),Sensor($select=id),ObservedProperty($select=id)),FeatureOfInterest($select=id)'
   const round = `Datastream($select=id;$expand=Observations($select=id;$top=40;$expand=${shown}))`

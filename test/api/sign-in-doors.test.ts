@@ -29,9 +29,9 @@ const me = (headers: Record<string, string>) => server.as()('/api/me', { headers
 
 /** Every way to sign in, each time with a different wrong credential. */
 const doors: Readonly<Record<string, Knock>> = {
-  'a password at the door': (at, headers) => login(ann.email, `wrong password ${at}`, headers),
-  'the password of nobody': (at, headers) => login('nobody@example.org', `wrong password ${at}`, headers),
-  'a password with the request': (at, headers) => me({ ...headers, authorization: basic(ann.email, `wrong password ${at}`) }),
+  'a password at /api/login': (at, headers) => login(ann.email, `wrong password ${at}`, headers),
+  'a password of an unknown account': (at, headers) => login('nobody@example.org', `wrong password ${at}`, headers),
+  'a password in Basic authentication': (at, headers) => me({ ...headers, authorization: basic(ann.email, `wrong password ${at}`) }),
   'an address in many spellings': (at, headers) => login(at % 2 ? ann.email.toUpperCase() : ` ${ann.email}\u200b`, `wrong ${at}`, headers),
   'a key in the header': (at, headers) => me({ ...headers, 'x-api-key': `wrong key ${at}` }),
   'a key in the query': (at, headers) => server.as()(`/api/me?key=wrong${at}`, { headers }),
@@ -58,10 +58,10 @@ for (const [name, knock] of Object.entries(doors))
     const seconds = Number(shut.headers.get('retry-after'))
     t.true(seconds > 600 && seconds <= 900, String(seconds))
     t.not((await knock(21, fromElsewhere())).status, 429)
-    t.is((await server.as(ann.key)('/api/me', { headers })).status, 200, 'a right key goes on')
+    t.is((await server.as(ann.key)('/api/me', { headers })).status, 200, 'a valid key is still accepted')
   })
 
-test('an invalid key on a public route does no harm, but is counted', async t => {
+test('an invalid key on a public route is ignored, but counted', async t => {
   const headers = fromElsewhere()
   const look = (at: number) => server.as()(`/api/users/${ann.id}?key=wrong${at}`, { headers })
   for (let at = 0; at < 20; at += 1) t.is((await look(at)).status, 200)
@@ -69,7 +69,7 @@ test('an invalid key on a public route does no harm, but is counted', async t =>
   t.is((await look(20)).status, 200)
 })
 
-test('the network is what our proxy saw, and not what the client puts before it', async t => {
+test('the network is the one that our proxy reports, not those that the client sends', async t => {
   const network = fromElsewhere()['x-forwarded-for']
   const statuses: number[] = []
   for (let at = 0; at < 22; at += 1)
@@ -124,7 +124,7 @@ test('a cross-site page cannot sign users in or out, whatever the media type of 
   t.is((await server.as()('/api/login', { method: 'POST', body, headers: own })).status, 200)
 })
 
-test('a session does nothing for a page of another site, with superadmin mode in a cookie neither', async t => {
+test('a session is refused for requests of another site, even with superadmin mode in a cookie', async t => {
   const { email, password } = server.admin
   const cookie = `${await signIn(server, email, password)}; superAdmin=true`
   const rename = `/api/users/${ann.id}/updateName?firstName=Mallory&lastName=X`

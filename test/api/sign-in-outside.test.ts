@@ -23,7 +23,7 @@ test.serial('the ways to sign in are listed', async t => {
   ])
 })
 
-test.serial('the first sign-in makes an account, the next one opens it, and the browser is sent where it wanted to go', async t => {
+test.serial('the first sign-in creates an account, the next one uses it, and the browser is redirected to the requested page', async t => {
   const person = { sub: 'new-1', email: 'New.One@Example.org', given_name: 'Zoë', family_name: 'Müller' }
   const { answer, browser } = await place.signIn(person)
   t.is(answer.status, 200)
@@ -37,7 +37,7 @@ test.serial('the first sign-in makes an account, the next one opens it, and the 
   t.is((await place.whoIs(again.browser))?.id, me?.id)
 })
 
-test.serial('an account follows the name and the checked address of the provider it came from; the subject identifies it', async t => {
+test.serial('the subject identifies an account, whose name and verified address follow its provider', async t => {
   const { browser } = await place.signIn({ sub: 'moves', email: 'before@example.org' })
   const me = await place.whoIs(browser)
   const now = await place.whoIs((await place.signIn({ sub: 'moves', email: 'after@example.org', family_name: 'King' })).browser)
@@ -62,7 +62,7 @@ test.serial('an unverified address neither opens nor creates an account', async 
   t.is((await stored(id))?.identities, undefined)
 })
 
-test.serial('an address that the provider has under another subject gives no access', async t => {
+test.serial('an address that belonged to another subject of the provider gives no access', async t => {
   const { browser } = await place.signIn({ sub: 'first-owner', email: 'reused@example.org' })
   const me = await place.whoIs(browser)
   const { answer, browser: other } = await place.signIn({ sub: 'second-owner', email: 'reused@example.org' })
@@ -71,7 +71,7 @@ test.serial('an address that the provider has under another subject gives no acc
   t.deepEqual((await stored(me?.id))?.identities, ['uni first-owner'])
 })
 
-test.serial('the account of a provider cannot be opened with a password', async t => {
+test.serial('an account of a provider cannot sign in with a password', async t => {
   await place.signIn({ sub: 'no-password', email: 'no-password@example.org' })
   for (const password of ['', 'null', 'undefined', 'a good password'])
     t.is((await server.as()('/api/login', { method: 'POST', json: { email: 'no-password@example.org', password } })).status, 401)
@@ -87,7 +87,7 @@ test.serial('many concurrent first sign-ins lead to one account', async t => {
   t.is(people[0]?.fullName, 'Eager Beaver')
 })
 
-test.serial('signing in begins a new session and ends the one that was open in this browser', async t => {
+test.serial('signing in starts a new session and ends the previous one of the browser', async t => {
   const { browser } = await place.signIn({ sub: 'rotates', email: 'rotates@example.org' })
   const before = browser.cookiesFor(new URL(server.url))
   await place.signIn(undefined, browser)
@@ -96,7 +96,7 @@ test.serial('signing in begins a new session and ends the one that was open in t
   t.truthy(await place.whoIs(browser))
 })
 
-test.serial('the way back is for the browser that was sent away, and once', async t => {
+test.serial('a callback is accepted once, and only from the browser that was redirected', async t => {
   issuer.person = { sub: 'replayed', email: 'replayed@example.org', email_verified: true }
   const browser = new Browser()
   const isBack = (url: URL) => url.pathname.endsWith('/callback')
@@ -121,7 +121,7 @@ test.serial('the way back is for the browser that was sent away, and once', asyn
   t.is((await fetch(back, { redirect: 'manual', headers: { cookie: note } })).status, 401)
 })
 
-test.serial('a new answer of the provider does not fit the note of an older one', async t => {
+test.serial('a callback with the code of another sign-in, or with repeated or missing parameters, is refused', async t => {
   const isBack = (url: URL) => url.pathname.endsWith('/callback')
   const [one, other] = [new Browser(), new Browser()]
   const first = (await one.go(`${server.url}/api/login/uni`, isBack)).trail.at(-1) as URL
@@ -136,7 +136,7 @@ test.serial('a new answer of the provider does not fit the note of an older one'
     t.is((await one.go(`${first.origin}${first.pathname}${query}`)).answer.status, 401)
 })
 
-test.serial('whoever wants to go elsewhere afterwards is not sent away', async t => {
+test.serial('returnTo accepts only paths of this server, and refuses others with 400', async t => {
   const elsewhere = [
     ...[
       '//evil.example',
@@ -184,7 +184,7 @@ test.serial('whoever wants to go elsewhere afterwards is not sent away', async t
   }
 })
 
-test.serial('cookies of a sign-in are kept from scripts and from other sites, and the provider gets PKCE, state and nonce', async t => {
+test.serial('the cookie of a sign-in is HttpOnly and SameSite=Lax, and the provider gets PKCE, state and nonce', async t => {
   const answer = await server.as()('/api/login/uni', { redirect: 'manual' })
   t.is(answer.status, 302)
   t.regex(answer.headers.get('set-cookie') ?? '', /^pounce_sign_in=[\w-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/)
@@ -227,7 +227,7 @@ test.serial('an unavailable provider affects its own sign-in only, until it is b
   await issuer.open()
 })
 
-test('another kernel takes back who was sent away by this one, and nobody comes back after ten minutes', async t => {
+test('a callback is accepted by another kernel, but not after ten minutes', async t => {
   const clock = new FixedClock()
   const own = await outsideServer(t, { clock, more: { http: { port: await freePort() } } })
   const isBack = (url: URL) => url.pathname.endsWith('/callback')

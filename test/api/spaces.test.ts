@@ -35,7 +35,7 @@ test('the creator of a space is its Admin member', async t => {
   t.deepEqual(user?.memberships, [{ space: id, role: roles.find(role => role.name === 'Admin')?.id ?? '' }])
 })
 
-test('a space that is not well described is refused and not made', async t => {
+test('a space with a missing or invalid name or description is refused and not created', async t => {
   const ann = await somebody(server)
   const wrong = [
     {},
@@ -54,7 +54,7 @@ test('a space that is not well described is refused and not made', async t => {
   t.is((await nobody.post('/api/spaces', { name: 'n', description: '' })).status, 401)
 })
 
-test('malformed, unknown and removed ids are answered alike', async t => {
+test('malformed, unknown and deleted ids get the same response', async t => {
   const ann = await somebody(server)
   const id = await newSpace(ann)
   t.is((await ann.remove(`/api/spaces/${id}`)).status, 200)
@@ -72,7 +72,7 @@ test('malformed, unknown and removed ids are answered alike', async t => {
   }
 })
 
-test('a space is changed as a whole; its access only after the trial', async t => {
+test('all properties of a space can be updated, its access only after the trial', async t => {
   const ann = await somebody(server)
   const id = await newSpace(ann)
   const update = { name: 'new', description: 'text', timetolive: '48', enabled: true, access: 'PUBLIC' }
@@ -86,7 +86,7 @@ test('a space is changed as a whole; its access only after the trial', async t =
   t.like(await server.get(Spaces).get(id), { access: 'PUBLIC', isPublic: true, timeToLiveMs: 3_600_000 })
 })
 
-test('a change of name and description leaves the time to live as it is', async t => {
+test('a change of name and description keeps the time to live', async t => {
   const ann = await somebody(server)
   const id = await newSpace(ann)
   await ann.post(`/api/spaces/${id}/update`, { name: 'new', description: '', timetolive: '48', enabled: true })
@@ -94,7 +94,7 @@ test('a change of name and description leaves the time to live as it is', async 
   t.like(await server.get(Spaces).get(id), { name: 'newer', description: 'text', timeToLiveMs: 172_800_000, isTimeToLiveEnabled: true })
 })
 
-test('a change of a space that lacks its name or description is refused and changes nothing', async t => {
+test('an update without name or description, or with invalid values, is refused and changes nothing', async t => {
   const ann = await somebody(server)
   const id = await newSpace(ann, 'old')
   const whole = { name: 'new', description: '', timetolive: '48', enabled: true }
@@ -111,7 +111,7 @@ test('a change of a space that lacks its name or description is refused and chan
   t.is((await server.get(Spaces).get(id))?.revision, 1)
 })
 
-test('only editors of a space change it', async t => {
+test('only admins of a space can change it', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
   const update = { name: 'taken', description: '', timetolive: '1', enabled: false }
@@ -124,7 +124,7 @@ test('only editors of a space change it', async t => {
   t.is((await server.get(Spaces).get(id))?.name, 'a space')
 })
 
-test('roles that are named get exactly the people that are listed; others are left alone', async t => {
+test('each role in the request gets exactly the listed users; other roles are unchanged', async t => {
   const ann = await somebody(server)
   const [bob, cid, dan] = [await somebody(server), await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
@@ -159,7 +159,7 @@ test('unknown roles and people are refused before anything is changed', async t 
   t.deepEqual((await server.get(Users).get(bob.id))?.memberships, [])
 })
 
-test('a member is removed; a non-member cannot be', async t => {
+test('a member can be removed, a non-member cannot', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
   await letIn(ann, id, 'Viewer', bob)
@@ -170,7 +170,7 @@ test('a member is removed; a non-member cannot be', async t => {
   t.is((await ann.post(`/api/spaces/${id}/removeUser?removeUser=nonsense`)).status, 400)
 })
 
-test('a removed space is gone at once and its members are released', async t => {
+test('a deleted space disappears at once, then also from its members and datasets', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
   await letIn(ann, id, 'Editor', bob)
@@ -185,7 +185,7 @@ test('a removed space is gone at once and its members are released', async t => 
   t.deepEqual((body as { spaces: string[] }).spaces, [])
 })
 
-test('requests to join are decided by editors of the space', async t => {
+test('requests to join are decided by admins of the space', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
   const at = new Date().toISOString()
@@ -200,7 +200,7 @@ test('requests to join are decided by editors of the space', async t => {
   t.deepEqual((await server.get(Users).get(cid.id))?.memberships, [])
 })
 
-test('following is noted once and undone', async t => {
+test('following a space is stored once and can be ended', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const id = await newSpace(ann)
   t.deepEqual((await bob.post(`/api/spaces/${id}/follow`)).body, ok)
@@ -228,7 +228,7 @@ test('the list shows public spaces to all callers and others to their members', 
   t.deepEqual(await idsOf(nobody.get('/api/spaces/canEdit')), [])
 })
 
-test('pages of a list miss and repeat nothing', async t => {
+test('pages of a list neither skip nor repeat entries', async t => {
   const ann = await somebody(server)
   const made: string[] = []
   for (let n = 0; n < 7; n++) made.unshift(await newSpace(ann, `numbered ${n}`))

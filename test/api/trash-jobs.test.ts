@@ -8,7 +8,7 @@ const document = {
 }
 const inTrash = { status: 409, body: { code: 'in-trash' } }
 
-test('a late extractor gets the error that the resource is in the trash, and continues after a restore', async t => {
+test('a late extractor gets 409 in-trash for a trashed resource, and continues after a restore', async t => {
   const scene = await JobScene.open()
   t.teardown(() => scene.server.stop())
   const { person: ann, space, dataset, file } = await scene.person()
@@ -32,7 +32,7 @@ test('a late extractor gets the error that the resource is in the trash, and con
   for (const by of [keys.ann, keys.bob]) t.is((await by.post(`/api/files/${file}/metadata.jsonld`, document)).status, 200)
 })
 
-test('an extractor of our own adds nothing to what is in the trash, and a job that failed runs again only after a restore', async t => {
+test('a built-in extractor adds nothing to a trashed file, and a failed job can be rerun only after a restore', async t => {
   const scene = await JobScene.open()
   t.teardown(() => scene.server.stop())
   const { person: ann, dataset, file } = await scene.person()

@@ -15,7 +15,7 @@ const plain = ({ status, body }: Answer, id: string): unknown => ({
   text: JSON.stringify({ ...(body as object), requestId: '' }).replaceAll(id, 'ID'),
 })
 
-test.serial('invisible accounts get the same response as missing ones, by every route but updateUsers', async t => {
+test.serial('invisible accounts get the same response as missing ones from every route except updateUsers', async t => {
   const space = await newSpace(ann)
   t.is((await ann.get(`/api/users/${bob.id}`)).status, 404)
   const asked: readonly ((id: string) => Promise<Answer>)[] = [
@@ -39,7 +39,7 @@ test.serial('invisible accounts get the same response as missing ones, by every 
   t.false(JSON.stringify((await ann.get(`/api/spaces/${space}/members`)).body).includes(bob.id))
 })
 
-test.serial('an invisible address gets the same response as an unknown one, by every route that takes one', async t => {
+test.serial('an invisible address gets the same response as an unknown one from every route that takes an address', async t => {
   const space = await newSpace(ann)
   const info = { name: 'apart', version: '1', description: '', author: '', contexts: {}, repository: [] }
   const asked: readonly ((email: string) => Promise<Answer>)[] = [
@@ -65,7 +65,7 @@ test.serial('metadata with an invisible account as its agent is handled like tha
   for (const place of [bob.id, `email/${bob.email}`, 'email/nobody-has-it@example.org']) t.deepEqual(await told(place), unknown, place)
 })
 
-test.serial('updateUsers adds people by id, also those whom the owner of the space may not look at', async t => {
+test.serial('updateUsers adds users by id, including those that the owner of the space may not view', async t => {
   const [one, other] = [await newSpace(ann), await newSpace(ann)]
   const assign = async (id: string) => (await ann.post(`/api/spaces/${one}/updateUsers`, { rolesandusers: { Viewer: id } })).status
   t.is((await ann.get(`/api/users/${bob.id}`)).status, 404)
@@ -77,7 +77,7 @@ test.serial('updateUsers adds people by id, also those whom the owner of the spa
   for (const each of [one, other]) t.is((await ann.remove(`/api/spaces/${each}/members/${bob.id}`)).status, 200)
 })
 
-test.serial('people whom one may not look at are added as often as people can be invited', async t => {
+test.serial('adding invisible users counts towards the limit of invitations', async t => {
   const [eve, fay] = [await somebody(server, 'eve'), await somebody(server, 'fay')]
   const space = await newSpace(eve)
   const assign = async (...ids: string[]) =>

@@ -65,7 +65,7 @@ const filesOf = (dataset: string) => ok<{ id: string; filename: string; contentT
 
 const documentsOf = (id: string) => ok<Record<string, unknown>[]>(ann.call(`/api/files/${id}/metadata.jsonld`))
 
-/** An archive of empty files, as far as its directory. */
+/** A ZIP archive with these names that consists of its central directory only. */
 const zipOf = (...names: readonly string[]): Uint8Array<ArrayBuffer> => {
   const entries = names.map(name => {
     const entry = Buffer.alloc(46 + name.length)
@@ -81,7 +81,7 @@ const zipOf = (...names: readonly string[]): Uint8Array<ArrayBuffer> => {
   return Uint8Array.from(Buffer.concat([directory, end]))
 }
 
-test('a text field under the part’s name is metadata only with a context, under the file’s name always', async t => {
+test('a text field with the part’s name is metadata only with a context, one with the file’s name always', async t => {
   const dataset = await newDataset(ann.call)
   const form = formWith('x', 'a.txt', 'text/plain', 'one')
   form.append('two', new Blob(['y']), 'b.txt')
@@ -95,7 +95,7 @@ test('a text field under the part’s name is metadata only with a context, unde
   t.like(b, { length: 1, 0: { content: { d: 3 } } })
 })
 
-test('metadata that is none is refused by its field’s name, and no file of the upload is kept', async t => {
+test('invalid metadata is refused with the name of its field, and no file of the upload is kept', async t => {
   const dataset = await newDataset(ann.call)
   const cases: readonly (readonly [string, string])[] = [
     ['b.txt', 'not JSON'],
@@ -115,7 +115,7 @@ test('metadata that is none is refused by its field’s name, and no file of the
   t.deepEqual(await filesOf(dataset), [])
 })
 
-test('other text fields do no harm, also one that is named like its file and the part', async t => {
+test('other text fields are ignored, including one named like both its file and the part', async t => {
   const dataset = await newDataset(ann.call)
   const form = formWith('x', 'a.txt', 'text/plain', 'a.txt')
   form.append('a.txt', 'about a')
@@ -124,13 +124,13 @@ test('other text fields do no harm, also one that is named like its file and the
   t.deepEqual(await documentsOf(id), [])
 })
 
-test('fields of more than 10 MiB together are refused', async t => {
+test('fields of more than 10 MiB in total are refused with 413', async t => {
   const form = formWith('x', 'a.txt')
   for (let each = 0; each < 11; each++) form.append(`field ${each}`, 'x'.repeat(1024 * 1000))
   t.like(await refusal(send(await newDataset(ann.call), form)), { status: 413 })
 })
 
-test('a file without a type has that of its ending, an archive that of what is in it', async t => {
+test('a file without a content type gets that of its extension, an archive that of its contents', async t => {
   const dataset = await newDataset(ann.call)
   const cases: readonly (readonly [string, string, Uint8Array<ArrayBuffer>, string])[] = [
     ['a.csv', 'application/octet-stream', Uint8Array.of(1), 'text/csv'],
@@ -153,7 +153,7 @@ test('a file without a type has that of its ending, an archive that of what is i
   }
 })
 
-test('lines that the client adds to the feed are not added twice', async t => {
+test('entries that the client adds to the feed are not added twice', async t => {
   const lines = async (person: Person): Promise<number> => {
     await drained(server.as(server.admin.key))
     const events = await ok<{ event_type: string }[]>(person.call('/api/events?limit=200'))
@@ -179,7 +179,7 @@ test('a folder must be in the dataset', async t => {
 const fetched = (dataset: string, json: unknown, call = ann.call): Promise<Response> =>
   call(`/api/datasets/${dataset}/urls`, { method: 'POST', json })
 
-test('a file at an address is fetched, named and typed, and records its source', async t => {
+test('a file at a URL is fetched, gets a name and a content type, and records its source', async t => {
   const dataset = await newDataset(ann.call)
   const md = { '@context': 'http://example.org/c', depth: 3 }
   const { id } = await ok<{ id: string }>(fetched(dataset, { fileurl: `${source}/a/leaf%20one.csv?x=1`, md }))
@@ -191,7 +191,7 @@ test('a file at an address is fetched, named and typed, and records its source',
   t.true(documents.some(each => each['@context'] === 'http://example.org/c'))
 })
 
-test('a file at an address is put into the requested folder', async t => {
+test('a file at a URL is put into the requested folder', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'a')
   const send = (id: string) =>
@@ -201,7 +201,7 @@ test('a file at an address is put into the requested folder', async t => {
   t.is((await send(unknownId)).status, 404)
 })
 
-test('the other server may name and type a file, as far as that is safe', async t => {
+test('the other server may set the name and content type of a file, if they are safe', async t => {
   const dataset = await newDataset(ann.call)
   const sources = [
     { weburl: `${source}/named/x.bin` },
@@ -217,7 +217,7 @@ test('the other server may name and type a file, as far as that is safe', async 
   t.is((await filesOf(dataset)).find(({ filename }) => filename === 'z.bin')?.contentType, 'image/png')
 })
 
-test('of several addresses those that can be had become files, and the others are named with the reason', async t => {
+test('URLs that can be fetched become files, and the others are reported with the reason', async t => {
   const dataset = await newDataset(ann.call)
   const bad = [
     `${source}/none`,
@@ -253,7 +253,7 @@ test('of several addresses those that can be had become files, and the others ar
   )
 })
 
-test('wrong requests for addresses are refused before anything is fetched', async t => {
+test('invalid requests with URLs are refused before anything is fetched', async t => {
   const dataset = await newDataset(ann.call)
   const url = `${source}/leaf.txt`
   t.like(await refusal(fetched(dataset, [])), { status: 400 })
@@ -272,7 +272,7 @@ const referring = (about: unknown): FormData => {
   return form
 }
 
-test('a file of a listed folder is registered in place, and admins see its path', async t => {
+test('a file in a configured folder is registered in place, and only admins see its path', async t => {
   const dataset = await newDataset(ann.call)
   const path = join(listed, 'leaf.csv')
   const { id } = await ok<{ id: string }>(send(dataset, referring({ path, md: { depth: 4 }, dataset })))
@@ -290,7 +290,7 @@ test('a file of a listed folder is registered in place, and admins see its path'
   t.is(await (await ann.call(`/api/files/${other.id}/blob`)).text(), 'a,b\n')
 })
 
-test('together with sent files a reference makes several, and one without a dataset is its sender’s own', async t => {
+test('references and uploads can be sent together, and files without a dataset belong to the sender', async t => {
   const form = formWith('x', 'a.txt')
   form.append('file', JSON.stringify({ path: join(listed, 'leaf.csv') }))
   const { ids } = await ok<{ ids: Item[] }>(ann.call('/api/files', { method: 'POST', body: form }))
@@ -305,7 +305,7 @@ test('together with sent files a reference makes several, and one without a data
   t.is((await bob.call('/api/files', { method: 'POST', body: referring({ path: join(listed, 'leaf.csv'), dataset }) })).status, 403)
 })
 
-test('a reference that leads anywhere else is refused, with the files beside it', async t => {
+test('a reference to any other path is refused, together with the files sent with it', async t => {
   const dataset = await newDataset(ann.call)
   const wrong: readonly unknown[] = [
     { path: join(root, 'data-old', 'secret.csv') },

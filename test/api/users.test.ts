@@ -16,7 +16,7 @@ const account = (email: string, more: object = {}) => ({
   ...more,
 })
 
-test('a server admin makes an account that can sign in at once', async t => {
+test('a server admin creates an account that can sign in at once', async t => {
   const made = await admin('/api/users', { method: 'POST', json: account('  Fresh@Example.ORG ') })
   t.is(made.status, 200)
   const { id } = (await made.json()) as { id: string }
@@ -32,7 +32,7 @@ test('a server admin makes an account that can sign in at once', async t => {
   t.false(JSON.stringify(shown).includes('argon2'))
 })
 
-test('only a server admin makes accounts', async t => {
+test('only server admins create accounts', async t => {
   const somebody = await newPerson(server)
   t.is((await nobody('/api/users', { method: 'POST', json: account('no1@example.org') })).status, 401)
   t.is((await somebody.call('/api/users', { method: 'POST', json: account('no2@example.org') })).status, 403)
@@ -40,7 +40,7 @@ test('only a server admin makes accounts', async t => {
   t.is(await server.get(Users).byEmail('no2@example.org'), undefined)
 })
 
-test('an account that is not well described is refused and not made', async t => {
+test('an account with invalid properties is refused and not created', async t => {
   const wrong: readonly object[] = [
     { email: 'no at sign' },
     { email: 'two@at@signs' },
@@ -62,7 +62,7 @@ test('an account that is not well described is refused and not made', async t =>
   t.is(await server.get(Users).byEmail('wrong@example.org'), undefined)
 })
 
-test('rank, id and hash of an account cannot be set by a request', async t => {
+test('status, id, password hash and memberships of an account cannot be set by a request', async t => {
   const smuggled = { status: 'Admin', id: unknownId, passwordHash: 'x', memberships: [{ space: unknownId, role: unknownId }] }
   await admin('/api/users', { method: 'POST', json: account('smuggler@example.org', smuggled) })
   const made = await server.get(Users).byEmail('smuggler@example.org')
@@ -74,13 +74,13 @@ test('rank, id and hash of an account cannot be set by a request', async t => {
   t.is(await server.get(Users).get(unknownId), undefined)
 })
 
-test('of many concurrent requests for one e-mail address one succeeds', async t => {
+test('of many concurrent requests for one e-mail address, one succeeds', async t => {
   const tries = Array.from({ length: 12 }, (_, at) => account(at % 2 ? 'Wanted@example.org' : 'wanted@EXAMPLE.org'))
   const statuses = await Promise.all(tries.map(async json => (await admin('/api/users', { method: 'POST', json })).status))
   t.deepEqual(statuses.toSorted(), [200, ...Array<number>(11).fill(409)])
 })
 
-test('who am I also comes in headers, safely for names in every script', async t => {
+test('/api/me also returns the caller in headers, with names of any script encoded', async t => {
   const person = await newPerson(server, 'me')
   const renamed = await person.call(
     `/api/users/${person.id}/updateName?firstName=${encodeURIComponent('Zoë')}&lastName=${encodeURIComponent('観測')}`,
@@ -96,7 +96,7 @@ test('who am I also comes in headers, safely for names in every script', async t
   t.is((await nobody('/api/me')).status, 401)
 })
 
-test('the list of accounts is the server admin’s and goes on behind a link', async t => {
+test('only server admins list accounts, whose pages are linked', async t => {
   for (const name of ['list', 'list', 'list']) await newPerson(server, name)
   t.is((await nobody('/api/users')).status, 401)
   t.is((await (await newPerson(server)).call('/api/users')).status, 403)
@@ -116,7 +116,7 @@ test('the list of accounts is the server admin’s and goes on behind a link', a
   t.is((await admin('/api/users?limit=-1')).status, 400)
 })
 
-test('an account is found by id and by e-mail, for a stranger on a public server too', async t => {
+test('an account is found by id and by e-mail, on a public server also anonymously', async t => {
   const person = await newPerson(server, 'found')
   for (const path of [`/api/users/${person.id}`, `/api/users/email/${person.email.toUpperCase()}`]) {
     const answer = await nobody(path)
@@ -125,7 +125,7 @@ test('an account is found by id and by e-mail, for a stranger on a public server
   }
 })
 
-test('a malformed and an unknown account are answered alike', async t => {
+test('malformed and unknown account ids get the same response', async t => {
   const answers = await Promise.all([unknownId, 'zzz', `${'0'.repeat(500)}`].map(async id => refusal(await admin(`/api/users/${id}`))))
   t.is(answers[0]!['httpStatus'], 404)
   t.deepEqual(answers[1], answers[0]!)
@@ -170,7 +170,7 @@ test('following a user is stored once and can be ended', async t => {
   t.is((await nobody(`/api/users/follow?followeeUUID=${star.id}`, { method: 'POST' })).status, 401)
 })
 
-test('a server admin suspends, restores and promotes accounts, and it counts at once', async t => {
+test('a server admin suspends, restores and promotes accounts with immediate effect', async t => {
   const person = await newPerson(server, 'standing')
   const set = async (json: object) => (await admin('/api/admin/users', { method: 'POST', json })).status
   t.is(await set({ inactive: [person.id] }), 200)
