@@ -134,7 +134,7 @@ test('a plugin folder has an index and a README', t => {
   t.deepEqual(found(ids.map(id => !hasManifest(id) && `${id} has no manifest in its index.ts`)), [])
 })
 
-test('every plugin of the tree runs by default, but for those that need a server', async t => {
+test('every in-tree plugin runs by default, except those that need a server or a key', async t => {
   const shipped = JSON.parse(await read('config/default.json')) as {
     readonly plugins: readonly string[]
     readonly basePlugins: readonly string[]
@@ -249,7 +249,7 @@ const browserVendors = [
   'world-atlas',
 ]
 
-test('browser code imports its own folder and the libraries declared for it, and nothing of the server except the types of parts', t => {
+test('browser code imports only its own folder, the libraries declared for it, and from the server the types of parts', t => {
   const pages = files.filter(({ path }) => isInBrowser(path) && /\.tsx?$/.test(path) && !path.endsWith('vite.config.ts'))
   t.true(pages.length > 10)
   const faults = pages.flatMap(({ path, text }) =>
@@ -275,7 +275,7 @@ const sdkDoors = [
   'pounce/sdk/sqlite',
 ]
 
-test('the kernel imports no plugin, a plugin only its own folder, the SDK nothing of ours, and none of them a test', t => {
+test('the kernel imports no plugin, a plugin only its own folder, the SDK no other code of ours, and none of them a test', t => {
   const faults = product.filter(isOurs).flatMap(({ path, text }) => {
     const owner = ownerOf(path)
     return importsOf(text).flatMap(specifier => {
@@ -293,7 +293,7 @@ const sharedHelpers = ['test/support/', 'scripts/test-data/']
 /** Helpers of the kernel, used by tests of the SDK's client and of `bootForTest`. */
 const sdkHelpers = ['core/http/testing/']
 
-test("no test of a plugin, of core or of the SDK reaches into another's folder: what they share is in test/support", t => {
+test("no test of a plugin, core or the SDK imports from another's folder: shared code is in test/support", t => {
   const tested = sources.filter(({ path }) => testFiles.has(path) && isOurs({ path }))
   const faults = tested.flatMap(({ path, text }) => {
     const owner = ownerOf(path)
@@ -338,7 +338,7 @@ const summaryVerbs = new Set(
   Request Rerun Reset Restore Revoke Search Select Send Set Show Sign Start Submit Unfollow Update Upload Verify Withdraw`.split(/\s+/),
 )
 
-test('every route says who may call it and what it is for', t => {
+test('every route declares a permission and a summary', t => {
   const known = new Set<string>([...allPermissions, 'anyone', 'reader', 'signedIn', 'serverAdmin'])
   const routes = plugins.flatMap(one => routesOf(one).map(([name, { declaration }]) => ({ name: `${one.name} ${name}`, declaration })))
   t.true(routes.length > 100)

@@ -89,7 +89,7 @@ test.serial('invalid geometries are refused in every body', async t => {
   await refused(t, lines)
 })
 
-test.serial('a latitude beyond the poles is refused with the hint that the two look swapped', async t => {
+test.serial('a latitude beyond ±90° is refused with the hint that the coordinates may be swapped', async t => {
   const swapped = { type: 'Point', coordinates: [40.1, -100.2, 0] }
   await refused(
     t,
@@ -325,7 +325,7 @@ test.serial('invalid times and choices in a query are refused with the name of t
   ])
 })
 
-test.serial('a bulk request reports each bad item with its field, as JSON and as lines, and stores the others', async t => {
+test.serial('a bulk request, as JSON or NDJSON, reports each bad item with its field and stores the others', async t => {
   const good = { ...pointBody(), properties: { bulk: 1 } }
   const raw = [
     '{"start_time":',

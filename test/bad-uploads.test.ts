@@ -91,7 +91,7 @@ test.serial('no upload route accepts a malformed body or stores any part of it',
   }
 })
 
-test.serial('an upload without body and media type lacks its file', async t => {
+test.serial('an upload without a body and media type is refused with 400 and stores nothing', async t => {
   const before = await fingerprint(world.server)
   for (const { path } of routes) {
     const at = fill(path, kind => world.ids[kind] ?? '')
@@ -119,7 +119,7 @@ test.serial('an upload whose client disconnects at any point leaves nothing', as
       await new Promise<void>(resolve => socket.on('close', () => resolve()).destroySoon())
     }
   const left = await until(
-    'the server to have received all of them',
+    'the partial uploads to be discarded',
     async () => changes(before, await fingerprint(world.server)),
     changed => Object.keys(changed).length === 0,
   )

@@ -13,7 +13,7 @@ interface Job {
 }
 
 for (const act of ['copy', 'delete'] as const) {
-  test(`a bulk job (${act}) goes on after kills of the server, and each resource has the right outcome`, async t => {
+  test(`a bulk job (${act}) resumes after the server is killed, and each resource has the right outcome`, async t => {
     t.timeout(120_000)
     const folder = await dataFolder(t)
     let server: ChildServer = await startChild(folder, {}).ready
@@ -32,18 +32,18 @@ for (const act of ['copy', 'delete'] as const) {
     const { id } = await ok<Job>(call('/api/bulk', { method: 'POST', json }))
     const jobNow = () => ok<Job>(call(`/api/bulk/${id}`))
     for (const least of [0, 120]) {
-      await until('some of it to be done', jobNow, ({ done }) => done >= least)
+      await until('the job to make progress', jobNow, ({ done }) => done >= least)
       server.signal('SIGKILL')
       await server.ended
       server = await startChild(folder, {}).ready
     }
-    const job = await until('the job to end', jobNow, ({ state }) => state === 'finished', 60_000)
+    const job = await until('the job to finish', jobNow, ({ state }) => state === 'finished', 60_000)
     t.like(job, { done: count, failed: 0, total: count })
     const files = await ok<{ id: string }[]>(call(`/api/datasets/${dataset}/files`))
     t.is(files.length, act === 'delete' ? 0 : count)
     const copies = await ok<{ id: string; filename: string }[]>(call(`/api/datasets/${target}/files`))
     t.is(new Set(copies.map(({ filename }) => filename)).size, act === 'copy' ? count : 0)
-    t.is(copies.length, act === 'copy' ? count : 0, 'none is copied twice')
+    t.is(copies.length, act === 'copy' ? count : 0, 'no file is copied twice')
     for (const { id, filename } of copies.filter((_, n) => n % 97 === 0))
       t.is(`f${await (await call(`/api/files/${id}`)).text()}.txt`, filename)
   })

@@ -85,7 +85,7 @@ const roots = new Set([...settings.keys()].filter(name => name.includes('.')).ma
 
 const code = (text: string): readonly string[] => all(text, /`([^`]+)`/g)
 
-test('every record ends with a line that says how it relates to Clowder v1', t => {
+test('every record ends with a line that states its relation to Clowder v1', t => {
   t.true(records.length > 25)
   t.deepEqual(
     records.filter(({ text }) => relationOf(text) === undefined).map(({ name }) => name),
@@ -94,13 +94,13 @@ test('every record ends with a line that says how it relates to Clowder v1', t =
   )
 })
 
-test('the page links the sections of records that differ in its tables, those that add in the last one, and no others', t => {
+test('the last table of the page links exactly the sections that add, the other tables those that differ', t => {
   t.true(sectionsThat('differs').length > 40)
   t.deepEqual(linkedSections(differences), sectionsThat('differs'))
   t.deepEqual(linkedSections(additions), sectionsThat('adds'))
 })
 
-test('every difference says what v1 and Pounce do, why, which setting there is, and where it comes from', t => {
+test('every difference states the behaviour of v1 and Pounce, the reason, the setting and the source', t => {
   t.true(rows.length > 100)
   for (const { heading, cells } of rows) {
     t.deepEqual(heading, ['What', 'Clowder v1', 'Pounce', 'Why', 'Setting', 'Source'])
@@ -112,14 +112,14 @@ test('every difference says what v1 and Pounce do, why, which setting there is, 
   t.is(new Set(whats).size, whats.length)
 })
 
-test('every setting that the page names exists, and takes the value that is named', t => {
+test('every setting named on the page exists and accepts the value given there', t => {
   const offered = rows.flatMap(({ cells }) => code(cells[4] ?? ''))
   t.true(offered.length > 20)
   for (const each of offered) {
     const [name = '', value] = each.split(': ')
     const choices = settings.get(name)
     t.truthy(choices, `${name} is not a setting`)
-    if (value !== undefined && choices && choices.length > 0) t.true(choices.includes(value), `${name} does not take ${value}`)
+    if (value !== undefined && choices && choices.length > 0) t.true(choices.includes(value), `${name} does not accept ${value}`)
   }
   const others = code(page)
     .map(text => text.split(': ')[0] ?? '')
@@ -129,7 +129,7 @@ test('every setting that the page names exists, and takes the value that is name
     [],
   )
   const plain = rows.map(({ cells }) => cells[4] ?? '').filter(cell => cell !== '–' && code(cell).length === 0)
-  t.deepEqual(plain, [], 'a setting is named in code, or there is none: –')
+  t.deepEqual(plain, [], 'settings are formatted as code; a cell without one contains –')
 })
 
 test('every route that the page names exists', async t => {
@@ -143,7 +143,7 @@ test('every route that the page names exists', async t => {
   t.deepEqual(
     named.filter(text => !known.has(shape(text))),
     [],
-    'written as METHOD /path/:id',
+    'routes are written as METHOD /path/:id',
   )
 })
 

@@ -3,7 +3,7 @@ import { loadConfig } from '../core/kernel/config.ts'
 
 const basePlugins = ['compat.clowder']
 
-test("the names of Clowder's compose file are understood or warned about", async t => {
+test("the variables of Clowder's compose file take effect or cause a warning", async t => {
   const environment = {
     CLOWDER_ADMINS: 'a@example.org,b@example.org',
     CLOWDER_SECRET: 'x',

@@ -51,7 +51,7 @@ test('the profile default starts one server, and full starts two kernels with th
   t.regex(await read('.env'), /^COMPOSE_PROFILES=default$/m)
 })
 
-test('every setting of a kernel in a compose file is known, and none is without effect', async t => {
+test('every setting of a kernel in the compose file is known and has an effect', async t => {
   for (const name of ['pounce', 'kernel-1', 'kernel-2']) {
     const { warnings } = await loadConfig({ environment: environmentOf(compose.services[name] ?? {}) })
     t.deepEqual(warnings, [], name)
@@ -59,7 +59,7 @@ test('every setting of a kernel in a compose file is known, and none is without 
   t.deepEqual(compose.services['kernel-1'], compose.services['kernel-2'])
 })
 
-test('every example of a configuration passes every check', async t => {
+test('every example configuration passes all checks', async t => {
   for (const file of ['config/production.example.json', 'config/cluster.example.json'])
     t.deepEqual((await loadConfig({ file: pathOf(file) })).warnings, [], file)
   const names = (await loadConfig({ file: pathOf('config/cluster.example.json') })).plugins.map(one => one.name)
@@ -90,7 +90,7 @@ test('services wait for the health of their dependencies, all of which have a he
   for (const [name, { healthcheck }] of Object.entries(forTests.services)) t.truthy(healthcheck, name)
 })
 
-test('profiles that run together share no port of the machine, and volumes are declared', t => {
+test('profiles that run together share no host port, and volumes are declared', t => {
   for (const profiles of [['default'], ['full', 'extractors']]) {
     const ports = inProfile(...profiles)
       .flatMap(([, service]) => service.ports ?? [])
@@ -112,7 +112,7 @@ test('the proxy forwards to every kernel and probes the readiness of each', asyn
 const servers = ['elasticsearch', 'mongodb', 'postgis', 'rabbitmq', 's3']
 const given = /\$\{(\w+):-\}/
 
-test('no password has a default, and no server starts before each of them is set', t => {
+test('no password has a default, and no server starts before all of them are set', t => {
   const secrets = services.flatMap(([name, { environment = {} }]) =>
     Object.entries(environment)
       .filter(([key, value]) => /PASS|SECRET|URI$|URL$/.test(key) && (/:[^/]*@/.test(value) || !value.includes('://')))
@@ -125,7 +125,7 @@ test('no password has a default, and no server starts before each of them is set
   t.truthy(compose.services['mongodb']?.environment?.['MONGO_INITDB_ROOT_PASSWORD'])
 })
 
-test('a missing or short password ends the start with its name', t => {
+test('the start fails with the name of a missing, short or invalid password', t => {
   const script = (compose.services['passwords']?.command?.[0] ?? '').replaceAll('$$', '$')
   const names = Object.keys(compose.services['passwords']?.environment ?? {})
   t.is(names.length, servers.length)

@@ -2,7 +2,7 @@ import test from 'ava'
 import { adminKey, childAdmin, childServer, dataFolder } from './support/child-server.ts'
 import { basic } from './support/people.ts'
 
-test('nothing that a server writes shows a credential, right or wrong, however it came', async t => {
+test('no output of a server contains a credential, valid or not, however it was sent', async t => {
   const server = await childServer(t, await dataFolder(t), { POUNCE_LOG__LEVEL: 'debug', POUNCE_HTTP__SLOW_REQUEST_MS: '1' })
   const key = await adminKey(server)
   const { email, password } = childAdmin

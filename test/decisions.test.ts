@@ -21,7 +21,7 @@ const anchorsOf = (text: string): ReadonlySet<string> =>
     ),
   )
 
-test('every record has its number, a date and a status, and is in the index with them', async t => {
+test('every record has its number, a date and a status, and is listed with them in the index', async t => {
   const index = await read('docs/decisions/README.md')
   t.deepEqual(
     [...index.matchAll(/^\| \[\d{4}\]\(([^)]+)\)/gm)].map(([, name]) => name),
@@ -36,7 +36,7 @@ test('every record has its number, a date and a status, and is in the index with
   t.is(new Set(names.map(name => name.slice(0, 4))).size, names.length)
 })
 
-test('every record fits a page and says context, decision, consequences and what would change our mind', t => {
+test('every record fits on a page and states context, decision, consequences and what would change our mind', t => {
   for (const [name, text] of records) {
     const headings = new Set([...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading))
     for (const heading of ['Context', 'Decision', 'Consequences', 'What would change our mind'])
@@ -46,7 +46,7 @@ test('every record fits a page and says context, decision, consequences and what
   t.true(records.size <= 31)
 })
 
-test('every link to a record, from anywhere, leads to a record and a heading of it', async t => {
+test('every link to a record leads to an existing record and heading', async t => {
   const { stdout } = await promisify(execFile)(
     'git',
     ['grep', '-IhoE', '(decisions/|[(])[0-9]{4}-[a-z0-9-]+[.]md(#[a-z0-9_-]+)?', '--', ':!CHANGELOG.md'],
@@ -67,14 +67,14 @@ test('every link to a record, from anywhere, leads to a record and a heading of 
   )
 })
 
-test('sections that a record names as differing from Clowder v1 are headings of it', t => {
+test('sections that a record lists as different from Clowder v1 exist', t => {
   for (const [name, text] of records) {
     const [line = ''] = /^Clowder v1:.*$/m.exec(text) ?? []
     for (const [, anchor = ''] of line.matchAll(/\(#([\w-]+)\)/g)) t.true(anchorsOf(text).has(anchor), `${name}#${anchor}`)
   }
 })
 
-test('the number of every record that code and pages mention is that of a record', async t => {
+test('every record number mentioned in code and documents exists', async t => {
   const { stdout } = await promisify(execFile)(
     'git',
     ['grep', '-IhoE', '([Dd]ecisions?|[Rr]ecords?|docs/decisions/) ?0[0-9]{3}', '--', ':!CHANGELOG.md'],
@@ -88,7 +88,7 @@ test('the number of every record that code and pages mention is that of a record
   )
 })
 
-test('the records of dependencies name every package, and the pages that they name exist', async t => {
+test('the records about dependencies name every package, and the index of records exists', async t => {
   const record = ['0002-dependencies-and-own-code.md', '0044-parts-and-viewers.md'].map(name => records.get(name) ?? '').join()
   const { dependencies, optionalDependencies, devDependencies } = JSON.parse(await read('package.json')) as Readonly<
     Record<string, Readonly<Record<string, string>>>
@@ -101,7 +101,7 @@ test('the records of dependencies name every package, and the pages that they na
   t.true(existsSync(new URL('docs/decisions/README.md', root)))
 })
 
-test('numbers in parentheses on pages about security and on records are those of records', async t => {
+test('every record number in parentheses in docs/security.md and in records exists', async t => {
   const numbers = new Set(names.map(name => name.slice(0, 4)))
   const pages = [await read('docs/security.md'), ...records.values()]
   const cited = pages.flatMap(page => [...page.matchAll(/\((0\d{3}(?:, 0\d{3})*)\)/g)].flatMap(([, list = '']) => list.split(', ')))

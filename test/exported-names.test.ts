@@ -52,7 +52,7 @@ const fieldWords: readonly (readonly [word: string, folder: RegExp, standard: st
 ]
 const isOfTheField = (word: string, path: string): boolean => fieldWords.some(([one, folder]) => one === word && folder.test(path))
 
-test('no exported name has a word that the glossary replaces', t => {
+test('no exported name contains a word that the glossary rejects', t => {
   t.true(rejectedWords.size > 20)
   t.true(exported.length > 1500)
   const faults = exported.flatMap(({ name, path }) =>

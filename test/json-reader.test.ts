@@ -35,7 +35,7 @@ const sources = async (): Promise<readonly string[]> => {
   return found.filter(path => !/\.test\.ts$|\/(?:testing|testing-fixtures|fixtures|node_modules|dist)\//.test(path))
 }
 
-test('JSON from outside is parsed by the one reader that counts it first', async t => {
+test('JSON from outside is parsed only by parseJson, which enforces limits', async t => {
   const parsing: string[] = []
   for (const path of await sources()) {
     const text = await readFile(new URL(path, root), 'utf8')

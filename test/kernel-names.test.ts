@@ -84,7 +84,7 @@ test(`the kernel has at most ${maxLines} lines`, t => {
   t.true(lines <= maxLines, `${lines} lines`)
 })
 
-test('no text of the kernel names a plugin, a kind of resource, a server that plugins use, or a path of the API', async t => {
+test('no string in the kernel names a plugin, a kind of resource, a server that plugins use, or a path of the API', async t => {
   const plugins = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
   const words = [...Object.entries(kinds).flatMap(([kind, isOfPlugins]) => (isOfPlugins ? [kind] : [])), ...servers]
   const forbidden = [
@@ -107,7 +107,7 @@ test('no text of the kernel names a plugin, a kind of resource, a server that pl
   )
 })
 
-test('the kernel imports nothing of the program around it but types of its HTTP server, the schema of its settings, the list of our plugins and the places of errors', t => {
+test('the kernel imports nothing else of core but types, HTTP settings, JSON Schema, the list of our plugins and error locations', t => {
   const allowed: ReadonlySet<string> = new Set(['core/error-place.ts', 'core/http/config.ts', 'core/json-schema.ts', 'core/own-plugins.ts'])
   const outside = files.flatMap(({ path, text }) =>
     [...text.matchAll(/^import (?!type )[^'";]*'(\.[^']*)'/gm)]
@@ -118,7 +118,7 @@ test('the kernel imports nothing of the program around it but types of its HTTP 
   t.deepEqual(outside, [])
 })
 
-test('the migration of stores needs an opened kernel, and nothing else of it', async t => {
+test('the store migration imports nothing of the kernel but its type and startup errors', async t => {
   const sources = (await Array.fromAsync(glob('core/store-migration/*.ts', { cwd: root }))).filter(path => !isTest(path))
   t.true(sources.length > 5)
   const allowed = ['core/kernel/startup-error.ts']

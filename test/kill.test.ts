@@ -87,7 +87,7 @@ test('kills during 8 concurrent uploads lose nothing that was acknowledged and l
 /** Waits for all extractions, including those of unacknowledged uploads. */
 const idle = ({ call }: KilledServer) =>
   until(
-    'the extractors to have nothing to do',
+    'the extractors to be idle',
     () => ok<{ waiting: number; running: number }[]>(call('/api/extractions/queues')),
     queues => queues.every(({ waiting, running }) => waiting + running === 0),
     60_000,
@@ -140,7 +140,7 @@ const reviveAll = async (kernel: TestServer, all: readonly { readonly id: string
     for (const { job } of await transport.pending(target)) {
       await transport.revive(job.id)
       await until(
-        `the end of the job on ${id}`,
+        `the job on ${id} to end`,
         () => transport.pending(target),
         pending => pending.length === 0,
       )

@@ -4,7 +4,7 @@ import test from 'ava'
 import { adminKey, childServer, dataFolder } from './support/child-server.ts'
 import { newDataset, upload } from './support/scene.ts'
 
-test('no line of the log holds the token of a link, also when its download fails', async t => {
+test('no log line contains the token of a link, even if its download fails', async t => {
   const folder = await dataFolder(t)
   const server = await childServer(t, folder, { POUNCE_LOG__LEVEL: 'debug' })
   const call = server.as(await adminKey(server))

@@ -16,7 +16,7 @@ test.after.always(() => server.stop())
 const blocks = (text: string, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, block = '']) => block.trim())
 
-test('the page on live events has every type with its meaning', async t => {
+test('the page on live events lists every type with its meaning', async t => {
   const { types } = server.get(PublicEvents)
   const table = ['| Type | Meaning |', '|---|---|', ...Object.entries(types).map(([type, meaning]) => `| \`${type}\` | ${meaning} |`)].join(
     '\n',
@@ -38,7 +38,7 @@ const run = async (command: string, env: Readonly<Record<string, string>>, secon
   }
 }
 
-curlTest('the commands of the page on live events do what it says', async t => {
+curlTest('the commands on the page on live events behave as described', async t => {
   const ann = await somebody(server, 'ann')
   const [command = ''] = blocks(await page('live'), 'sh')
   const env = { KEY: ann.key, URL: server.url }
@@ -50,7 +50,7 @@ curlTest('the commands of the page on live events do what it says', async t => {
   )
 })
 
-curlTest('the commands of the page on webhooks do what it says', async t => {
+curlTest('the commands on the page on webhooks behave as described', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const [create = '', ...others] = blocks(await page('webhooks'), 'sh').flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))
   const env = { KEY: ann.key, URL: server.url }

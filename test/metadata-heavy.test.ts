@@ -45,7 +45,7 @@ const stallsOf = async (t: ExecutionContext, server: ChildServer, call: TestFetc
   const whileAdded = await longestStall(server, added)
   const listed = async (): Promise<void> => {
     const text = await (await call(path)).text()
-    t.true(text.includes(body.slice(body.indexOf('"content":'), -1)), `${name} comes back verbatim`)
+    t.true(text.includes(body.slice(body.indexOf('"content":'), -1)), `${name} is returned verbatim`)
   }
   const whileListed = await longestStall(server, listed())
   const removed = call(path, { method: 'DELETE' }).then(async answer => t.is(answer.status, 200, await answer.text()))
@@ -70,7 +70,7 @@ test.serial('the heaviest metadata is accepted, indexed, listed and removed whil
 
 const atOnce = 8
 
-test.serial('eight of them at once take turns, in little memory', async t => {
+test.serial('eight of them at once are processed in turns, in less than 256 MiB', async t => {
   t.timeout(600_000)
   const { server, call } = await served(t)
   const dataset = await newDataset(call)
@@ -93,5 +93,5 @@ test.serial('eight of them at once take turns, in little memory', async t => {
   t.true(more < 256, `${more} MiB`)
   // Other requests are served in between: if all ran in one turn, there would only be one response before and one after it.
   t.true(result.answers >= atOnce / 2, `${result.answers}`)
-  t.true(result.busyMs < atOnce * maxStallMs * slowness(), 'not all of them in a row')
+  t.true(result.busyMs < atOnce * maxStallMs * slowness(), 'the event loop is free in between')
 })

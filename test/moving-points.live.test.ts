@@ -79,7 +79,7 @@ const pointsOn = async (t: ExecutionContext, { folder, key }: Filled, settings: 
   return counted.datapointsLength
 }
 
-live('points move from SQLite to PostGIS through kills, and back', async t => {
+live('datapoints are migrated from SQLite to PostGIS despite kills, and back', async t => {
   const filled = await filledFolder(t)
   const { folder } = filled
   const schema = testSchema(t, url('POSTGIS'))
@@ -92,7 +92,7 @@ live('points move from SQLite to PostGIS through kills, and back', async t => {
     const ended = running.ended.then(({ code, err }) => Promise.reject(new Error(`the command exited early: ${code} ${err}`)))
     await Promise.race([
       until(
-        'points in PostGIS',
+        'datapoints in PostGIS',
         () => target.count({}, count),
         seen => seen === count,
         60_000,
@@ -122,7 +122,7 @@ live('points move from SQLite to PostGIS through kills, and back', async t => {
   t.is(await pointsOn(t, filled, {}), countOfFirst)
 })
 
-liveEverywhere('points move together with records and bytes', async t => {
+liveEverywhere('datapoints are migrated together with records and blobs', async t => {
   const filled = await filledFolder(t)
   const { folder } = filled
   const schema = testSchema(t, url('POSTGIS'))
@@ -136,7 +136,7 @@ liveEverywhere('points move together with records and bytes', async t => {
   t.is(await pointsOn(t, filled, { ...settings, POUNCE_REPLACE_PLUGINS: `${use},geo.postgis` }), countOfFirst)
 })
 
-live('what cannot be moved is refused before anything is touched', async t => {
+live('an impossible migration is refused before anything is changed', async t => {
   const folder = await dataFolder(t)
   const settings = { POUNCE_GEO__POSTGIS__URL: url('POSTGIS'), POUNCE_GEO__POSTGIS__SCHEMA: testSchema(t, url('POSTGIS')) }
   const refused = [

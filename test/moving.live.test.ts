@@ -42,7 +42,7 @@ const checkAll = async (t: ExecutionContext, server: ChildServer, { key, dataset
   }
   t.is((await ok<{ name: string }>(call(`/api/datasets/${dataset}`))).name, 'Moved leaves')
   const found = async () => (await ok<{ count: number }>(call('/api/search?query=tag:oak'))).count
-  t.is(await until('the search to find it', found, count => count === 1), 1)
+  t.is(await until('the tagged file to be found', found, count => count === 1), 1)
   const id = await upload(call, dataset, 'after the migration')
   t.is(await (await call(`/api/files/${id}`)).text(), 'after the migration')
   files.set(id, Buffer.from('after the migration'))
@@ -72,7 +72,7 @@ const killedWhen = async (count: number, settings: Settings, folder: string, wor
   connection.dispose()
 }
 
-live('an installation moves from sqlite+disk to mongodb+s3 through kills, works there, and moves back', async t => {
+live('an installation is migrated from sqlite+disk to mongodb+s3 despite kills, works there, and is migrated back', async t => {
   const folder = await dataFolder(t)
   const { settings } = await placesOn(t, url, ['documents.mongodb', 'blobs.s3'])
   const first = await childServer(t, folder)
@@ -100,7 +100,7 @@ live('an installation moves from sqlite+disk to mongodb+s3 through kills, works 
   await checkAll(t, await childServer(t, other), filled)
 })
 
-live('bytes alone move to S3 under the same records; half moved, no server starts', async t => {
+live('blobs alone are migrated to S3, with unchanged records; halfway through, no server starts', async t => {
   const folder = await dataFolder(t)
   const { settings } = await placesOn(t, url, ['blobs.s3'])
   const first = await childServer(t, folder)
@@ -115,7 +115,7 @@ live('bytes alone move to S3 under the same records; half moved, no server start
   await checkAll(t, await childServer(t, folder, settings), filled)
 })
 
-live('what cannot be moved is refused before anything is touched', async t => {
+live('an impossible migration is refused before anything is changed', async t => {
   const folder = await dataFolder(t)
   const { settings } = await placesOn(t, url, ['documents.mongodb', 'blobs.s3'])
   const refused = [

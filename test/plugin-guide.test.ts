@@ -100,7 +100,7 @@ const wordsIn = (span: string): readonly string[] =>
     .match(/[A-Za-z_]\w+/g) ?? []
 
 for (const guide of ['plugin-guide.md', 'first-plugin.md']) {
-  test(`what sentences of ${guide} name exists`, async t => {
+  test(`everything that sentences of ${guide} refer to exists`, async t => {
     const { code, paths } = await known()
     const words = new Set(code.match(/[A-Za-z_]\w+/g))
     const unknown = (await spansOf(guide)).filter(span => {

@@ -58,7 +58,7 @@ const missing = lacksCurl()
 const transcriptTest = missing === undefined ? test : test.skip
 
 transcriptTest(
-  `the transcript in the README works as it is, and what was answered survives a kill${missing === undefined ? '' : ` (${missing})`}`,
+  `the transcript in the README runs as written, and acknowledged data survives a kill${missing === undefined ? '' : ` (${missing})`}`,
   async t => {
     const steps = transcript(await readFile(join(root, 'README.md'), 'utf8'))
     t.true(steps.length > 20)
@@ -92,7 +92,7 @@ test('the README shows exactly one command to run and one to test before anythin
   )
 })
 
-test('what the documents link to is there', async t => {
+test('every file that the documents link to exists', async t => {
   for (const file of [
     'README.md',
     'CONTRIBUTING.md',
@@ -111,7 +111,7 @@ test('what the documents link to is there', async t => {
   }
 })
 
-test('docs/screens describes each picture that is in it, and is no burden for a clone', async t => {
+test('docs/screens describes each of its pictures, which total less than 4 MB', async t => {
   const folder = join(root, 'docs/screens')
   const page = await readFile(join(folder, 'README.md'), 'utf8')
   const described = [...page.matchAll(/\]\(([^)]+\.png)\)/g)].map(([, name = '']) => name)
@@ -121,7 +121,7 @@ test('docs/screens describes each picture that is in it, and is no burden for a 
   t.true(sizes.reduce((sum, size) => sum + size, 0) < 4_000_000)
 })
 
-test('the code in the guides to plugins is that of files that are compiled', async t => {
+test('the code in the plugin guides is quoted from files that are compiled', async t => {
   const guides = await Promise.all(['plugin-guide', 'first-plugin'].map(name => readFile(join(root, `docs/${name}.md`), 'utf8')))
   const quotes = [...guides.join('\n').matchAll(/```ts *(\S*)\n([\s\S]*?)```/g)]
   t.true(quotes.length > 12)

@@ -7,7 +7,7 @@ const page = await readFile(new URL('docs/security.md', root), 'utf8')
 const code = [...page.matchAll(/`([^`\s]+)`/g)].map(([, text = '']) => text)
 const paths = code.filter(text => /^(core|sdk|plugins|test|docs|scripts|config)\//.test(text))
 
-test('every file that docs/security.md names is there', t => {
+test('every file that docs/security.md names exists', t => {
   t.true(paths.length > 60)
   t.deepEqual(
     paths.filter(path => !existsSync(new URL(path, root))),

@@ -24,9 +24,9 @@ const stored: StoredNames = {
 const former = plugins.flatMap(({ name, plugin }) => (plugin.formerHandlers ?? []).map(handler => `${name}/${handler}`))
 
 for (const what of ['consumers', 'periodicTasks', 'collections'] as const) {
-  test(`installations find their ${what} under the names that they were stored under`, t => {
+  test(`stored ${what} keep their names`, t => {
     const isGone = (name: string): boolean => !stored[what].includes(name) && !(what === 'consumers' && former.includes(name))
-    t.deepEqual(kept[what].filter(isGone), [], 'a name that was stored may not change')
+    t.deepEqual(kept[what].filter(isGone), [], 'stored names must not change')
   })
   test(`new ${what} are listed in stored-names.json`, t => {
     t.deepEqual(

@@ -68,12 +68,12 @@ const sendAll = async (call: TestFetch, requests: readonly Hostile[]): Promise<r
 /** The stall that a request causes when sent alone. */
 const stallAlone = async (server: ChildServer, call: TestFetch, request: Hostile): Promise<number> => {
   const watch = new Watch(server)
-  await until('the watch', () => watch.waits.length > 2, Boolean, 60_000)
+  await until('the watch to start', () => watch.waits.length > 2, Boolean, 60_000)
   const fromMs = performance.now()
   await send(call, request)
   const seen = watch.waits.length
   // Work may continue after the response: events, the index.
-  await until('the watch', () => watch.waits.length > seen + 3, Boolean, 60_000)
+  await until('more responses of /healthz', () => watch.waits.length > seen + 3, Boolean, 60_000)
   await watch.stop()
   return watch.longest(fromMs, performance.now())
 }

@@ -41,7 +41,7 @@ const replacements: readonly (readonly [old: RegExp, instead: string])[] = [
 const isLeftOut = (path: string): boolean =>
   /^(?:test\/data\/|CHANGELOG\.md$|docs\/(?:configuration|coverage|sdk-api)\.md$|test\/wording\.test\.ts$)/.test(path)
 
-test('texts use the terms of the field', async t => {
+test('sources and documents use the terms of the field', async t => {
   const root = new URL('../', import.meta.url)
   const listed = execFileSync('git', ['ls-files', '-z', '*.ts', '*.js', '*.md'], { cwd: root, encoding: 'utf8' })
   const paths = listed.split('\0').filter(path => path !== '' && !isLeftOut(path))

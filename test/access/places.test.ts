@@ -18,7 +18,7 @@ test('every route is in the oracle', t => {
   t.deepEqual(
     missing.map(route => `${route.name}: '${suggestedNeeds(route)}',`),
     [],
-    'Add these lines to the fitting test/access/oracle/needs-*.ts, after a look at what the routes should take',
+    'Add these lines to the appropriate test/access/oracle/needs-*.ts, with the permissions that the routes should require',
   )
 })
 
@@ -53,7 +53,7 @@ test('every parameter of every route can be filled', t => {
     )
     return left.length > 0 ? [`${route.name}: ${left.join(', ')}`] : []
   })
-  t.deepEqual(holes, [], 'Say in needs what things they name, or in sent.ts what else')
+  t.deepEqual(holes, [], 'Specify in needs which resources they identify, or their values in sent.ts')
 })
 
 test('the oracle has an expectation for every cell', t => {
@@ -68,7 +68,7 @@ test('the oracle has an expectation for every cell', t => {
   t.deepEqual([...silent], [])
 })
 
-test('the roles of the oracle have as many permissions as those of the reference, without the two to archive', t => {
+test('the roles of the oracle have as many permissions as those of the reference, except the two for archiving', t => {
   t.deepEqual(
     [roles.viewer, roles.editor, roles.admin].map(({ size }) => size),
     [13, 59 - 2, 67],

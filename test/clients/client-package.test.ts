@@ -65,7 +65,7 @@ const breaking = async (t: Parameters<typeof flakyProxy>[0]) => {
   return { proxy, seen, options: { url: proxy.urlFor(server.url), fetch: noticed } }
 }
 
-test('an upload whose connection breaks continues where the server is', async t => {
+test("an upload whose connection breaks resumes at the server's offset", async t => {
   const { proxy, seen, options } = await breaking(t)
   const { pounce, call, dataset } = await made(options)
   const bytes = randomBytes(3 * 1024 * 1024)
@@ -86,7 +86,7 @@ test('an upload whose connection breaks continues where the server is', async t 
   t.true((await bytesOf(call, id)).equals(bytes))
 })
 
-test('an upload that was aborted is resumed by its id', async t => {
+test('an aborted upload is resumed by its id', async t => {
   const { pounce, call, dataset } = await made()
   const bytes = randomBytes(2 * 1024 * 1024)
   const about = { dataset: await dataset('Resumed'), filename: 'data.bin', pieceBytes: 1024 * 1024 }
@@ -105,7 +105,7 @@ test('an upload that was aborted is resumed by its id', async t => {
   t.true((await bytesOf(call, id)).equals(bytes))
 })
 
-test('a list of 250 comes page by page, each item once', async t => {
+test('a list of 250 items is read page by page, each item once', async t => {
   const { all, dataset } = await made()
   const ids: string[] = []
   for (let n = 0; n < 250; n++) ids.push(await dataset(`Plot ${n}`))
@@ -115,7 +115,7 @@ test('a list of 250 comes page by page, each item once', async t => {
   t.is(new Set(found).size, found.length)
 })
 
-test('search finds what was made, page by page, in either view', async t => {
+test('search results are read page by page, in either view', async t => {
   const { all, dataset } = await made()
   const ids = [await dataset('Zirconium one'), await dataset('Zirconium two'), await dataset('Zirconium three')]
   await server.drained()
@@ -126,7 +126,7 @@ test('search finds what was made, page by page, in either view', async t => {
   }
 })
 
-test('a form may be given as an object, and entries of a folder are paged', async t => {
+test('a form may be passed as an object, and entries of a dataset are paged', async t => {
   const { call, all, dataset } = await made()
   const id = await dataset('Forms')
   const body = { file: new File(['a,b\n'], 'table.csv', { type: 'text/csv' }) }
@@ -136,7 +136,7 @@ test('a form may be given as an object, and entries of a folder are paged', asyn
   t.deepEqual(names, ['table.csv'])
 })
 
-test('a refusal is a PounceProblem with what RFC 9457 has, and an unreachable server one of status 0', async t => {
+test('an error response is a PounceProblem with the members of RFC 9457, and an unreachable server one with status 0', async t => {
   const { call } = await made()
   const refused = await t.throwsAsync(call('getDataset', { path: { id: '5b2a1c8e4f0c2d3a6b7e9f10' } }), {
     instanceOf: client.PounceProblem,
@@ -153,7 +153,7 @@ test('a refusal is a PounceProblem with what RFC 9457 has, and an unreachable se
   })
 })
 
-test('events that were missed come after an interruption', async t => {
+test('missed events are delivered after an interruption', async t => {
   const { proxy, options } = await breaking(t)
   const { dataset, key } = await made()
   const stop = new AbortController()
@@ -178,7 +178,7 @@ test('events that were missed come after an interruption', async t => {
   await t.notThrowsAsync(reading)
 })
 
-test('key, token and password are sent as the server expects them, below the path of its address', async t => {
+test('key, token and password are sent as the server expects them, to URLs below its base path', async t => {
   const { person } = await made()
   const withPassword = new client.Pounce({ url: server.url, basic: person })
   t.is((await withPassword.api['getMe']?.())?.['email'] ?? person.email, person.email)
@@ -200,7 +200,7 @@ test('key, token and password are sent as the server expects them, below the pat
   )
 })
 
-test('a download that another server has is requested there without the key', async t => {
+test('a download redirected to another server is requested there without the key', async t => {
   const sent: { readonly url: string; readonly key: unknown }[] = []
   const redirecting = (async (url: string, { headers }: RequestInit) => {
     sent.push({ url, key: (headers as Answers)['x-api-key'] })
@@ -218,7 +218,7 @@ test('a download that another server has is requested there without the key', as
 
 const { test: inChromium, launch } = browserTests(test, 'chromium')
 
-inChromium('a page in Chromium makes a dataset, uploads in pieces, lists it and follows events', async t => {
+inChromium('a page in Chromium creates a dataset, uploads in pieces, lists it and follows events', async t => {
   const { key } = await made()
   const browser = await launch()
   t.teardown(() => browser.close())
@@ -251,7 +251,7 @@ inChromium('a page in Chromium makes a dataset, uploads in pieces, lists it and 
   t.like(found, { subject: `dataset/${found.id}`, names: ['zeros.bin'], size: 300_000 })
 })
 
-test('the program of docs/clients.md compiles and runs, and what does not fit the types does not compile', async t => {
+test('the program in docs/clients.md compiles and runs, and code that violates the types does not compile', async t => {
   const { key } = await made()
   const page = await readFile(join(root, 'docs/clients.md'), 'utf8')
   const program = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? ''

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 for (const name of ['chromium', 'firefox'] satisfies BrowserName[]) {
   const { test: inBrowser, launch } = browserTests(test, name)
 
-  inBrowser(`the EventSource of ${name} reconnects by itself after a restart and misses nothing`, async t => {
+  inBrowser(`the EventSource of ${name} reconnects by itself after a restart and misses no event`, async t => {
     const port = await freePort()
     const server = await bootForTest({
       t,
@@ -47,7 +47,7 @@ for (const name of ['chromium', 'firefox'] satisfies BrowserName[]) {
       await server.restart()
       for (let at = 0; at < 5; at += 1) await send(`${round}.${at} after.txt`)
     }
-    await until('all files', async () => (await names()).length >= sent.length)
+    await until('the events of all files', async () => (await names()).length >= sent.length)
     t.deepEqual(await names(), sent)
   })
 }

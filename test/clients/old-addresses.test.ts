@@ -9,10 +9,10 @@ test.before(async () => {
 })
 test.after.always(() => world?.server.stop())
 
-/** Responses of another site, and addresses that already end with a slash. */
+/** Not tested: responses of another site, and paths that already end with a slash. */
 const left = (path: string): boolean => path.startsWith('/api/proxy/') || path.endsWith('/') || path.includes('/login/')
 
-test('every address that can be read answers an old script as it answers others, also with a slash at its end', async t => {
+test('every GET route responds to an old script as to other clients, also with a trailing slash', async t => {
   const { server, ids } = world
   const old = oldClient(server.url, server.admin.key)
   const faults: string[] = []

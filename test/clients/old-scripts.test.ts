@@ -41,7 +41,7 @@ test('a script builds a tree, fills it and reads it back', async t => {
   t.is((await old.remove(`/api/datasets/${dataset}`)).status, 200)
 })
 
-test('what an extractor derives is shown, though its parts have no type', async t => {
+test('previews and thumbnails are served as images although their parts have no content type', async t => {
   const dataset = await newDataset('Derived')
   const file = await old.send(`/api/uploadToDataset/${dataset}?extract=false`, { name: 'notes', bytes: 'words' })
   const preview = await old.send('/api/previews', { name: 'leaf.png', bytes: png }, { title: 'Leaf' })
@@ -54,7 +54,7 @@ test('what an extractor derives is shown, though its parts have no type', async 
   t.false((shown.headers.get('content-disposition') ?? '').startsWith('attachment'))
 })
 
-test('a license has the words that people write', async t => {
+test('a license accepts the types that scripts send, and allowDownload as a boolean or string', async t => {
   const dataset = await newDataset('Licensed')
   const file = await old.send(`/api/uploadToDataset/${dataset}?extract=false`, { name: 'a.txt', bytes: 'words' })
   const rest = { rightsHolder: 'me', licenseText: 'CC', licenseUrl: '' }
@@ -76,7 +76,7 @@ const times = [
 ]
 const stored = '2017-03-31T00:00:00Z'
 
-test('times of readings are read in every form, and without a zone they are UTC', async t => {
+test('times of datapoints are accepted in every format, and are UTC without a time zone', async t => {
   const stream = await newStream(old, await newSensor(old))
   for (const time of times) {
     const reading = { start_time: time, end_time: time, type: 'Feature', geometry: pointAt(-88, 40), properties: { ph: 7 } }
@@ -96,14 +96,14 @@ test('times of readings are read in every form, and without a zone they are UTC'
   for (const time of times) {
     const sent = encodeURIComponent(time)
     t.is(await counted(`since=${sent}`), String(all), time)
-    t.is(await counted(`until=${sent}`), String(before), `until means up to the beginning: ${time}`)
+    t.is(await counted(`until=${sent}`), String(before), `a date as until is the beginning of the day: ${time}`)
     t.is(await counted(`since=${sent}&until=${sent}`), String(before), time)
   }
   t.is(await counted('until=2017-03-30'), String(none))
   t.is(await counted('since=2017&until=2018'), String(all))
 })
 
-test('sums of readings, reports and lists take times in every form', async t => {
+test('aggregates of datapoints, reports and lists accept times in every format', async t => {
   await newDataset('Listed')
   const sensor = await newSensor(old)
   await newStream(old, sensor)
@@ -130,7 +130,7 @@ test('sums of readings, reports and lists take times in every form', async t => 
   t.deepEqual(await idsOf(old.get('/api/datasets?when=a&date=2017-03-31')), [])
 })
 
-test('what cannot be read as a time is 400, with the forms that can', async t => {
+test('an invalid time is refused with 400 and the accepted formats', async t => {
   for (const path of ['/api/geostreams/datapoints?since=', '/api/geostreams/datapoints?until=', '/api/datasets?when=b&date=']) {
     const { status, body } = await old.get(`${path}yesterday`)
     t.is(status, 400, path)
@@ -138,7 +138,7 @@ test('what cannot be read as a time is 400, with the forms that can', async t =>
   }
 })
 
-test('an extractor registers with the patterns that Clowder 1.x takes', async t => {
+test('an extractor can register with the patterns that Clowder 1.x accepts', async t => {
   const file = ['application/vnd_openxmlformats-officedocument_wordprocessingml_document', 'text.csv', 'multi.files-zipped', 'image/*', '*']
   const info = extractorInfo('old.leaves', { process: { file, dataset: ['file.added'] }, categories: ['PROCESS'] })
   t.is((await old.post('/api/extractors', info)).status, 200)
@@ -156,7 +156,7 @@ test('public resources can be read with a deleted key', async t => {
   }
 })
 
-test('a script finds what it has put there', async t => {
+test('a script finds the dataset that it has created', async t => {
   const dataset = await newDataset('Quercusrobur')
   const { body } = await until(
     'the dataset to be found',

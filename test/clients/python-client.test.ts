@@ -83,7 +83,7 @@ clientTest(`the Python client uploads, pages, searches and follows events, and c
 })
 
 clientTest(
-  `the program of docs/clients.md passes mypy --strict with the package, what does not fit the types does not, and it runs${why}`,
+  `the program in docs/clients.md passes mypy --strict with the package and runs, and code that violates the types does not pass${why}`,
   async t => {
     const { server, folder, python } = ready()
     const program = await programOf()

@@ -72,7 +72,7 @@ const ready = () => {
 
 const run = promisify(execFile)
 
-clientTest(`a generated client names its types as the API does, compiles and does ten operations${why}`, async t => {
+clientTest(`a generated client uses the type names of the API, compiles and performs ten operations${why}`, async t => {
   const { folder, server, person, errors } = ready()
   t.deepEqual(
     errors.filter(line => line !== '' && !/^(?:wrong\.ts| )/.test(line)),
@@ -85,13 +85,13 @@ clientTest(`a generated client names its types as the API does, compiles and doe
   t.like(datasets, [{ name: 'Soil samples' }])
 })
 
-clientTest(`the answer of a dataset is a Dataset${why}`, async t => {
+clientTest(`the response of getDataset has the type Dataset${why}`, async t => {
   const types = await readFile(join(ready().folder, 'pounce.d.ts'), 'utf8')
   const operation = /\n {4}getDataset: \{\n(?:.*\n)*?.*200: \{\n(?:.*\n){5}/.exec(types)?.[0] ?? ''
   t.true(operation.includes('components["schemas"]["Dataset"]'), operation)
 })
 
-clientTest(`what does not fit the types does not compile${why}`, t => {
+clientTest(`code that violates the types does not compile${why}`, t => {
   const errors = ready().errors.join('\n')
   t.regex(errors, /wrong\.ts.*TS2322.*'number' is not assignable to type 'string'/)
   t.regex(errors, /wrong\.ts.*TS2740/)

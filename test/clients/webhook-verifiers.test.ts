@@ -14,7 +14,7 @@ const library = { name: 'standardwebhooks', release: '1.0.0' }
 const missing = await installPython(library)
 const python = missing === undefined ? test : skippedBecause(test, missing)
 
-/** A message, and how it was modified. */
+/** The body of a message and the headers that a verifier reads. */
 interface Shown {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ const shown = ({ body, headers }: Received): Shown => ({
   headers: Object.fromEntries(['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(name => [name, String(headers[name])])),
 })
 
-/** Each message changed in one place. */
+/** A message with one change, which depends on `at`. */
 const tampered = ({ body, headers }: Shown, at: number): Shown => {
   const place = at % body.length
   const other = body[place] === 'x' ? 'y' : 'x'
@@ -65,7 +65,7 @@ test.before(async t => {
   t.log(`${messages.length} deliveries`)
 })
 
-test('the verifier of npm accepts a thousand deliveries and refuses each that was tampered with', t => {
+test('the verifier from npm accepts a thousand deliveries and rejects each one that was tampered with', t => {
   const verifier = new Webhook(secret)
   for (const { body, headers } of messages) verifier.verify(body, headers)
   const passed = messages.map(tampered).filter(({ body, headers }) => {
@@ -94,7 +94,7 @@ def accepts(message):
 print(json.dumps([sum(map(accepts, given["genuine"])), sum(map(accepts, given["tampered"]))]))
 `
 
-python('the verifier of PyPI accepts a thousand deliveries and refuses each that was tampered with', async t => {
+python('the verifier from PyPI accepts a thousand deliveries and rejects each one that was tampered with', async t => {
   const running = promisify(execFile)(pythonWith(library), ['-c', program], { maxBuffer: 1024 * 1024 })
   running.child.stdin?.end(JSON.stringify({ secret, genuine: messages, tampered: messages.map(tampered) }))
   t.deepEqual(JSON.parse((await running).stdout), [messages.length, 0])

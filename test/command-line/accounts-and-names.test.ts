@@ -13,7 +13,7 @@ import { newCollection, newDataset, newSpace, somebody } from '../support/spaces
 const server = await bootForTest()
 test.after.always(() => server.stop())
 
-test('a sign-in with the address of a page makes a key that only its owner can read, and signing out revokes it', async t => {
+test('signing in with the URL of a page creates a key that only its owner can read, and signing out revokes it', async t => {
   const ada = await somebody(server)
   const proxy = await reverseProxy(t, server.url, '/data/pounce')
   const computer = await userComputer(t)
@@ -41,7 +41,7 @@ test('a sign-in with the address of a page makes a key that only its owner can r
   t.regex(after.err, /^Sign in first: pounce login/)
 })
 
-test('another account on the same server keeps its key, whatever the names', async t => {
+test('signing in to another account on the same server revokes only the previous key, even if the names are equal', async t => {
   const [ada, bob] = [await somebody(server, 'ada'), await somebody(server, 'bob')]
   const computer = await userComputer(t)
   const login = async ({ email, password }: { readonly email: string; readonly password: string }) => {
@@ -53,7 +53,7 @@ test('another account on the same server keeps its key, whatever the names', asy
   const second = await login(bob)
   t.is((await server.as(first)('/api/me')).status, 401)
   t.is((await server.as(second)('/api/me')).status, 200)
-  // A key that was deleted elsewhere leaves its name to the next one.
+  // The name of a key that was deleted elsewhere is used again.
   const [{ name = '' } = {}] = ((await bob.get('/api/users/keys')).body as { name: string }[]).filter(one => one.name.startsWith('pounce@'))
   await bob.remove(`/api/users/keys/${encodeURIComponent(name)}`)
   t.is((await server.as(await login(bob))('/api/me')).status, 200)
@@ -75,7 +75,7 @@ test('an account with a second factor signs in with its code', async t => {
   t.like((await computer.done('whoami', '--json')).json<object>(), { email })
 })
 
-test('a wrong password, a wrong key and a wrong address are refused with what would be right', async t => {
+test('a wrong password, key or address is refused with the reason, and no credentials are stored', async t => {
   const ada = await somebody(server)
   const computer = await userComputer(t)
   const password = await computer.run(['login', server.url, '--email', ada.email], { input: 'wrong' })
@@ -93,7 +93,7 @@ test('a wrong password, a wrong key and a wrong address are refused with what wo
   t.is(noEmail.code, 2)
 })
 
-test('a key that is no longer valid says how to get another, on a public server too', async t => {
+test('commands with a key that is no longer valid report how to sign in again, also on a public server', async t => {
   const ada = await somebody(server)
   const key = await newKey(server, ada.email, ada.password, 'name=short')
   const computer = await signedInComputer(t, server.url, { key })
@@ -105,7 +105,7 @@ test('a key that is no longer valid says how to get another, on a public server 
   }
 })
 
-test('the environment names the server and the key, and disturbs no other command', async t => {
+test('the environment specifies the server and the key, and does not affect other commands', async t => {
   const ada = await somebody(server)
   const computer = await userComputer(t)
   const env = { POUNCE_SERVER: server.url, POUNCE_KEY: ada.key }
@@ -113,7 +113,7 @@ test('the environment names the server and the key, and disturbs no other comman
   t.like(who.json<object>(), { server: server.url, email: ada.email })
   const check = await computer.run(['config', 'check', '--json'], { env })
   t.is(check.code, 0, check.err)
-  // What a server would not start with is of no matter to them.
+  // Settings that a server refuses are ignored by user commands.
   t.is((await computer.run(['whoami'], { env: { ...env, POUNCE_HTTP__PROT: '1' } })).code, 0)
 })
 
@@ -130,7 +130,7 @@ test('several servers are distinguished by name, by option and by the address of
   t.is((await computer.done('ls', `${server.url}/datasets/${dataset}`, '--json')).out, '[]\n')
 })
 
-test('names lead from spaces to files; names that several have are listed with their ids', async t => {
+test('paths of names lead from spaces to files; ambiguous names are listed with their ids', async t => {
   const ada = await somebody(server)
   const computer = await signedInComputer(t, server.url, ada)
   const space = await newSpace(ada, 'Alpine plots')

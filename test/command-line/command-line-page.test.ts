@@ -9,7 +9,7 @@ import { asPromised, replay, transcript } from '../support/transcript.ts'
 
 const page = await readFile(new URL('../../docs/command-line.md', import.meta.url), 'utf8')
 
-test('the example of the page works as it is', async t => {
+test('the example on the page runs as written', async t => {
   const server = await bootForTest({ t })
   const ada = await somebody(server)
   const home = await tempFolder(t)

@@ -50,7 +50,7 @@ const sameFiles = async (t: ExecutionContext, folder: string, wanted: Contents):
 const states = (lines: readonly Line[]): Readonly<Record<string, string>> =>
   Object.fromEntries(lines.flatMap(({ path, state }) => (path === undefined ? [] : [[path, state]])))
 
-/** Downloads with another program than ours. */
+/** Downloads without our command. */
 const bytesOf = async (ada: Somebody, id: string | undefined): Promise<Buffer> =>
   Buffer.from(await (await ada.call(`/api/files/${id}`)).arrayBuffer())
 
@@ -68,7 +68,7 @@ const scene = async (t: ExecutionContext): Promise<Scene> => {
   return { ada, computer, proxy, dataset: await newDataset(ada) }
 }
 
-test('a folder of 200 files arrives as it is, below a path, is left out the second time, and comes back', async t => {
+test('a folder of 200 files is uploaded below a path, skipped the second time, and downloaded unchanged', async t => {
   const { ada, computer, dataset } = await scene(t)
   const contents: Record<string, Buffer> = { 'empty.txt': Buffer.alloc(0), 'große Datei.bin': randomBytes(3_000_000) }
   for (let count = 0; count < 198; count += 1) contents[`run ${count % 7}/part ${count % 3}/${count}.txt`] = randomBytes(count)
@@ -90,7 +90,7 @@ test('a folder of 200 files arrives as it is, below a path, is left out the seco
   await sameFiles(t, join(computer.folder, 'back/photos'), contents)
 })
 
-test('what is in a folder goes to a folder that is created with it; a file that differs becomes the newest version', async t => {
+test('the contents of a folder are uploaded to a folder created for them; a changed file becomes a new version', async t => {
   const { ada, computer, dataset } = await scene(t)
   await write(join(computer.folder, 'notes'), { 'a.txt': 'one', 'sub/b.txt': 'b' })
   await mkdir(join(computer.folder, 'notes/nothing'))
@@ -108,7 +108,7 @@ test('what is in a folder goes to a folder that is created with it; a file that 
 
 const isAppend = (method: string, path: string): boolean => method === 'PATCH' && path.startsWith('/api/uploads/')
 
-/** Breaks so many uploads in the middle, each time a little later. */
+/** Breaks the connection of the next `times` appends, each after `afterBytes` bytes. */
 const breaksUploads = (times: number, afterBytes: number): Disturbance => {
   let left = times
   return {
@@ -120,7 +120,7 @@ const breaksUploads = (times: number, afterBytes: number): Disturbance => {
   }
 }
 
-test('an upload that breaks off twice in the middle goes on by itself', async t => {
+test('an upload that is interrupted twice resumes by itself', async t => {
   const { ada, computer, dataset, proxy } = await scene(t)
   const content = randomBytes(8 * partBytes + 17)
   await write(computer.folder, { 'big.bin': content })
@@ -130,7 +130,7 @@ test('an upload that breaks off twice in the middle goes on by itself', async t 
   t.true((await bytesOf(ada, line?.id)).equals(content))
 })
 
-test('an upload that was given up goes on in the next run, and sends what is missing', async t => {
+test('a failed upload is resumed by the next run, which sends only the missing bytes', async t => {
   const { ada, computer, dataset, proxy } = await scene(t)
   const content = randomBytes(8 * partBytes + 17)
   await write(computer.folder, { 'big.bin': content })
@@ -139,7 +139,7 @@ test('an upload that was given up goes on in the next run, and sends what is mis
   const broken = await computer.run([...words, '--retries', '0'])
   t.is(broken.code, 1)
   t.like(broken.lines<Line>()[0], { path: 'big.bin', state: 'failed' })
-  // What arrived before the break is stored soon, not at once.
+  // Bytes received before the interruption are not stored immediately.
   const received = async () => ((await ada.get('/api/uploads')).body as { received: number }[])[0]?.received ?? 0
   await until('parts to be stored', received, bytes => bytes >= 4 * partBytes)
   proxy.sentBytes()
@@ -151,7 +151,7 @@ test('an upload that was given up goes on in the next run, and sends what is mis
   t.deepEqual(unfinished, [])
 })
 
-test('an upload whose creation was lost with the connection is found, not repeated', async t => {
+test('an upload whose creation response was lost is found, not repeated', async t => {
   const { ada, computer, dataset, proxy } = await scene(t)
   await write(computer.folder, { 'small.txt': 'small', 'large.bin': randomBytes(2 * partBytes) })
   const seen = new Set<string>()
@@ -168,7 +168,7 @@ test('an upload whose creation was lost with the connection is found, not repeat
   t.is(files.length, 2)
 })
 
-test('a server without capacity is waited for, as long as it says', async t => {
+test('requests refused with 429 or 503 are retried after the time in Retry-After', async t => {
   const { computer, dataset, proxy } = await scene(t)
   await write(computer.folder, { 'a.txt': 'a' })
   const refused: string[] = []
@@ -184,7 +184,7 @@ test('a server without capacity is waited for, as long as it says', async t => {
   t.true(refused.some(one => one.startsWith('POST ')))
 })
 
-test('a download that breaks off goes on where it stopped, in the same run and in the next', async t => {
+test('an interrupted download resumes where it stopped, in the same run and in the next', async t => {
   const { computer, dataset, proxy } = await scene(t)
   const content = randomBytes(6_000_000)
   await write(computer.folder, { 'big.bin': content })
@@ -215,7 +215,7 @@ test('a download that breaks off goes on where it stopped, in the same run and i
   t.deepEqual(sorted(await contentsOf(join(computer.folder, 'next'))), ['big.bin'])
 })
 
-test('a file is written to standard output, across a connection that breaks off', async t => {
+test('a file is written to standard output completely even if the connection breaks', async t => {
   const { computer, dataset, proxy } = await scene(t)
   const content = randomBytes(1_000_000).toString('base64')
   await write(computer.folder, { 'a.txt': content })
@@ -242,7 +242,7 @@ test('a file is written to standard output, across a connection that breaks off'
   t.is((await computer.run(['get', `dataset:${dataset}/a.txt`, '-', '--json'])).code, 2)
 })
 
-test('files and folders that are excluded are neither uploaded, downloaded nor deleted', async t => {
+test('excluded files and folders are neither uploaded, downloaded nor deleted', async t => {
   const { computer, dataset } = await scene(t)
   const target = `dataset:${dataset}`
   const kept = { 'a.txt': 'a', 'sub/b.txt': 'b' }
@@ -255,7 +255,7 @@ test('files and folders that are excluded are neither uploaded, downloaded nor d
   t.deepEqual(Object.keys(states(got.lines<Line>())).sort(), ['a.txt', 'sub/b.txt'])
   await sameFiles(t, join(computer.folder, 'back'), kept)
 
-  // What is excluded stays on the side that has it.
+  // Excluded files are kept on both sides.
   await write(join(computer.folder, 'back'), { 'own.tmp': 'own' })
   const up = await computer.done('sync', 'back', target, '--exclude', '*.tmp', '--exclude', 'raw', '--delete', '--yes', '--json')
   t.like(up.lines().at(-1), { summary: { unchanged: 2 } })
@@ -282,7 +282,7 @@ test('files and folders that are excluded are neither uploaded, downloaded nor d
   t.regex(empty.err, /--exclude must match files or folders/)
 })
 
-test('a download replaces no other file unless it is to', async t => {
+test('a download replaces a different file only with --overwrite', async t => {
   const { computer, dataset } = await scene(t)
   await write(computer.folder, { 'a.txt': 'server' })
   await computer.done('put', 'a.txt', `dataset:${dataset}`)
@@ -295,7 +295,7 @@ test('a download replaces no other file unless it is to', async t => {
   t.is(await readFile(join(computer.folder, 'a.txt'), 'utf8'), 'server')
 })
 
-test('who may only read downloads what is not here yet', async t => {
+test('a user with read access downloads missing and changed files, and cannot upload', async t => {
   const { computer, dataset } = await scene(t)
   await write(join(computer.folder, 'run'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
   await computer.done('put', 'run/', `dataset:${dataset}`)
@@ -310,7 +310,7 @@ test('who may only read downloads what is not here yet', async t => {
   t.regex(refused.err, /AddResourceToDataset/)
 })
 
-test('sync makes a dataset like a folder, and shows before what it would do', async t => {
+test('sync makes a dataset match a folder, and --dry-run shows the changes', async t => {
   const { ada, computer, dataset } = await scene(t)
   const target = `dataset:${dataset}`
   await write(join(computer.folder, 'run'), { 'keep.txt': 'keep', 'change.txt': 'old', 'gone/deep/file.txt': 'gone' })
@@ -346,12 +346,12 @@ test('sync makes a dataset like a folder, and shows before what it would do', as
   const again = await computer.done('sync', 'run', target, '--json')
   t.like(again.lines().at(-1), { summary: { unchanged: 3 } })
 
-  // Back to what an older version has is a change as well.
+  // Restoring the content of an older version is a change as well.
   await write(join(computer.folder, 'run'), { 'change.txt': 'old' })
   t.is(states((await computer.done('sync', 'run', target, '--json')).lines<Line>())['change.txt'], 'updated')
 })
 
-test('sync --down makes a folder like a dataset', async t => {
+test('sync --down makes a folder match a dataset', async t => {
   const { computer, dataset } = await scene(t)
   const target = `dataset:${dataset}`
   const contents = { 'keep.txt': 'keep', 'change.txt': 'right', 'sub/new.txt': 'new' }
@@ -374,7 +374,7 @@ test('sync --down makes a folder like a dataset', async t => {
   await t.throwsAsync(stat(join(computer.folder, 'copy/old')))
 })
 
-/** Routes that Pounce has and Clowder v1 has not, and what it says besides. */
+/** Removes the routes and properties that Clowder v1 lacks, and returns its version. */
 const asClowder: Disturbance = {
   answer: (method, path) => {
     const isOwn =
@@ -392,7 +392,7 @@ const asClowder: Disturbance = {
   },
 }
 
-test('the routes of Clowder v1 are enough', async t => {
+test('commands need only the routes of Clowder v1', async t => {
   const ada = await somebody(server)
   const proxy = await reverseProxy(t, server.url)
   proxy.become(asClowder)

@@ -16,12 +16,12 @@ const counts = (groups: readonly RouteGroup[]): Readonly<Record<string, number>>
   return Object.fromEntries(['S', 'C', 'R', 'X'].map(tier => [tier, rows.filter(([of]) => of === tier).length]))
 }
 
-test('the tables hold as many routes of each tier as the reference counts', t => {
+test('the tables contain as many routes of each tier as the reference', t => {
   t.deepEqual(counts(dataRoutes), { S: 93, C: 8, R: 60, X: 56 })
   t.deepEqual(counts(platformRoutes), { S: 95, C: 3, R: 95, X: 15 })
 })
 
-test('no table names a route twice, and every route that is left out has its reason', t => {
+test('no table lists a route twice, and every omitted route has a reason', t => {
   for (const groups of [dataRoutes, platformRoutes]) {
     const rows = groups.flatMap(({ routes }) => routes)
     const names = rows.map(([, method, path]) => `${method} ${path}`)
@@ -36,7 +36,7 @@ test('no table names a route twice, and every route that is left out has its rea
   }
 })
 
-test('reasons name routes and groups of the reference', t => {
+test('every reason belongs to a route or group of the reference', t => {
   const routes = referenceRoutes()
   const names = new Set(routes.map(nameOf))
   const groups = new Set(routes.map(({ group }) => group))
@@ -63,7 +63,7 @@ test('a route that is listed twice counts once, with its stronger tier', t => {
   )
 })
 
-test('a request belongs to its most specific route', t => {
+test('a request matches the most specific route', t => {
   const matcher = new RouteMatcher(referenceRoutes())
   const found = (method: string, path: string) => matcher.find(method, path)?.path
   t.is(found('GET', '/api/datasets/canEdit'), '/api/datasets/canEdit')
@@ -134,7 +134,7 @@ test('a route of the tiers S, C and R must be served or have a reason', t => {
   t.is(faults(route('N')).length, 0)
 })
 
-test('a route that is served must have been called with success, refused something, and answered 404 where it takes an id', t => {
+test('a served route needs a successful call, a refusal, and a 404 if its path contains an id', t => {
   const all = [hit('done'), hit('refused'), hit('absent')]
   const faults = (one: ReferenceRoute, hits: typeof all) => faultsOf(judge([one], served, mergeHits(hits)))
   t.deepEqual(faults(route('S'), all), [])

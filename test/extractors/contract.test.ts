@@ -27,7 +27,7 @@ for (const [extractor, samples] of extractors) {
   extractorContract(test, { extractor, manifest: new URL('./index.ts', extractor.module), samples })
 }
 
-test('names are those of the plugins', async t => {
+test('extractors are named after their plugins, and process only files', async t => {
   for (const [{ info, module }] of extractors) {
     const { plugin } = (await import(new URL('./index.ts', module).href)) as { readonly plugin: { readonly id: string } }
     t.is(info.name, plugin.id.replace(/^extractors\./, 'pounce.'))
@@ -35,7 +35,7 @@ test('names are those of the plugins', async t => {
   }
 })
 
-test('checksums, text, CSV and ZIP share a process: on a small machine each change of it costs as much as many short runs', t => {
+test('checksums, text, CSV and ZIP share a process, since on a small machine switching costs as much as many short runs', t => {
   const kinds = [CsvExtractor, DigestExtractor, TextExtractor, ZipExtractor].map(Kind => {
     const { memoryMb, needs = {} }: Extractor = new Kind()
     return JSON.stringify({ memoryMb, needs })

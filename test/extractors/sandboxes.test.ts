@@ -43,7 +43,7 @@ test.after.always(() => rm(userFolder, { recursive: true, force: true, maxRetrie
 
 for (const [name, sandbox] of sandboxes) {
   const here = typeof sandbox === 'string' ? skippedBecause(test, sandbox) : test
-  here(`${name}: every built-in extractor finds what it found before, and its pictures`, async t => {
+  here(`${name}: every built-in extractor produces metadata, previews and thumbnails as expected`, async t => {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'pounce-built-in-')))
     const common = { size: 2, runsPerProcess: 100, idleMs: 60_000, nativeMemoryMb: 1024, maxOutputBytes: 2 ** 30, log: silent }
     const pool = new ProcessPool({ ...common, folder: join(root, 'processes'), sandbox: async () => sandbox as Sandbox })

@@ -25,7 +25,7 @@ const everything = async (server: AwayServer, part: Part, mark: string): Promise
   const post = { method: 'POST' }
   const find = () => server.search('larches')
   // A search server that is busy with other tests responds to retries.
-  const search = table[part].search === down ? await find() : await until('search to answer', find, ({ status }) => status === 200)
+  const search = table[part].search === down ? await find() : await until('search to respond', find, ({ status }) => status === 200)
   const requests: Record<What, Promise<Seen> | Seen> = {
     record: server.see(`/api/datasets/${dataset}`),
     list: server.see('/api/datasets'),
@@ -41,7 +41,7 @@ const everything = async (server: AwayServer, part: Part, mark: string): Promise
 
 for (const part of ['store', 'bytes', 'search', 'broker'] as const)
   live(
-    `${part} away, refused, silent or slow: what does not need it goes on, the rest says when to come back, and all is well after`,
+    `with the ${part} refusing, silent or slow, requests that do not need it succeed, others get 503 with Retry-After, and all recover`,
     async t => {
       const server = await AwayServer.begin(t, url)
       for (const mode of ['refuse', 'silent', 'slow'] as const satisfies readonly ProxyMode[]) {
@@ -60,7 +60,7 @@ for (const part of ['store', 'bytes', 'search', 'broker'] as const)
         }
         t.is((await server.see('/healthz')).status, 200)
         await until(
-          'readiness to tell',
+          'the expected readiness',
           () => server.see('/readyz'),
           ({ status }) => (status === 503) === (part === 'store'),
         )
@@ -76,7 +76,7 @@ for (const part of ['store', 'bytes', 'search', 'broker'] as const)
           ({ body }) => (body.count ?? 0) > 0,
         )
         await until(
-          'its job to be done',
+          'its job to be delivered',
           () => [...server.extractor.deliveries.keys()].length,
           count => count > jobsBefore(mode),
           90_000,

@@ -57,7 +57,7 @@ test('a small file with a damaged byte is refused, and other files are delivered
   t.deepEqual(await taken(call, `/api/files/${id}/blob`), corrupt)
   t.deepEqual(await taken(call, `/api/files/${id}/blob`, 'bytes=0-2'), corrupt)
   const refused = (await (await call(`/api/files/${id}/blob`)).json()) as object
-  t.deepEqual(Object.keys(refused).toSorted(), ['code', 'message', 'requestId', 'status'], 'no path of the bytes')
+  t.deepEqual(Object.keys(refused).toSorted(), ['code', 'message', 'requestId', 'status'], 'no path on the server is disclosed')
   t.is(String(await taken(call, `/api/files/${before}/blob`)), 'a file before')
   t.is(String(await taken(call, `/api/files/${after}/blob`)), 'a file after')
   const archive = await taken(call, `/api/datasets/${dataset}/download`)

@@ -48,7 +48,7 @@ test('damage detected by a download marks the file and is reported once, and a c
   )
   await damage(server.folder, 'files', 200_000)
   await read()
-  await until('the file is marked', since)
+  await until('the file to be marked', since)
   await read('bytes=199990-200010')
   await read()
   t.is(await mails(), 1)
@@ -64,7 +64,7 @@ test('damage detected by a download marks the file and is reported once, and a c
   t.deepEqual((await audited()).toSorted(), ['file.damaged', 'file.repaired'])
   await damage(server.folder, 'files', 100)
   await read()
-  await until('the file is marked again', since)
+  await until('the file to be marked again', since)
   t.is(await mails(), 2)
   await ok(call(`/api/files/${id}`, { method: 'DELETE' }))
   await server.drained()
@@ -114,7 +114,7 @@ test('a download of missing bytes is 404 and marks the file, unless it is archiv
   await ok(call(`/api/files/${id}/unarchive`, { method: 'POST' }))
   t.is(await since(), undefined)
   t.is((await call(`/api/files/${id}/blob`)).status, 404)
-  t.truthy(await until('the file is marked', since))
+  t.truthy(await until('the file to be marked', since))
   t.is(await mails(), 1)
 })
 
@@ -123,7 +123,7 @@ test('damage detected by an archive download marks the file', async t => {
   await damage(server.folder, 'files', 200_000)
   const [{ id: dataset } = { id: '' }] = await ok<{ id: string }[]>(call('/api/datasets'))
   await (await call(`/api/datasets/${dataset}/download`)).arrayBuffer().catch(() => undefined)
-  t.truthy(await until('the file is marked', since))
+  t.truthy(await until('the file to be marked', since))
 })
 
 test('bytes that are not read are checked once a week', async t => {

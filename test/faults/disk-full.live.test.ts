@@ -44,7 +44,7 @@ const missing = await obstacle()
 const live = missing === undefined ? test : test.skip
 
 live(
-  `a disk that is really full: 507, nothing lost, reads go on, writes resume${missing === undefined ? '' : ` (${missing})`}`,
+  `on a really full disk uploads get 507, nothing is lost, reads continue and writes resume${missing === undefined ? '' : ` (${missing})`}`,
   async t => {
     const { folder, ballast } = await smallDisk(t)
     const server = await childServer(t, folder)
@@ -84,7 +84,7 @@ live(
 
     await rm(ballast)
     await until(
-      'writes to be taken again',
+      'writes to be accepted again',
       () => put(9999, 1000),
       ({ status }) => status === 200,
       60_000,

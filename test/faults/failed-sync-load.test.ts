@@ -26,7 +26,7 @@ interface Run {
 const ends = ['-wal', '.db', '.segment', '/segments'] as const
 
 withShim(
-  'whatever cannot be synced under load, each acknowledged upload is listed, indexed, found and extracted, and no refused one',
+  'with failing syncs under load, each acknowledged upload is listed, indexed, found and extracted, and no refused one is',
   async t => {
     t.timeout(240_000)
     const random = dice()

@@ -52,7 +52,7 @@ const isRefused = async (t: ExecutionContext, answer: Response): Promise<string>
   return message
 }
 
-withShim('what was refused because the log of the documents could not be synced is not listed, nor after a crash', async t => {
+withShim('an upload refused because the WAL could not be synced is not listed, even after a crash', async t => {
   const { acked, put, putFailing, listed, crash } = await setUp(t)
   for (let n = 0; n < crashes; n += 1) {
     // A reading thread keeps the WAL open.
@@ -66,12 +66,12 @@ withShim('what was refused because the log of the documents could not be synced 
   }
 })
 
-withShim('while the log cannot be synced again nothing is served from it, and afterwards only what was acknowledged', async t => {
+withShim('while the WAL cannot be synced the store is unavailable; afterwards it contains only acknowledged uploads', async t => {
   const { call, acked, put, putFailing, listed, crash } = await setUp(t)
   const message = await isRefused(t, await putFailing(30, '.db-wal'))
   t.is((await call('/api/datasets')).status, 503)
   const back = await until(
-    'the store is back',
+    'the store to be available again',
     () => listed().catch(() => undefined),
     found => found !== undefined,
   )

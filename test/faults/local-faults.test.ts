@@ -10,7 +10,7 @@ import { drained, until } from '../support/until.ts'
 const faultyPlugin = fileURLToPath(new URL('./faulty-plugin', import.meta.url))
 const poisoned = { consumer: 'test.faulty-plugin/poisoned-tags', type: 'tags.added', attempts: 5 }
 
-test('an event whose handler fails five times is dead-lettered visibly, and blocks nothing else', async t => {
+test('an event whose handler fails five times is dead-lettered, reported by /readyz, and blocks nothing else', async t => {
   const folder = await dataFolder(t)
   const clock = new FixedClock(new Date().toISOString())
   const server = await bootForTest({ t, folder, clock, also: [faultyPlugin] })
@@ -22,7 +22,7 @@ test('an event whose handler fails five times is dead-lettered visibly, and bloc
   await tag('belladonna')
   const found = async (name: string) => (await ok<{ count: number }>(call(`/api/search?query=${name}`))).count
   await until(
-    'the tag to be found, whatever the other handler does',
+    'the tag to be found despite the failing handler',
     () => found('belladonna'),
     count => count === 1,
   )
@@ -77,7 +77,7 @@ test('an uncaught error of a plugin ends neither the server nor other requests',
     await t.throwsAsync(
       call(cut).then(answer => answer.text()),
       undefined,
-      `${cut} never ends as if it were whole`,
+      `${cut} must not end as if it were complete`,
     )
   for (const kind of ['timer', 'promise', 'listener', 'stream']) {
     t.is((await call(`/api/faults/cause/${kind}`)).status, 200, kind)

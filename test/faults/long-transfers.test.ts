@@ -54,7 +54,7 @@ const takeLong = async (url: string, key: string): Promise<number> => {
   return length
 }
 
-test('a long transfer takes no more memory than a short one, up or down', async t => {
+test('a long upload or download takes no more memory than a short one', async t => {
   t.timeout(600_000)
   const server = await childServer(t, await dataFolder(t))
   const key = await adminKey(server)

@@ -42,7 +42,7 @@ test('a stalled upload is aborted and leaves nothing', async t => {
   await silent.send(Buffer.alloc(500_000))
   await hasArrived(server.folder, 500_000)
   await t.throwsAsync(silent.answer, { code: 'ECONNRESET' })
-  await until('its bytes to go', left, ({ temporary }) => temporary.length === 0)
+  await until('its bytes to be deleted', left, ({ temporary }) => temporary.length === 0)
   t.deepEqual(await left(), nothing)
 })
 
@@ -52,7 +52,7 @@ test('an upload whose client disconnects leaves nothing', async t => {
   await gone.send(Buffer.alloc(500_000))
   await hasArrived(server.folder, 500_000)
   gone.cut()
-  await until('its bytes to go', left, ({ temporary }) => temporary.length === 0)
+  await until('its bytes to be deleted', left, ({ temporary }) => temporary.length === 0)
   t.deepEqual(await left(), nothing)
 })
 

@@ -28,7 +28,7 @@ const refuses = async (t: ExecutionContext, settings: Settings, message: RegExp)
 
 const mongodb = (uri: string): Settings => ({ POUNCE_REPLACE_PLUGINS: 'documents.mongodb', POUNCE_DOCUMENTS__MONGODB__URI: uri })
 
-liveStore('a wrong address, account or kind of database is refused by the name of its setting', async t => {
+liveStore('a wrong address, account or kind of database is refused with the name of its setting', async t => {
   const setting = /^documents\.mongodb did not start: documents\.mongodb\.uri: /
   await Promise.all([
     refuses(t, mongodb(url('MONGODB').replace('://', `://me:${secret}@`)), setting),
@@ -38,7 +38,7 @@ liveStore('a wrong address, account or kind of database is refused by the name o
   await refuses(t, mongodb(url('S3').replace('http:', 'mongodb:')), setting)
 })
 
-liveS3('a missing bucket, wrong keys or a wrong address of the bytes is refused by the name of its setting', async t => {
+liveS3('a missing bucket, wrong keys or a wrong endpoint of S3 is refused with the name of its setting', async t => {
   const right = {
     POUNCE_REPLACE_PLUGINS: 'blobs.s3',
     POUNCE_BLOBS__S3__ENDPOINT: url('S3'),
@@ -63,7 +63,7 @@ const rabbitmq = (uri: string): Settings => ({
   POUNCE_TRANSPORT__RABBITMQ__MANAGEMENT_URL: url('RABBITMQ_MANAGEMENT'),
 })
 
-liveBroker('a vhost that is not there and an account that may not are refused by the name of the setting', async t => {
+liveBroker('a missing vhost and an unauthorized account are refused with the name of the setting', async t => {
   const vhost = new URL(url('RABBITMQ'))
   vhost.pathname = '/no-such-vhost'
   const account = new URL(url('RABBITMQ'))
@@ -94,7 +94,7 @@ const startsWithout = async (t: ExecutionContext, plugin: string, settings: Sett
   t.false(err.includes(secret), err)
 }
 
-live('search and the broker may be unavailable at the start: that is a warning', async t => {
+live('a server starts without search or the broker, with a warning', async t => {
   const search = { POUNCE_REPLACE_PLUGINS: 'search.elasticsearch', POUNCE_SEARCH__ELASTICSEARCH__NODES: `http://${nowhere}` }
   await Promise.all([
     startsWithout(t, 'search.elasticsearch', {
@@ -106,7 +106,7 @@ live('search and the broker may be unavailable at the start: that is a warning',
   ])
 })
 
-test('a data folder that is not writable is refused by name, for every local store', async t => {
+test('a data folder that is not writable is refused with its name, for every local store', async t => {
   const folder = await dataFolder(t)
   const file = join(folder, 'file')
   await writeFile(file, '')

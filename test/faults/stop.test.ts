@@ -4,7 +4,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 import { SlowUpload } from '../support/slow-upload.ts'
 import { until } from '../support/until.ts'
 
-test('a stopping server reports it immediately, finishes a slow upload, and exits cleanly', async t => {
+test('a stopping server reports 503 on /readyz immediately, finishes a slow upload, and exits cleanly', async t => {
   const folder = await dataFolder(t)
   const server = await childServer(t, folder)
   const key = await adminKey(server)
@@ -14,14 +14,14 @@ test('a stopping server reports it immediately, finishes a slow upload, and exit
   const slow = new SlowUpload(server.url, key, dataset, 'slow.txt', 2 * half.length)
   await slow.send(half)
   await until(
-    'the upload to have arrived',
+    'the server to be ready',
     async () => (await call('/readyz')).status,
     status => status === 200,
   )
   server.signal('SIGTERM')
   // During the upload, which is completed later.
   await until(
-    'the server to say that it stops',
+    'the server to report that it is stopping',
     async () => (await call('/readyz')).status,
     status => status === 503,
   )

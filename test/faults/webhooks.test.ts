@@ -51,13 +51,13 @@ test('a server killed during deliveries repeats some, loses none, and keeps the 
   await tagAll(call, datasets, each)
   for (let kill = 1; kill <= kills; kill += 1) {
     const enough = Math.min((each * datasets.length * kill) / (kills + 1), each * datasets.length - 1)
-    await until('deliveries', () => target.received.length >= enough, Boolean, 60_000)
+    await until('enough deliveries', () => target.received.length >= enough, Boolean, 60_000)
     now.signal('SIGKILL')
     await now.ended
     now = await childServer(t, folder, settings)
   }
   t.truthy(key)
-  await until('everything', () => isComplete(target, datasets, each), Boolean, 120_000)
+  await until('all messages to be delivered', () => isComplete(target, datasets, each), Boolean, 120_000)
   const order = Array.from({ length: each }, (_, at) => at)
   for (const [dataset, seen] of firsts(target)) t.deepEqual(seen, order, dataset)
   const repeats = target.received.length - each * datasets.length
@@ -72,14 +72,14 @@ test('events during the outage of a target are delivered afterwards, in order pe
   await tagAll(call, datasets, each)
   await target.open()
   const began = performance.now()
-  await until('everything', () => isComplete(target, datasets, each), Boolean, 170_000)
+  await until('all messages to be delivered', () => isComplete(target, datasets, each), Boolean, 170_000)
   const seconds = (performance.now() - began) / 1000
   t.log(`${each * datasets.length} messages in ${seconds.toFixed(1)} s after the return, the first probe included`)
   const order = Array.from({ length: each }, (_, at) => at)
   for (const [dataset, seen] of firsts(target)) t.deepEqual(seen, order, dataset)
 })
 
-test('a hostile target costs one line in the log: an endless body, a dripping one, a redirect loop, a gzip bomb', async t => {
+test('a hostile target causes a single log line: an endless body, a dripping one, a redirect loop, a gzip bomb', async t => {
   const server = await childServer(t, await dataFolder(t), { ...settings, POUNCE_RESOURCES__WEBHOOKS__TIMEOUT_MS: '500' })
   const call = server.as(await adminKey(server))
   const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024))
@@ -105,8 +105,8 @@ test('a hostile target costs one line in the log: an endless body, a dripping on
       call('/api/webhooks', { method: 'POST', json: { url: target.url, filter: { types: ['tags.added'] } } }),
     )
     await tagAll(call, [await newDataset(call)], 3)
-    await until(`messages at ${name}`, () => target.received.length >= (name === 'loop' ? 1 : 3))
-    await until('their outcome', async () => {
+    await until(`messages to the target ${name}`, () => target.received.length >= (name === 'loop' ? 1 : 3))
+    await until('their outcome to be recorded', async () => {
       const some = await ok<{ attempts: unknown[] }[]>(call(`/api/webhooks/${id}/deliveries`))
       return some.filter(({ attempts }) => attempts.length > 0).length >= (name === 'loop' ? 1 : 3)
     })

@@ -14,7 +14,7 @@ const sensorThings = await readFile(new URL('../../docs/sensorthings.md', import
 const missing = lacksCurl()
 const transcriptTest = missing === undefined ? test : test.skip
 
-transcriptTest(`the transcript in docs/geostreams.md works as it is${missing === undefined ? '' : ` (${missing})`}`, async t => {
+transcriptTest(`the transcript in docs/geostreams.md runs as written${missing === undefined ? '' : ` (${missing})`}`, async t => {
   const steps = transcript(page)
   t.true(steps.length > 15)
   const server = await bootForTest({ t })
@@ -24,7 +24,7 @@ transcriptTest(`the transcript in docs/geostreams.md works as it is${missing ===
   t.is(code, 0, outputs.at(-1))
 })
 
-transcriptTest('the transcript in docs/sensorthings.md works after it', async t => {
+transcriptTest('the transcript in docs/sensorthings.md runs as written after it', async t => {
   const steps = transcript(sensorThings)
   t.true(steps.length > 5)
   const server = await bootForTest({ t })
@@ -35,7 +35,7 @@ transcriptTest('the transcript in docs/sensorthings.md works after it', async t 
   t.is(code, 0, outputs.at(-1))
 })
 
-test('whatever docs/sensorthings.md says can be requested is answered', async t => {
+test('every request listed in docs/sensorthings.md succeeds', async t => {
   const server = await bootForTest({ t })
   const owner = callsOf(server.as(server.admin.key))
   for (let n = 1; n <= 12; n += 1) await newSensor(owner)
@@ -49,7 +49,7 @@ test('whatever docs/sensorthings.md says can be requested is answered', async t 
   for (const path of asked) t.is((await server.as()(addressOf(`/${path}`))).status, 200, path)
 })
 
-test('what docs/geostreams.md links to is there', t => {
+test('every file that docs/geostreams.md links to exists', t => {
   const links = [...page.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target)
   t.true(links.length > 4)
   t.deepEqual(

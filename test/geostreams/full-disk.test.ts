@@ -6,7 +6,7 @@ import { newSensor, newStream } from '../support/geostreams.ts'
 const g = '/api/geostreams'
 const perBulk = 2000
 
-test('without room for readings bulks are refused with 507, what was answered stays, and everything else goes on', async t => {
+test('without space, bulk requests get 507, acknowledged datapoints are kept, and everything else continues', async t => {
   const server = await bootForTest({ t, config: { geo: { rtree: { maxSizeMiB: 2 } } } })
   const owner = callsOf(server.as(server.admin.key))
   const sensor = await newSensor(owner)
@@ -30,7 +30,7 @@ test('without room for readings bulks are refused with 507, what was answered st
   const counted = Map.groupBy(body as readonly { properties: { batch: number } }[], ({ properties }) => properties.batch)
   for (let batch = 0; batch < batches; batch += 1) t.is(counted.get(batch)?.length, perBulk, String(batch))
   const { inserted = 0 } = answer.body as { inserted?: number }
-  t.is(counted.get(batches)?.length ?? 0, inserted, 'a refused bulk says how much of it stayed')
+  t.is(counted.get(batches)?.length ?? 0, inserted, 'a refused bulk request reports how many datapoints it has stored')
   for (const path of [`${g}/sensors`, `${g}/counts`, `${g}/datapoints/averages`, '/api/datasets', '/readyz', '/healthz'])
     t.is((await owner.get(path)).status, 200, path)
   t.is((await owner.post('/api/datasets/createempty', { name: 'still' })).status, 200)

@@ -12,7 +12,7 @@ const perBatch = 200
 const g = '/api/geostreams'
 const geometry = { type: 'Point', coordinates: [8.5, 47.4, 400] }
 
-/** Batches that were answered, by their name, and how many readings each has. */
+/** The number of stored datapoints of each acknowledged batch, by its name. */
 type Acked = Map<string, number>
 
 const reading = (batch: string, n: number) => {
@@ -20,7 +20,7 @@ const reading = (batch: string, n: number) => {
   return { start_time, end_time: start_time, type: 'Feature', geometry, properties: { batch, n } }
 }
 
-/** Sends a batch as JSON or as lines; the number of readings that were taken. */
+/** Sends a batch as JSON or as lines; resolves to the number of stored datapoints. */
 const send = async (call: (path: string, init: RequestInit) => Promise<Response>, stream: number, batch: string, asLines: boolean) => {
   const datapoints = Array.from({ length: perBatch }, (_, n) => reading(batch, n))
   const [type, body] = asLines
@@ -33,7 +33,7 @@ const send = async (call: (path: string, init: RequestInit) => Promise<Response>
   return typeof said === 'number' ? said : said.inserted
 }
 
-test('kills in the middle of bulk loads lose no reading that was answered, and leave none by half', async t => {
+test('kills during bulk requests lose no acknowledged datapoint, and leave none incomplete', async t => {
   t.timeout(120_000)
   const random = dice()
   t.log(`seed ${random.seed}`)
@@ -88,7 +88,7 @@ test('kills in the middle of bulk loads lose no reading that was answered, and l
     const enough = acked.size + 2 + random.int(8)
     await Promise.race([
       until(
-        'batches to be answered',
+        'batches to be acknowledged',
         () => acked.size,
         size => size >= enough,
       ),

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 const { test: live, url } = liveTests(test, 'POSTGIS')
 const g = '/api/geostreams'
 
-live('while PostGIS is unavailable readings are soon 503, everything else goes on, and so do readings when it is back', async t => {
+live('while PostGIS is unavailable, requests for datapoints get 503 and others succeed; afterwards all succeed', async t => {
   const proxy = await flakyProxy(t, url('POSTGIS'))
   const { settings } = await placesOn(t, url, ['geo.postgis'])
   const env = { ...settings, POUNCE_GEO__POSTGIS__URL: proxy.urlFor(url('POSTGIS')) }
@@ -42,7 +42,7 @@ live('while PostGIS is unavailable readings are soon 503, everything else goes o
     for (const path of ['/api/datasets', '/healthz']) t.is((await owner.get(path)).status, 200, path)
     await proxy.become('pass')
     await until(
-      'readings to be there again',
+      'datapoints to be available again',
       () => owner.get(`${g}/counts`),
       ({ status }) => status === 200,
     )

@@ -31,7 +31,7 @@ const late = (steps: readonly Step[]): number => {
 /** The kernel that is in the middle of a turn, and the other one. */
 const inTurn = async (kernels: SeveralKernels): Promise<readonly [busy: number, idle: number]> => {
   const seen = await until(
-    'a turn to be under way',
+    'a turn to be in progress',
     () => stepsOf(kernels, 0),
     steps => steps.filter(({ turn }) => turn === steps.at(-1)?.turn).length > 3,
   )
@@ -46,14 +46,14 @@ const tookOver = (kernels: SeveralKernels, idle: number): Promise<readonly Step[
     60_000,
   )
 
-live('work of a killed kernel is taken over by the other, and none is done by two at once', async t => {
+live('work of a killed kernel is taken over by the other, and is never done by both at once', async t => {
   const kernels = await begin(t)
   const [busy, idle] = await inTurn(kernels)
   await kernels.end(busy, 'SIGKILL')
   t.is(late(await tookOver(kernels, idle)), 0)
 })
 
-live('a kernel that was paused in the middle of its work stops when it goes on, for the other has taken over', async t => {
+live('a kernel paused during its work abandons it when resumed, because the other has taken over', async t => {
   const kernels = await begin(t)
   const [busy, idle] = await inTurn(kernels)
   kernels.at(busy).signal('SIGSTOP')
@@ -62,7 +62,7 @@ live('a kernel that was paused in the middle of its work stops when it goes on, 
   kernels.at(busy).signal('SIGCONT')
   const now = (await stepsOf(kernels, idle)).at(-1)?.turn
   const all = await until(
-    'the next turn after both run again',
+    'the next turn with both kernels running',
     () => stepsOf(kernels, idle),
     steps => ![now, turn].includes(steps.at(-1)?.turn),
     60_000,

@@ -10,7 +10,7 @@ import { SeveralKernels } from './several-kernels.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB', 'S3', 'ELASTICSEARCH')
 
-live.serial('three kernels that start at the same time on empty servers are one installation with one admin', async t => {
+live.serial('three kernels that start at the same time on empty servers form one installation with one admin', async t => {
   const kernels = await SeveralKernels.begin(t, url, 3)
   const names = await Promise.all([0, 1, 2].map(n => ok<{ instance: string }>(kernels.call(n, '/api/status'))))
   t.is(new Set(names.map(({ instance }) => instance)).size, 1)
@@ -23,13 +23,13 @@ live.serial('three kernels that start at the same time on empty servers are one 
   for (const n of [0, 1, 2]) t.is((await kernels.call(n, '/readyz')).status, 200)
 })
 
-live.serial('a plugin that one kernel or a command switches is switched on all, and its events are kept', async t => {
+live.serial('a plugin switched on one kernel or by a command is switched on all, and its events are kept', async t => {
   const kernels = await SeveralKernels.begin(t, url, 2, { POUNCE_PLUGINS: `+${switchedPlugin}` })
   const set = (n: number, enabled: boolean) =>
     ok(kernels.call(n, '/api/admin/plugins/test.switched-plugin', { method: 'PUT', json: { enabled } }))
   const becomes = (n: number, status: number) =>
     until(
-      `${status} of kernel ${n}`,
+      `status ${status} from kernel ${n}`,
       async () => (await kernels.call(n, '/api/switched/echo/1')).status,
       seen => seen === status,
     )
@@ -39,13 +39,13 @@ live.serial('a plugin that one kernel or a command switches is switched on all, 
   await set(1, true)
   await becomes(0, 200)
   const seen = async () => (await ok<{ seen: boolean }>(kernels.call(0, `/api/switched/seen/${dataset}`))).seen
-  await until('the event that was kept to be handled', seen)
+  await until('the kept event to be handled', seen)
   const { code, err } = await runPounceWith(kernels.settings, kernels.folderOf(2), 'plugin', 'off', 'test.switched-plugin')
   t.is(code, 0, err)
   await Promise.all([0, 1].map(n => becomes(n, 404)))
 })
 
-live.serial('what ends on one kernel is refused by the other within a second: keys, sessions, sessions of an old password', async t => {
+live.serial('the other kernel refuses deleted keys, ended sessions and sessions of an old password within a second', async t => {
   const kernels = await SeveralKernels.begin(t, url, 2)
   const ann = { email: 'ann@example.org', password: 'a long password', firstName: 'Ann', lastName: 'Ash' }
   await ok(kernels.call(0, '/api/users', { method: 'POST', json: ann }))
@@ -62,7 +62,7 @@ live.serial('what ends on one kernel is refused by the other within a second: ke
   for (const n of [0, 1]) for (const shown of [{ 'x-api-key': key }, one, two]) t.is(await seenBy(n, shown), 200)
   const refusedWithin = (n: number, shown: Shown) =>
     until(
-      'the refusal',
+      'the credential to be refused',
       () => seenBy(n, shown),
       status => status === 401,
       1000,
@@ -78,7 +78,7 @@ live.serial('what ends on one kernel is refused by the other within a second: ke
   t.is(await refusedWithin(0, two), 401)
 })
 
-live.serial('a command works beside the kernels, on the data folder of one of them', async t => {
+live.serial('a command can use the data folder of a running kernel, a second server cannot', async t => {
   const kernels = await SeveralKernels.begin(t, url, 1)
   const made = await runPounceWith(kernels.settings, kernels.folderOf(0), 'user', 'create', 'bob@example.org')
   t.is(made.code, 0, made.err)
@@ -89,7 +89,7 @@ live.serial('a command works beside the kernels, on the data folder of one of th
   t.regex(second.err, /is used by the process \d+/)
 })
 
-live.serial('events reach the handlers of a worker when the kernel that answers requests has none of the work', async t => {
+live.serial('events of a kernel with only the role http are handled by a worker', async t => {
   const kernels = await SeveralKernels.begin(t, url, 1, { POUNCE_ROLES: 'http' })
   const dataset = await newDataset((path, init) => kernels.call(0, path, init), { name: 'Found by the worker' })
   const hits = async () => (await ok<{ count: number }>(kernels.call(0, '/api/search?query=worker'))).count
@@ -106,7 +106,7 @@ live.serial('events reach the handlers of a worker when the kernel that answers 
 })
 
 live.serial(
-  'kernels are restarted one after the other, one of them killed, while clients that try again once see no failure and lose nothing',
+  'during a rolling restart of kernels, one of which is killed, clients that retry once see no failure and lose nothing',
   async t => {
     const kernels = await SeveralKernels.begin(t, url, 2)
     const up = new Set([0, 1])
@@ -126,7 +126,7 @@ live.serial(
         const answer = await kernels.call(first, path, init)
         if (answer.status !== 503) return answer
       } catch {
-        // cut off: try the other one
+        // connection closed: try the other one
       }
       return kernels.call([...up].find(n => n !== first) ?? 1 - first, path, init)
     }
@@ -157,7 +157,7 @@ live.serial(
     ] as const) {
       const enough = acked.size + 5
       await until(
-        'uploads to be answered',
+        'uploads to be acknowledged',
         () => acked.size,
         count => count >= enough,
       )

@@ -6,7 +6,7 @@ import { SeveralKernels } from './several-kernels.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB', 'S3', 'ELASTICSEARCH')
 
-live('fifty uploads by path through two kernels create each folder once, and are one line in the feed', async t => {
+live('fifty uploads by path through two kernels create each folder once, and are one entry of the feed', async t => {
   t.timeout(180_000)
   const kernels = await SeveralKernels.begin(t, url, 2, { POUNCE_RESOURCES__FILES__BATCH_QUIET_SECONDS: '2' })
   const dataset = await newDataset((path, init) => kernels.call(0, path, init))
@@ -20,7 +20,7 @@ live('fifty uploads by path through two kernels create each folder once, and are
   t.deepEqual(folders.map(({ name }) => name).toSorted(), ['/a', '/a/b', '/a/b/c0', '/a/b/c1', '/a/b/c2'])
   const lines = () => ok<{ event_type: string; object_id: string }[]>(kernels.call(0, '/api/events?limit=200'))
   const isWhole = (found: Awaited<ReturnType<typeof lines>>): boolean => found.some(({ event_type }) => event_type === 'add_file_folder_50')
-  const told = await until('the line of the batch', lines, isWhole, 90_000)
+  const told = await until('the feed entry of the batch', lines, isWhole, 90_000)
   const own = told.filter(({ object_id }) => object_id === dataset).map(({ event_type }) => event_type)
   t.deepEqual(own.toSorted(), ['add_file_folder_50', 'create_dataset'])
 })
@@ -35,5 +35,5 @@ live('a bulk job of two kernels ends with an outcome for each file', async t => 
     kernels.call(0, '/api/bulk', { method: 'POST', json: { act: 'tag', tags: ['a'], select: { dataset } } }),
   )
   const look = () => ok<{ state: string; done: number; failed: number }>(kernels.call(1, `/api/bulk/${id}`))
-  t.like(await until('the job to end', look, ({ state }) => state === 'finished', 60_000), { done: 300, failed: 0 })
+  t.like(await until('the job to finish', look, ({ state }) => state === 'finished', 60_000), { done: 300, failed: 0 })
 })

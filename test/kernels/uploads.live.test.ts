@@ -43,7 +43,7 @@ const isWhole = async ({ kernels, bytes, path }: Scene, kernel: number): Promise
   return got.sha256 === sent.sha256 && got.sizeBytes === sent.sizeBytes
 }
 
-live('each kernel goes on with what another took, and both make one file of it', async t => {
+live('each kernel continues an upload begun on the other, and the file is created once', async t => {
   const scene = await begin(t)
   t.is((await patch(scene, 0, 0, 7_000_000)).status, 204)
   t.is(await head(scene, 1), 7_000_000)
@@ -59,7 +59,7 @@ live('each kernel goes on with what another took, and both make one file of it',
   t.like(await ok(scene.kernels.call(1, scene.path)), { state: 'finished', received: sizeBytes })
 })
 
-live('a kernel that is killed in the middle leaves what came, and another goes on', async t => {
+live('bytes received by a kernel that is killed are kept, and another one continues the upload', async t => {
   const scene = await begin(t)
   t.is((await patch(scene, 0, 0, 5_000_000)).status, 204)
   const cut = patch(scene, 0, 5_000_000, sizeBytes).then(

@@ -128,7 +128,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.deepEqual(names(await allEntries(ann.get, dataset, { folder: late })), ['Deep', 'inside 1.txt'])
   })
 
-  test('entries are sorted by size, type and time of creation, either way', async t => {
+  test('entries are sorted by size, type and time of creation, in either order', async t => {
     const ann = await somebody(serverOf())
     const { dataset } = await scene(ann)
     const sorted = async (sort: string, order: string) => names(await allEntries(ann.get, dataset, { sort, order }))
@@ -146,7 +146,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.deepEqual(await sorted('created', 'descending'), ['run 9', 'run 10', 'a note.txt', 'Table 2.csv', 'table 10.csv'])
   })
 
-  test('small pages make the same list as a large one, in every order', async t => {
+  test('small pages return the same list as a large one, in every order', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late, put } = await scene(ann)
     // Equal in all sort keys.
@@ -161,7 +161,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
         }
   })
 
-  test('a recursive list has what is in the folders below, and says where', async t => {
+  test('a recursive list contains the entries of all subfolders with their paths', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late, deep, early } = await scene(ann)
     const shown = (entries: readonly Entry[]) => entries.map(({ name, path = [], folder }) => [[...path, name].join('/'), folder])
@@ -184,7 +184,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.deepEqual(await allEntries(ann.get, dataset, { recursive, folder: early }), [])
   })
 
-  test('a filter finds names that contain a text, ignoring case, in a folder or below it', async t => {
+  test('a filter matches names that contain a string, ignoring case, in a folder or below it', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late } = await scene(ann)
     const found = async (query: Readonly<Record<string, string>>) => names(await allEntries(ann.get, dataset, query))
@@ -197,7 +197,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.deepEqual([total, totalBytes], isIndexed ? [null, null] : [2, 12])
   })
 
-  test('a renamed file or folder is where its new name belongs', async t => {
+  test('a renamed file or folder is sorted by its new name', async t => {
     const ann = await somebody(serverOf())
     const { dataset, early, files } = await scene(ann)
     await ann.put(`/api/files/${files.note}/filename`, { name: 'table 3.csv' })
@@ -307,7 +307,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     )
   })
 
-  test('below very many folders the list is the same', async t => {
+  test('the list below 1000 folders is the same at any page size, without totals', async t => {
     const server = serverOf()
     const ann = await somebody(server)
     const { dataset, late, early, put } = await scene(ann)
@@ -350,7 +350,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.is((await ann.get(address(dataset, { skip: '-1' }))).status, 400)
   })
 
-  test('entries of a dataset are listed to those who may view it, and folders of another dataset are not found', async t => {
+  test('entries are listed only to callers who may view the dataset, and folders of another dataset are not found', async t => {
     const [ann, bob] = [await somebody(serverOf()), await somebody(serverOf())]
     const [{ dataset, late }, other] = [await scene(ann), await newDataset(bob)]
     for (const id of [dataset, unknownId, 'nonsense']) t.is((await bob.get(address(id))).status, 404, id)

@@ -40,7 +40,7 @@ export const failingSync = async (folder: string): Promise<FailingSync> => {
     environment: { LD_PRELOAD: library, FAILING_SYNC: order },
     failNext: (count, end) => writeFile(order, `${count} ${end}`),
     haveFailed: async () => {
-      await until('the syncs have failed', isOver, Boolean)
+      await until('the syncs to fail', isOver, Boolean)
     },
   }
 }

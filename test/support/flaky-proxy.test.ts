@@ -38,7 +38,7 @@ const client = async (t: ExecutionContext, port: number) => {
 
 const said = (seen: { readonly heard: string }, text: string) =>
   until(
-    `${text} to come back`,
+    `${text} to be echoed`,
     () => seen.heard,
     heard => heard === text,
   )
@@ -74,7 +74,7 @@ test('mode refuse closes open connections and accepts none, until mode pass list
   const proxy = await flakyProxy(t, await echo(t))
   const before = await client(t, proxy.port)
   await proxy.become('refuse')
-  await until('its end', () => before.seen.isClosed)
+  await until('the connection to close', () => before.seen.isClosed)
   await t.throwsAsync(client(t, proxy.port), { code: 'ECONNREFUSED' })
   await proxy.become('pass')
   const after = await client(t, proxy.port)
@@ -88,7 +88,7 @@ test('mode cut closes the connection at the first byte', async t => {
   const one = await client(t, proxy.port)
   t.false(one.seen.isClosed)
   one.say('x')
-  await until('its end', () => one.seen.isClosed)
+  await until('the connection to close', () => one.seen.isClosed)
   t.is(one.seen.heard, '')
 })
 
@@ -100,7 +100,7 @@ test('mode slow delays chunks in both directions, and keeps their order', async 
   one.say('1')
   one.say('2')
   await until(
-    'both',
+    'both echoes',
     () => one.seen.heard,
     heard => heard.length === 4,
   )

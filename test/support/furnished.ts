@@ -126,7 +126,7 @@ export const furnished = async (options: Parameters<typeof bootForTest>[0] = {})
   const [role] = await ok<readonly { id: string }[]>(person.call('/api/roles'))
   const ids: Ids = { ...(await furnish(person)), group, role: String(role?.id), bulk: unknownId }
   await until(
-    'the extractor to have run',
+    'the extractor to finish',
     () => ok<{ Status: string }>(person.call(`/api/extractions/${ids['file']}/status`)),
     ({ Status }) => Status === 'Done',
   )

@@ -87,7 +87,7 @@ export class KilledServer {
       await this.start()
       const enough = this.acked.length + this.#dice.int(16)
       await until(
-        'uploads to be answered',
+        'uploads to be acknowledged',
         () => this.acked.length,
         count => count >= enough,
       )
