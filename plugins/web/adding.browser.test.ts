@@ -15,7 +15,7 @@ import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 const { test: inBrowser, launch } = browserTests(test, 'chromium')
 test.before(webBuild)
 
-inBrowser('files are added from URLs, a dataset from a BagIt archive; a file lists others of the same name', async t => {
+inBrowser('files can be added from URLs, a dataset from a BagIt archive; a file lists others of the same name', async t => {
   const outside = createServer((request, response) => {
     if (request.url?.startsWith('/gone')) response.writeHead(404).end('gone')
     else response.end('a,b\n1,2\n')

@@ -12,7 +12,7 @@ const call = server.as(server.admin.key)
 test.before(webBuild)
 test.after.always(() => server.stop())
 
-inBrowser('a file is updated while extractors run, and a key opens the next one in its list', async t => {
+inBrowser('the page of a file is updated while extractors run, and shortcuts open its neighbours in the list', async t => {
   const dataset = await newDataset(call, { name: 'Stations' })
   await upload(call, dataset, '# Notes\n\n<script>document.title = "taken"</script>', 'a-notes.md', { type: 'text/markdown' })
   const table = await upload(call, dataset, 'station,rain\nKöln,7\n', 'b-rain.csv', { type: 'text/csv', query: '' })

@@ -19,7 +19,7 @@ inBrowser('a part in a frame has no origin, network or API access, and receives 
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page } = await webPage(t, browser, server.url, server.admin)
-  // The CSP of the frame blocks all others before they are sent.
+  // The CSP of the frame blocks all other requests before they are sent.
   const sent: string[] = []
   page.on('requestfailed', request => request.failure()?.errorText !== 'csp' && sent.push(request.url()))
   page.on('requestfinished', request => request.url().includes('elsewhere.invalid') && sent.push(request.url()))
@@ -27,7 +27,7 @@ inBrowser('a part in a frame has no origin, network or API access, and receives 
   const content = page.frameLocator('iframe').getByText('Open:')
   await content.waitFor({ timeout: 40_000 })
   t.is(await content.innerText(), 'Open: nothing; the bytes; null')
-  t.true(page.url().startsWith(server.url), 'the page stays where it is')
+  t.true(page.url().startsWith(server.url), 'the page has not navigated')
   t.is(page.context().pages().length, 1)
   t.deepEqual(
     sent.filter(url => url.includes('elsewhere.invalid')),

@@ -34,7 +34,7 @@ const trickyRows = (count: number): string[][] => {
   )
 }
 
-test('a table has the cells that were written, whatever their content and the line endings', async t => {
+test('cells are read as written, whatever their content and the line endings', async t => {
   const rows = trickyRows(3000)
   for (const options of [
     {},
@@ -65,7 +65,7 @@ test('rows that are not kept in memory are read again, up to the last one', asyn
   t.is(await engine.arrange({ sort: { column: 0, isDescending: true }, filters: [], search: '' }), progress.coveredRows)
 })
 
-test('further cells of longer rows are shown in additional columns, and found by search', async t => {
+test('extra cells of longer rows are shown in additional columns, and found by search', async t => {
   const late = Array.from({ length: 5000 }, (_, row) => `${row},${row * 2}${row === 4000 ? ',"extra, quoted",more' : ''}`)
   for (const [text, row, expected] of [
     [`time,value\n${late.join('\n')}\n`, 4000, ['4000', '8000', 'extra, quoted', 'more']],
@@ -79,7 +79,7 @@ test('further cells of longer rows are shown in additional columns, and found by
   }
 })
 
-test('the offsets of rows do not depend on the pieces in which a file arrives', t => {
+test('row offsets do not depend on the chunks in which a file arrives', t => {
   const bytes = new TextEncoder().encode('a,"b\n""c""",d\r\n\r\n"x",y"z\n,"",\nlast')
   const found = (size: number): readonly string[] => {
     const scanner = new RowScanner(0, ',', '\n')

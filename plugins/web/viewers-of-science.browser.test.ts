@@ -47,11 +47,11 @@ inBrowser('a PDF is rendered by page, its text is searched by keyboard, and the 
   await page.getByRole('status').filter({ hasText: '1 of 1 match' }).waitFor()
   await page.waitForURL(/view=2/)
   // The match is marked once its page is rendered.
-  await until('the mark', () => page.evaluate<boolean>("CSS.highlights.has('pdf-current')"))
+  await until('the match to be highlighted', () => page.evaluate<boolean>("CSS.highlights.has('pdf-current')"))
   t.is(await page.evaluate("[...CSS.highlights.get('pdf-current')].map(range => range.toString()).join()"), 'Litter traps')
   await page.locator('.pdf-pages').focus()
   // A key has no effect until the page has scrolled to the match.
-  await until('the first page', async () => {
+  await until('the first page to be shown', async () => {
     await page.keyboard.press('ArrowLeft')
     return !new URL(page.url()).searchParams.has('view')
   })
@@ -90,7 +90,7 @@ inBrowser('HDF5 and NetCDF are shown as a tree with tables, plots and maps, and 
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowRight')
   await chosen.getByText('Row 1, column 1: 1', { exact: true }).waitFor()
-  await until('the address', async () => viewOf(page) === 'map:/entry/image')
+  await until('the view in the URL', async () => viewOf(page) === 'map:/entry/image')
 
   await show(page, await keep('sst.nc'), '?view=table:/sst')
   // Index 0 of time: the first value is missing; 1 × 10 + 2 is packed as a tenth, from 10.
@@ -123,7 +123,7 @@ inBrowser('maps show features of GeoJSON and shapefiles with their attributes, a
   await page.getByRole('button', { name: 'Next feature' }).press('Enter')
   await page.getByText('Feature 2 of 4: Point').waitFor()
   t.deepEqual(await attributes.getByRole('cell').allTextContents(), ['Köln', '3', '9', '<b>near the bridge</b>'])
-  await until('the address', async () => (viewOf(page) ?? '2') === '2')
+  await until('the view in the URL', async () => (viewOf(page) ?? '2') === '2')
   await show(page, await keep('plots.zip'), '?view=2')
   t.deepEqual(await attributes.getByRole('cell').allTextContents(), ['Übungsfeld', '8'])
   await show(page, await keep('elevation.tif'))
@@ -254,7 +254,7 @@ const refused: readonly (readonly [name: string, viewer: string, sentence: RegEx
   ['outside-data.vl.json', 'vega', /needs data from https:\/\/example\.org\/data\.csv/],
 ]
 
-inBrowser('damaged files, too many pixels and external links give a message and the download', async t => {
+inBrowser('damaged files, oversized pictures and external references show a message and a download link', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   for (const [name, viewer, sentence] of refused) {
     await show(page, await keep(name), `?viewer=web.${viewer}`)

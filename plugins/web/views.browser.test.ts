@@ -11,7 +11,7 @@ const call = server.as(server.admin.key)
 test.before(webBuild)
 test.after.always(() => server.stop())
 
-inBrowser('files of a dataset are shown as tiles, page by page, and two of them side by side', async t => {
+inBrowser('files of a dataset are shown as tiles, page by page, and two of them can be compared side by side', async t => {
   const dataset = await newDataset(call, { name: 'Beech plots' })
   await uploadData(call, dataset, 'photo.jpg', 'image/jpeg')
   for (let at = 0; at < 49; at++) await upload(call, dataset, `text ${at}`, `z-${String(at).padStart(2, '0')}.txt`)

@@ -3,7 +3,7 @@ import type { Permission } from 'pounce/sdk'
 import { allPermissions, readingPermissions } from 'pounce/sdk/kit'
 import { extractionPermissions, jobAddingPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
 
-/** The calls of pyclowder (reference, extraction §5.2) and of other extractors (§8), with the right that the reference names for each route. */
+/** The calls of pyclowder (reference, extraction §5.2) and other extractors (§8), with the permissions the reference requires per route. */
 const calls: Readonly<Record<string, readonly string[]>> = {
   'GET /files/:id': ['DownloadFiles'],
   'GET /files/:id/metadata': ['ViewFile'],
@@ -39,11 +39,11 @@ const calls: Readonly<Record<string, readonly string[]>> = {
 
 const sorted = (permissions: Iterable<string>): string[] => [...new Set(permissions)].sort()
 
-test('a key of scope extraction holds what extractors call, what everybody reads, and nothing else', t => {
+test('a key of scope extraction grants the permissions of extractor calls and of reading, and no others', t => {
   t.deepEqual(sorted(extractionPermissions), sorted([...Object.values(calls).flat(), ...readingPermissions]))
 })
 
-test('no key of extractors deletes anything but metadata, removes, administers or creates spaces', t => {
+test('extractor keys permit no deletion except of metadata, no removal or administration, and no creation of spaces', t => {
   for (const permissions of [extractionPermissions, jobPermissions])
     t.deepEqual(
       [...permissions].filter(
@@ -54,12 +54,12 @@ test('no key of extractors deletes anything but metadata, removes, administers o
   t.false(extractionPermissions.has('CreateSpace') || extractionPermissions.has('EditSpace'))
 })
 
-test('the key of a job holds no more than one of scope extraction, but what archive extractors call', t => {
+test('a job key grants no permissions beyond scope extraction except that of archive extractors', t => {
   t.true(jobAddingPermissions.isSubsetOf(jobPermissions))
   t.deepEqual([...jobPermissions.difference(extractionPermissions)], ['ArchiveFile'])
 })
 
-test('an account that is ReadOnly holds what everybody reads, and DownloadFiles', t => {
+test('a ReadOnly account has the reading permissions and DownloadFiles', t => {
   t.deepEqual(sorted(readOnlyPermissions), sorted([...readingPermissions, 'DownloadFiles']))
   t.deepEqual(
     [...readingPermissions].filter((each: Permission) => !each.startsWith('View') || !allPermissions.has(each)),

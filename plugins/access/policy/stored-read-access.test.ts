@@ -19,7 +19,7 @@ const openDocuments = async (t: ExecutionContext) => {
   return documents
 }
 
-test('a kernel adopts the choice made at another one, and reads nothing twice', async t => {
+test('a kernel adopts a choice made on another kernel, and a choice once made is not requested again', async t => {
   const documents = await openDocuments(t)
   const [one, other] = [await started(t, documents), await started(t, documents)]
   t.is(one.origin, 'default')
@@ -29,9 +29,9 @@ test('a kernel adopts the choice made at another one, and reads nothing twice', 
   await one.choose(false)
   await one.ask()
   t.deepEqual([one.isPrivate, one.origin], [false, 'admin'])
-  await until('the other to be public', () => !other.isPrivate)
+  await until('the other kernel to be public', () => !other.isPrivate)
   await other.choose(true)
-  await until('the one to be private', () => one.isPrivate)
+  await until('the first kernel to be private', () => one.isPrivate)
 })
 
 test('the configured value is not stored, and overrides the stored one', async t => {

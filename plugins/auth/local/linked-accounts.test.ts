@@ -23,12 +23,12 @@ const newAccount = async (password?: string) => {
 
 passwordProviderContract(test, async () => ({ provider: local(), account: await newAccount('une clé très secrète') }))
 
-test('a local account verifies no e-mail address by which another provider could be linked', async t => {
+test('the e-mail address of a local account is unverified, so no other provider can be linked by it', async t => {
   const account = await newAccount('a good password')
   t.false((await local().password?.(account.email, account.password))?.isEmailVerified)
 })
 
-test('an account without a password, or of another provider, accepts no password', async t => {
+test('password sign-in fails for an account without a password or of another provider', async t => {
   const bare = await newAccount()
   const foreign = await newAccount('a good password')
   await server.get(Users).change(foreign.id, { set: { provider: 'ldap' } }, [])

@@ -21,7 +21,7 @@ const started = async (t: ExecutionContext, own: object = {}) => {
   return { issuer, ...(await oidcWith({ uni: { issuer: issuer.url, ...own } })) }
 }
 
-test('the identity after the redirect is that of the provider', async t => {
+test('a sign-in returns the identity asserted by the provider, without an unverified e-mail address', async t => {
   const { site, issuer } = await started(t)
   t.deepEqual(await signIn(site), {
     provider: 'uni',
@@ -63,7 +63,7 @@ test('a token with a wrong signature or with a wrong or missing claim is rejecte
   t.truthy(await signIn(site))
 })
 
-test('a response is valid once, for the browser and the sign-in that it belongs to', async t => {
+test('an authorization response is valid once, and only for the browser and sign-in that started it', async t => {
   const { site } = await started(t)
   const [one, other] = [await away(site), await away(site)]
   t.is(await site.returned(one.back, other.kept), undefined)
@@ -86,7 +86,7 @@ test('a response is valid once, for the browser and the sign-in that it belongs 
     t.is(await site.returned(new URL(callback + query), other.kept), undefined, query)
 })
 
-test('a code issued to another client or another address is refused', async t => {
+test('a code issued to another client or redirect URI is refused', async t => {
   const { site, issuer } = await started(t)
   const { site: elsewhere } = await oidcWith({ uni: { issuer: issuer.url, clientId: 'other' } })
   const { back, kept } = await away(elsewhere)
@@ -96,7 +96,7 @@ test('a code issued to another client or another address is refused', async t =>
   t.is(await site.returned(moved, stolen.kept), undefined)
 })
 
-test('a provider that names another issuer in its answer is refused', async t => {
+test('a response with a missing or wrong iss parameter is refused if the provider supports the parameter', async t => {
   const { site, issuer } = await started(t)
   issuer.metadata = { authorization_response_iss_parameter_supported: true }
   const { site: careful } = await oidcWith({ uni: { issuer: issuer.url } })
@@ -111,7 +111,7 @@ test('a provider that names another issuer in its answer is refused', async t =>
   t.truthy(site)
 })
 
-test('claims missing in the ID token are requested, and an address counts only when verified by its own source', async t => {
+test('claims missing in the ID token come from UserInfo; an address is accepted only if verified by the same source', async t => {
   const { site, issuer } = await started(t)
   issuer.person = { sub: 'ada', email: 'first@example.org' }
   issuer.userInfo = { email: 'second@example.org', email_verified: true, groups: ['curators'], given_name: 'Ada' }
@@ -122,7 +122,7 @@ test('claims missing in the ID token are requested, and an address counts only w
   await t.throwsAsync(signIn(site), { instanceOf: Unavailable })
 })
 
-test('only members of the groups of the settings come in; claims may lie in objects', async t => {
+test('only members of the configured groups can sign in; the groups claim may be nested', async t => {
   const { site, issuer } = await started(t, { groupsClaim: 'realm_access.roles', onlyGroups: ['staff', 'students'], trustsEmail: true })
   for (const realm_access of [undefined, {}, { roles: [] }, { roles: ['guests'] }, { roles: 'staffs' }, 'staff', ['staff']]) {
     issuer.person = { sub: 'ada', email: 'ada@example.org', realm_access }
@@ -132,7 +132,7 @@ test('only members of the groups of the settings come in; claims may lie in obje
   t.like(await signIn(site), { groups: ['students', 'more'], email: 'ada@example.org', isEmailVerified: true })
 })
 
-test('another key of the provider counts as soon as it is published, and the old one no longer', async t => {
+test('a new signing key of the provider is accepted as soon as it is published, and not before', async t => {
   const { site, issuer } = await started(t)
   t.truthy(await signIn(site))
   await issuer.rotate()
@@ -142,7 +142,7 @@ test('another key of the provider counts as soon as it is published, and the old
   t.is(await signIn(site), undefined)
 })
 
-test('when keys are missing or too many, tokens are not accepted and this is no failed sign-in', async t => {
+test('if the keys cannot be fetched, are malformed or too large, the sign-in throws Unavailable', async t => {
   const answers: readonly NonNullable<FakeIssuer['keysAnswer']>[] = [
     response =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [], more: 'x'.repeat(1 << 20) })),
@@ -162,7 +162,7 @@ test('when keys are missing or too many, tokens are not accepted and this is no 
   )
 })
 
-test('an unavailable provider is a distinct error, and queried again after a while, once at a time', async t => {
+test('an unavailable provider throws Unavailable and is not queried again for a while; concurrent sign-ins share one query', async t => {
   const issuer = new FakeIssuer()
   await issuer.open()
   const { log, lines } = keptLog()
@@ -188,13 +188,13 @@ test('only endpoints of the issuer and of allowed servers are queried', async t 
   t.deepEqual(other.asked, ['/token'])
 })
 
-test('a provider that states another issuer is refused', async t => {
+test('provider metadata with a different issuer is refused', async t => {
   const { issuer, site } = await started(t)
   issuer.metadata = { issuer: 'https://other.example' }
   await t.throwsAsync(site.redirect(callback), { instanceOf: Unavailable })
 })
 
-test('settings that are not safe stop the start', async t => {
+test('unsafe settings abort the startup', async t => {
   const refused = async (name: string, own: object) =>
     t.throwsAsync(oidcWith({ [name]: own }), { instanceOf: Invalid }, JSON.stringify([name, own]))
   for (const name of ['userpass', 'ldap', 'providers', 'UNI', 'a b', '', '-', 'x'.repeat(41)])

@@ -40,7 +40,7 @@ const pathOf = async (folder: string, part: 'files' | 'sums' | 'segments'): Prom
   (await filesBelow(join(folder, part)))[0] ?? ''
 
 for (const at of [0, blockBytes, 5 * blockBytes + 3, big.length - 1]) {
-  test(`a large blob with byte ${at} flipped is never delivered as whole, and nothing of the damaged block is`, async t => {
+  test(`reading a large blob with byte ${at} flipped fails before the damaged block; ranges outside it are readable`, async t => {
     const { store, folder } = await freshStore(t)
     const { key } = await store.put(big)
     await damage(await pathOf(folder, 'files'), at)
@@ -58,7 +58,7 @@ for (const at of [0, blockBytes, 5 * blockBytes + 3, big.length - 1]) {
   })
 }
 
-test('a large blob that was cut short or grew is damaged', async t => {
+test('a large blob whose file was truncated or extended is reported as corrupt', async t => {
   const { store, folder } = await freshStore(t)
   const { key } = await store.put(big)
   const path = await pathOf(folder, 'files')
@@ -74,7 +74,7 @@ for (const [how, spoil] of [
   ['cut short', (path: string) => damage(path, 9, 'cut')],
   ['lost', (path: string) => rm(path)],
 ] as const) {
-  test(`checksums that are ${how} are made again from bytes that are whole, and not from others`, async t => {
+  test(`checksums that were ${how} are recomputed if the blob is intact, and not if it is damaged`, async t => {
     const { store, folder } = await freshStore(t)
     const { key } = await store.put(big)
     const sums = await pathOf(folder, 'sums')
@@ -89,7 +89,7 @@ for (const [how, spoil] of [
 }
 
 for (const at of [64, 64 + small.length - 1, 30, 60, 5, 1]) {
-  test(`a small blob with byte ${at} of its entry flipped is damaged, and its neighbours are not`, async t => {
+  test(`a small blob with byte ${at} of its entry flipped is corrupt, and its neighbours stay readable`, async t => {
     const { store, folder } = await freshStore(t)
     const [before, hit, after] = await Promise.all([store.put(testBytes(100, 8)), store.put(small), store.put(testBytes(200, 9))])
     await damage(await pathOf(folder, 'segments'), 64 + 100 + at)
@@ -101,7 +101,7 @@ for (const at of [64, 64 + small.length - 1, 30, 60, 5, 1]) {
   })
 }
 
-test('a segment that was cut short is damaged from there on', async t => {
+test('in a truncated segment, only the blobs from the truncation on are corrupt', async t => {
   const { store, folder } = await freshStore(t)
   const [before, hit] = await Promise.all([store.put(testBytes(100, 8)), store.put(small)])
   await damage(await pathOf(folder, 'segments'), 64 + 100 + 64 + 10, 'cut')
@@ -133,7 +133,7 @@ for (const [name, bytes] of [
   ['small', small],
   ['large', big],
 ] as const) {
-  test(`a full disk refuses a ${name} blob, keeps nothing of it, and serves again when there is space`, async t => {
+  test(`on a full disk, a ${name} blob is refused and leaves nothing behind; puts succeed once there is space`, async t => {
     let isFull = false
     const { store, folder } = await freshStore(
       t,
@@ -153,7 +153,7 @@ for (const [name, bytes] of [
     t.deepEqual([...(await keysOf(store))].sort(), [kept.key, later.key].sort())
   })
 
-  test(`if any call fails while a ${name} blob is put, the put fails and nothing is kept`, async t => {
+  test(`if any disk call fails during the put of a ${name} blob, the put fails and leaves nothing behind`, async t => {
     for (let failing = 1; ; failing += 1) {
       let hasFailed = false
       const disk = faultyDisk((_, n) => {
@@ -172,7 +172,7 @@ for (const [name, bytes] of [
   })
 }
 
-test('a sync that failed is not tried again on the same file', async t => {
+test('a file whose sync failed is neither written nor synced again', async t => {
   const failed = new Set<FileHandle>()
   let isBroken = true
   const { store } = await freshStore(t, {
@@ -203,7 +203,7 @@ test('after a short write the rest is written', async t => {
   for (const bytes of [small, big, testBytes(0)]) t.true((await read(store, (await store.put(Readable.from([bytes]))).key))?.equals(bytes))
 })
 
-test('one bad upload in a shared write does not harm the others', async t => {
+test('one invalid upload in a shared write does not affect the others', async t => {
   const { store } = await freshStore(t)
   const good = Array.from({ length: 10 }, (_, at) => store.put(testBytes(1000, at + 1)))
   const bad = t.throwsAsync(store.put(testBytes(1000), { sha256: '0'.repeat(64) }))
@@ -212,7 +212,7 @@ test('one bad upload in a shared write does not harm the others', async t => {
   t.is((await keysOf(store)).length, facts.length)
 })
 
-test('leftovers of an interrupted run in the temporary folder are deleted at the start', async t => {
+test('temporary files left by an interrupted run are deleted at startup', async t => {
   const { folder } = await freshStore(t)
   await writeFile(join(folder, 'tmp', 'half'), big)
   await mkdir(join(folder, 'tmp', 'more'))

@@ -58,7 +58,7 @@ const all = async (store: BlobStore, name: string, range?: ByteRange): Promise<B
   return buffer(stream)
 }
 
-test('nothing of the content is in what is stored, and the same content is stored differently each time', async t => {
+test('stored bytes contain no plaintext, and the same content is encrypted differently each time', async t => {
   const open = new OpenStore()
   const store = encrypted(open)
   const secret = Buffer.from('the coordinates of the nest '.repeat(5000))
@@ -69,7 +69,7 @@ test('nothing of the content is in what is stored, and the same content is store
   t.true((await all(store, one.key)).equals(secret))
 })
 
-test('bytes that were changed, moved, cut off or exchanged are never delivered as whole', async t => {
+test('reading bytes that were changed, reordered, truncated or swapped fails with CorruptContent', async t => {
   const open = new OpenStore()
   const store = encrypted(open)
   const content = testBytes(200_000)
@@ -111,7 +111,7 @@ test('bytes that were changed, moved, cut off or exchanged are never delivered a
   await t.throwsAsync(store.stat(name), { instanceOf: CorruptContent })
 })
 
-test('a part is read without the rest', async t => {
+test('a range is read without decrypting the rest', async t => {
   const open = new OpenStore()
   const store = encrypted(open)
   const content = testBytes(300_000)
@@ -122,7 +122,7 @@ test('a part is read without the rest', async t => {
   await t.throwsAsync(all(store, name, { start: 65_535, end: 65_536 }), { instanceOf: CorruptContent })
 })
 
-test('blobs stored before encryption are read unchanged, and files that begin like an encrypted one do no harm', async t => {
+test('blobs stored unencrypted are read unchanged, and contents that begin with the magic bytes are handled correctly', async t => {
   const { blobs } = await embeddedStores(t)
   const before = await Promise.all(
     [testBytes(10), testBytes(100), testBytes(100_000), Buffer.from('PNC-AES1 is how it begins')].map(bytes => blobs.put(bytes)),
@@ -136,7 +136,7 @@ test('blobs stored before encryption are read unchanged, and files that begin li
   t.true((await all(store, (await store.put(own)).key)).equals(own))
 })
 
-test('after a change of the key earlier contents are read with the former one, and without it they are refused by name', async t => {
+test('after a key change, older blobs are read with the former key; without it, the error names the setting', async t => {
   const open = new OpenStore()
   const [first, second] = [newKey(), newKey()]
   const { key: old } = await encrypted(open, { key: first }).put(Buffer.from('old'))
@@ -150,7 +150,7 @@ test('after a change of the key earlier contents are read with the former one, a
     t.throws(() => encrypted(open, { key: wrong }), { instanceOf: Invalid, message: /blobs\.encrypted\.key must be 32 bytes/ })
 })
 
-test('it works with files in place, in either order of the plugins, and over a restart', async t => {
+test('encryption and in-place files can be combined in either plugin order, and survive a restart', async t => {
   for (const added of [
     ['blobs.in-place', 'blobs.encrypted'],
     ['blobs.encrypted', 'blobs.in-place'],

@@ -9,7 +9,7 @@ import { freshStore } from './test-store.ts'
 
 const { test: live, url } = liveTests(test, 'S3')
 
-live('a server on S3 takes, gives, zips, previews, removes and sweeps files, and sends readers of large ones to the bucket', async t => {
+live('a server on S3 stores, serves, zips, previews, deletes and sweeps files, and redirects large downloads to the bucket', async t => {
   const { config, objects } = await freshStore(t, url('S3'), { redirectAbove: 1_000_000 })
   const server = await bootForTest({ t, config: { use: ['blobs.s3'], blobs: { s3: config, sweep: { graceHours: 0 } } } })
   const { call } = await newPerson(server)
@@ -34,13 +34,13 @@ live('a server on S3 takes, gives, zips, previews, removes and sweeps files, and
   const count = async () => (await Array.fromAsync(objects.list(''))).length
   for (const id of [one, other, picture]) await ok(call(`/api/files/${id}`, { method: 'DELETE' }))
   await server.drained(60_000)
-  t.is(await until('the bytes to be gone but those of nobody', count, seen => seen === 1), 1)
+  t.is(await until('all blobs except the orphan to be deleted', count, seen => seen === 1), 1)
   await server.runPeriodic('blobs.sweep/orphans')
   t.is(await count(), 0)
   await t.notThrowsAsync(server.runPeriodic('blobs.s3/abandoned-uploads'))
 })
 
-live('while S3 is unavailable, uploads and downloads fail in time, everything else works, and the status shows it', async t => {
+live('while S3 is unavailable, uploads and downloads fail with 503, other routes respond, and the status reports it', async t => {
   const proxy = await flakyProxy(t, url('S3'))
   const { config } = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
   const server = await bootForTest({ t, config: { use: ['blobs.s3'], blobs: { s3: config } } })

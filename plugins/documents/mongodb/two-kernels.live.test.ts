@@ -32,7 +32,7 @@ const two = async (
 const claim = (store: MongodbDocuments, limit = 100) => store.outbox.claim('test/all', { limit, leaseMs: 30_000, owner: 'k' })
 const idsOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { id } }) => id)
 
-live('each event goes to one of two kernels that claim at once, whichever kernel committed it', async t => {
+live('each event is claimed by one of two concurrently claiming kernels, whichever kernel committed it', async t => {
   const [a, b] = await two(t)
   for (const store of [a, b]) t.deepEqual(await claim(store), [])
   const seen: string[] = []
@@ -44,7 +44,7 @@ live('each event goes to one of two kernels that claim at once, whichever kernel
   }
   const commits = Array.from({ length: total }, (_, n) => (n % 2 ? a : b).commit({ insert: { id: `n${n}` }, into: notes }, [created(n)]))
   await Promise.all([...commits, ...Array.from({ length: 20 }, (_, n) => work(n % 2 ? a : b))])
-  await until('all events', async () => {
+  await until('all events to be claimed', async () => {
     await Promise.all([work(a), work(b)])
     return seen.length >= total
   })
@@ -54,7 +54,7 @@ live('each event goes to one of two kernels that claim at once, whichever kernel
 })
 
 live(
-  'events that two kernels commit in turn to one document, and nobody claims at first, are claimed in the order of the commits',
+  'events that two kernels commit alternately to one document, and that remain unclaimed at first, are claimed in commit order',
   async t => {
     const database = testDatabase(t, url('MONGODB'))
     const [a, b] = await two(t, new FixedClock(), database)
@@ -62,22 +62,22 @@ live(
     t.teardown(() => client.close())
     const deliveries = client.db(database).collection('_deliveries')
     const says = (n: number) => event('dataset.updated', { kind: 'dataset', id: 'd' }, { fields: [`${n}`] })
-    // The counters of the two kernels differ.
+    // Makes the counters of the two kernels differ.
     for (let n = 0; n < 20; n += 1) await b.commit({ insert: { id: `other ${n}` }, into: notes }, [created(n)])
     await a.commit({ insert: { id: 'x', rank: 0 }, into: notes }, [says(0)])
     for (let n = 1; n < 4; n += 1) await (n % 2 ? b : a).commit({ update: 'x', in: notes, inc: { rank: 1 } }, [says(n)])
-    await until('all of them to wait outside their document', async () => (await deliveries.countDocuments({ s: 'dataset/d' })) === 4)
+    await until('all events to be moved out of their document', async () => (await deliveries.countDocuments({ s: 'dataset/d' })) === 4)
     const claimed = (await claim(b)).flatMap(({ event: one }) => (one.type === 'dataset.updated' ? one.data.fields : []))
     t.deepEqual(claimed, ['0', '1', '2', '3'])
   },
 )
 
 live(
-  'events of a document that two kernels change in turn, just after their start, are handled in order and by one of them at a time',
+  'events of a document that two kernels change alternately, right after their start, are handled in order by one kernel at a time',
   async t => {
     const total = 8
     const inOrder = async () => {
-      // Neither kernel knows of the other yet, nor that nothing is pending.
+      // Neither kernel has detected the other yet, nor found that nothing is pending.
       const stores = await two(t, realTools.clock)
       const handled: number[] = []
       let [isOver, active, most] = [false, 0, 0]
@@ -98,7 +98,7 @@ live(
         const says = event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
         await stores[n % 4 < 2 ? 1 : 0].commit({ update: 'x', in: notes, inc: { rank: 1 } }, [says])
       }
-      await until('all of them', () => handled.length >= total)
+      await until('all events to be handled', () => handled.length >= total)
       isOver = true
       await Promise.all(working)
       t.deepEqual([...handled, most], [...Array.from({ length: total }, (_, n) => n), 1])
@@ -107,7 +107,7 @@ live(
   },
 )
 
-live('what one kernel has leased another gets when the lease ends, not before', async t => {
+live('events leased by one kernel can be claimed by another when the lease expires, not before', async t => {
   const clock = new FixedClock()
   const [a, b] = await two(t, clock)
   await a.commit({ insert: { id: 'x' }, into: notes }, [created(1), created(1), created(2)])
@@ -121,14 +121,14 @@ live('what one kernel has leased another gets when the lease ends, not before', 
   await a.dispose()
   clock.advance(30_001)
   const seen: string[] = []
-  await until('the events of the other kernel', async () => {
+  await until('the events leased by the other kernel', async () => {
     seen.push(...(await claim(b)).map(({ event }) => event.subject.id))
     return seen.filter(id => id === 'd1').length === 2
   })
   t.is(seen.filter(id => id === 'd1').length, 2)
 })
 
-live('events of a kernel that died before delivering them are found', async t => {
+live('events of a kernel that died before delivering them are claimed by another', async t => {
   const clock = new FixedClock()
   const database = testDatabase(t, url('MONGODB'))
   const dead = await openStore(t, { uri: url('MONGODB'), database, tools: { clock } })
@@ -144,14 +144,14 @@ live('events of a kernel that died before delivering them are found', async t =>
   await heir.outbox.declareConsumers(consumers)
   t.is(await heir.get(notes, 'x'), undefined)
   const seen = new Set<string>()
-  await until('the events', async () => {
+  await until('both events', async () => {
     for (const { event } of await claim(heir)) seen.add(event.subject.id)
     return seen.size === 2
   })
   t.deepEqual([...seen].sort(), ['d1', 'd2'])
 })
 
-live('a unique key, a guard and a revision have one winner among two kernels', async t => {
+live('of concurrent commits by two kernels, one wins on a unique key or guard, and no increment is lost', async t => {
   const [a, b] = await two(t)
   const both = <R>(work: (store: MongodbDocuments, n: number) => Promise<R>) =>
     Promise.allSettled(Array.from({ length: 40 }, (_, n) => work(n % 2 ? a : b, n)))
@@ -169,7 +169,7 @@ live('a unique key, a guard and a revision have one winner among two kernels', a
   t.is((await b.get(notes, 'x'))?.rank, 40)
 })
 
-live('a document that another kernel replaced by one of the same id and revision is not changed based on the old one', async t => {
+live('an update is not based on an old document that another kernel has replaced by one of the same id and revision', async t => {
   const [a, b] = await two(t)
   await a.commit<Note>({ insert: { id: 'x', name: 'old' }, into: notes })
   await b.commit({ tombstone: 'x', in: notes })
@@ -191,14 +191,14 @@ live('events of one document are delivered in commit order, whichever kernel com
   const first = await claim(a)
   t.deepEqual(numbersOf(first), [1])
   for (let look = 0; look < 5; look += 1) for (const store of [a, b]) t.deepEqual(await claim(store), [])
-  // At least its own two; those of the other kernel are claimable once they have left the document, which takes a second.
+  // At least its own two; those of the other kernel are claimable once moved out of the document, which takes a second.
   const waitingAtB = async () => (await b.outbox.waiting())['test/all'] ?? 0
   const atFirst = await waitingAtB()
   t.true(atFirst >= 2 && atFirst <= 4, `${atFirst} wait`)
-  await until('the first event to count at both kernels', waitingAtB, n => n >= 3 && n <= 4)
+  await until('the second kernel to count the events of the first', waitingAtB, n => n >= 3 && n <= 4)
   await a.outbox.done('test/all', idsOf(first))
   const seen: number[] = []
-  await until('the others', async () => {
+  await until('the other events', async () => {
     for (const store of [a, b]) {
       const claimed = await claim(store)
       seen.push(...numbersOf(claimed))
@@ -210,7 +210,7 @@ live('events of one document are delivered in commit order, whichever kernel com
   t.deepEqual(await a.outbox.waiting(), { 'test/all': 0 })
 })
 
-live('events behind those of a kernel that died are delivered after them', async t => {
+live('events queued behind those of a dead kernel are delivered after them', async t => {
   const clock = new FixedClock()
   const [dead, heir] = await two(t, clock)
   await dead.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
@@ -221,7 +221,7 @@ live('events behind those of a kernel that died are delivered after them', async
   t.deepEqual(await claim(heir), [])
   clock.advance(60_000)
   const seen: string[] = []
-  await until('both', async () => {
+  await until('both events', async () => {
     const claimed = await claim(heir)
     seen.push(...claimed.map(({ event }) => event.subject.id))
     await heir.outbox.done('test/all', idsOf(claimed))
@@ -230,7 +230,7 @@ live('events behind those of a kernel that died are delivered after them', async
   t.deepEqual(seen, ['d1', 'd2'])
 })
 
-live('a commit right when the events before it are released is delivered after them', async t => {
+live('events committed while earlier ones are being released are delivered after them', async t => {
   const [a, b] = await two(t)
   const numbered = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
   const change = (store: MongodbDocuments, n: number) => store.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(n)])
@@ -247,7 +247,7 @@ live('a commit right when the events before it are released is delivered after t
     await a.outbox.done('test/all', idsOf(first))
     const later = pause(round / 2).then(() => change(b, 2))
     const seen: number[] = []
-    await until('both', async () => {
+    await until('both events', async () => {
       const claimed = await claim(b)
       seen.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
       await b.outbox.done('test/all', idsOf(claimed))

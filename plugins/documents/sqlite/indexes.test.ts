@@ -20,7 +20,7 @@ const fill = async (store: Awaited<ReturnType<typeof openStore>>, count: number)
   }
 }
 
-test('a new index on old documents answers for all of them, those changed while it was filled included', async t => {
+test('a new index covers all existing documents, including those changed while it is being filled', async t => {
   const store = await openStore(t)
   await store.declare([bare])
   await fill(store, 3000)
@@ -31,7 +31,7 @@ test('a new index on old documents answers for all of them, those changed while 
     store.commit<Note>({ update: 'n0', in: indexed, set: { rank: -3, spaces: ['fresh'] } }),
     store.commit<Note>({ tombstone: 'n2998', in: indexed }),
   ])
-  await t.throwsAsync(store.find(indexed, { using: 'byRank', limit: 1 }), undefined, 'an index that is being filled answers nothing')
+  await t.throwsAsync(store.find(indexed, { using: 'byRank', limit: 1 }), undefined, 'an index that is being filled rejects queries')
   await Promise.all([declaring, changing])
   t.is(await store.count(indexed, { using: 'bySpace', where: eq('spaces', 'all'), upTo: 9999 }), 2998)
   t.is(await store.count(indexed, { using: 'byRank', upTo: 9999 }), 3000)
@@ -47,7 +47,7 @@ test('a new index on old documents answers for all of them, those changed while 
   )
 })
 
-test('filling an index continues after an interruption', async t => {
+test('filling an index resumes after an interruption', async t => {
   const folder = await tempFolder(t)
   const first = await openStore(t, { settings: { folder } })
   await first.declare([bare])
@@ -61,7 +61,7 @@ test('filling an index continues after an interruption', async t => {
   t.is(await second.count(indexed, { using: 'bySpace', where: eq('spaces', 's1'), upTo: 9999 }), 1333)
 })
 
-test('an index that is no longer declared is gone; one defined otherwise is recreated', async t => {
+test('an index that is no longer declared is dropped; one with a changed definition is recreated', async t => {
   const store = await openStore(t)
   await store.declare([bare])
   await fill(store, 1000)
@@ -78,7 +78,7 @@ test('an index that is no longer declared is gone; one defined otherwise is recr
   t.is(await store.count(other, { using: 'byRank', upTo: 9999 }), 1000)
 })
 
-test('a collection or an index that no store could hold is refused', async t => {
+test('an invalid declaration of a collection or index is refused', async t => {
   const store = await openStore(t)
   const faulty = [
     collection('Things'),

@@ -21,7 +21,7 @@ const storeOf = async (t: Parameters<typeof openStore>[0], count: number, settin
   return store
 }
 
-test('long reads leave the event loop free and see what was committed before', async t => {
+test('long reads do not block the event loop, and see earlier commits', async t => {
   const store = await storeOf(t, 20_000)
   await store.commit<Note>({ update: 'n19000', in: things, set: { name: 'Needle' } })
   let isReading = true
@@ -42,7 +42,7 @@ test('long reads leave the event loop free and see what was committed before', a
   t.true(turns > 100)
 })
 
-test('a scan of many documents comes in order and lets others have a turn', async t => {
+test('a scan of many documents is in order and yields to the event loop', async t => {
   const store = await storeOf(t, 5000)
   let turns = 0
   const timer = setInterval(() => {
@@ -61,7 +61,7 @@ test('a scan of many documents comes in order and lets others have a turn', asyn
   t.deepEqual(found, ['n4999'])
 })
 
-test('a query that takes too long is given up, and the next one is answered', async t => {
+test('a query that exceeds the time limit is aborted, and the next one succeeds', async t => {
   const store = await storeOf(t, 30_000, { readTimeoutMs: 100 })
   const slow = { using: 'byRank', where: contains('name', 'nothing like it'), limit: 1 } as const
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => store.find(things, slow)))
@@ -71,7 +71,7 @@ test('a query that takes too long is given up, and the next one is answered', as
   t.is((await store.find(things, { using: 'byRank', where: eq('state', 'live'), limit: 3 })).items.length, 3)
 })
 
-test('a thread that dies rejects its query, and the next query gets a new thread', async t => {
+test('a thread that fails rejects its query, and the next query starts a new thread', async t => {
   const file = `${await tempFolder(t)}/late.db`
   const opening = { file, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 }
   const thread = new ReaderThread(opening, 20_000)

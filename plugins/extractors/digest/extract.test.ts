@@ -4,7 +4,7 @@ import test from 'ava'
 import { runExtractor, temporaryFile, testFile } from '../../../test/support/run-extractor.ts'
 import { extract } from './extract.ts'
 
-test('digests are those of the bytes', async t => {
+test('digests and size match the bytes of the file', async t => {
   const path = testFile('photo.jpg')
   const bytes = await readFile(path)
   const { metadata } = await runExtractor(t, extract, path)
@@ -16,14 +16,14 @@ test('digests are those of the bytes', async t => {
   })
 })
 
-test('an empty file has the digests of nothing', async t => {
+test('an empty file has the digests of empty input', async t => {
   const { metadata } = await runExtractor(t, extract, testFile('empty.bin'))
   t.is(metadata?.sha256, 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
   t.is(metadata?.md5, 'd41d8cd98f00b204e9800998ecf8427e')
   t.is(metadata?.sizeBytes, 0)
 })
 
-test('a file longer than one read is hashed whole', async t => {
+test('a file larger than one read is hashed completely', async t => {
   const bytes = Buffer.alloc((5 << 20) + 17, 'pounce')
   const { metadata } = await runExtractor(t, extract, await temporaryFile(t, 'big.bin', bytes))
   t.is(metadata?.sha256, createHash('sha256').update(bytes).digest('hex'))

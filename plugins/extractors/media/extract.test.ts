@@ -18,7 +18,7 @@ async function withFfprobe(t: ExecutionContext, script: string): Promise<Extract
 const answering = (t: ExecutionContext, answer: unknown) => withFfprobe(t, `cat <<'END'\n${JSON.stringify(answer)}\nEND`)
 const film = Buffer.from([0, 0, 0, 24, 0x66, 0x74, 0x79, 0x70])
 
-test('a tone is described without ffprobe', async t => {
+test('a WAV file is described without ffprobe', async t => {
   const { metadata } = await runExtractor(t, withoutFfprobe, testFile('tone.wav'), { contentType: 'audio/wav' })
   const rate = { durationSeconds: 1, bitRate: 128_000 }
   t.deepEqual(metadata, {
@@ -28,12 +28,12 @@ test('a tone is described without ffprobe', async t => {
   })
 })
 
-test('other media without ffprobe are skipped with what to install', async t => {
+test('without ffprobe, other media are skipped with a message that names what to install', async t => {
   const run = await runExtractor(t, withoutFfprobe, await temporaryFile(t, 'film.mp4', film), { contentType: 'video/mp4' })
   t.deepEqual(run.skipped, 'ffprobe was not found, so audio and video are not described (WAV excepted). Install ffmpeg on the server.')
 })
 
-test("ffprobe's answer becomes numbers, clean texts and dates", async t => {
+test('the output of ffprobe is converted to numbers, clean strings and dates', async t => {
   const extract = await answering(t, {
     streams: [
       {
@@ -71,7 +71,7 @@ test("ffprobe's answer becomes numbers, clean texts and dates", async t => {
   })
 })
 
-test('an answer of ffprobe without anything in it is no error', async t => {
+test('an empty result from ffprobe is not an error', async t => {
   const { metadata } = await runExtractor(t, await answering(t, {}), await temporaryFile(t, 'film.mp4', film))
   t.deepEqual(metadata, { container: 'unknown', streams: [] })
 })
@@ -86,7 +86,7 @@ test('ffprobe may read only this file', async t => {
   t.notRegex(flags, /\b(hls|concat|dash|image2|sdp)\b/)
 })
 
-test('a file that ffprobe cannot read is an error without its path', async t => {
+test('the error for a file that ffprobe cannot read does not contain its path', async t => {
   const extract = await withFfprobe(
     t,
     'for last; do :; done; echo "[mov] moov atom not found" >&2; echo "$last: Invalid data found" >&2; exit 1',
@@ -104,7 +104,7 @@ test('invalid output of ffprobe is an error', async t => {
   })
 })
 
-test('a cancelled run ends ffprobe', async t => {
+test('cancelling a run terminates ffprobe', async t => {
   const cancel = new AbortController()
   const started = join(await temporaryFolder(t), 'started')
   const extract = await withFfprobe(t, `echo $$ > '${started}.part'; mv '${started}.part' '${started}'; exec sleep 60`)
@@ -115,20 +115,20 @@ test('a cancelled run ends ffprobe', async t => {
   await t.notThrowsAsync(untilGone(Number(pid)))
 })
 
-test('TypeScript taken for video, and playlists, are skipped', async t => {
+test('playlists, and TypeScript files mistaken for video, are skipped', async t => {
   for (const content of ['export const a = 1\n', '#EXTM3U\nhttp://127.0.0.1/x.ts\n']) {
     const run = await runExtractor(t, withoutFfprobe, await temporaryFile(t, 'some.ts', content), { contentType: 'video/mp2t' })
     t.is(run.skipped, 'The file holds text, not audio or video.')
   }
 })
 
-test('a WAV file cut short yields what is left and what is missing', async t => {
+test('a truncated WAV file yields its remaining duration and the number of missing bytes', async t => {
   const bytes = (await readFile(testFile('tone.wav'))).subarray(0, 44 + 8000)
   const { metadata } = await runExtractor(t, withoutFfprobe, await temporaryFile(t, 'short.wav', bytes))
   t.like(metadata, { durationSeconds: 0.5, problem: 'The file is cut short: 8000 bytes of sound are missing.' })
 })
 
-test('a WAV file of a stream without known end is as long as its bytes', async t => {
+test('the duration of a streamed WAV file of unknown length is computed from its bytes', async t => {
   const bytes = await readFile(testFile('tone.wav'))
   bytes.writeUInt32LE(0xffffffff, 40)
   t.like((await runExtractor(t, withoutFfprobe, await temporaryFile(t, 'open.wav', bytes))).metadata, {
@@ -137,7 +137,7 @@ test('a WAV file of a stream without known end is as long as its bytes', async t
   })
 })
 
-test('24-bit, float and extensible WAV are called as ffmpeg calls them', async t => {
+test('24-bit, float and other WAV codecs have the names that ffmpeg uses', async t => {
   for (const [tag, bits, codec] of [
     [1, 24, 'pcm_s24le'],
     [3, 32, 'pcm_f32le'],
@@ -159,18 +159,18 @@ const tone = (change: (wav: Buffer) => void) => async () => {
 }
 for (const [name, content, message] of [
   ['an empty file', async () => Buffer.alloc(0), /file is empty/],
-  ['a WAV file without sound', tone(wav => wav.write('junk', 36)), /no data chunk/],
-  ['a WAV file without format', tone(wav => wav.write('junk', 12)), /no fmt chunk/],
-  ['a WAV file of zero channels', tone(wav => wav.writeUInt16LE(0, 22)), /zero channels/],
-  ['a WAV file of nothing a second', tone(wav => wav.writeUInt32LE(0, 28)), /zero channels or a sample rate of zero/],
-  ['a WAV file whose format part is longer than it', tone(wav => wav.writeUInt32LE(0xfffffff0, 16)), /no data chunk/],
+  ['a WAV file without a data chunk', tone(wav => wav.write('junk', 36)), /no data chunk/],
+  ['a WAV file without a format chunk', tone(wav => wav.write('junk', 12)), /no fmt chunk/],
+  ['a WAV file with zero channels', tone(wav => wav.writeUInt16LE(0, 22)), /zero channels/],
+  ['a WAV file with a byte rate of zero', tone(wav => wav.writeUInt32LE(0, 28)), /zero channels or a sample rate of zero/],
+  ['a WAV file whose format chunk exceeds the file', tone(wav => wav.writeUInt32LE(0xfffffff0, 16)), /no data chunk/],
   [
-    'a WAV file cut in its header',
+    'a WAV file truncated in its header',
     async () => (await readFile(testFile('tone.wav'))).subarray(0, 30),
     /header of the WAV file is truncated/,
   ],
 ] as const) {
-  test(`${name} is an error for a person`, async t => {
+  test(`${name} is rejected with a readable message`, async t => {
     await t.throwsAsync(runExtractor(t, withoutFfprobe, await temporaryFile(t, 'hostile.wav', await content())), { message })
   })
 }

@@ -24,7 +24,7 @@ test('an archive is listed with its totals', async t => {
   t.is(run.metadata?.problems, undefined)
 })
 
-test('folders and names beyond ASCII are listed', async t => {
+test('folders and non-ASCII names are listed', async t => {
   const run = await ofEntries(t, [
     { name: 'Proben/', bytes: new Uint8Array() },
     { name: 'Proben/Übersicht – 観測.md', bytes },
@@ -33,19 +33,19 @@ test('folders and names beyond ASCII are listed', async t => {
   t.regex((await run.preview(0)).toString(), /Proben\/Übersicht – 観測\.md\n/)
 })
 
-test('an empty archive is an archive', async t => {
+test('an empty archive is valid', async t => {
   const run = await ofEntries(t, [])
   t.like(run.metadata, { entries: 0, files: 0, uncompressedBytes: 0 })
   t.is(run.previews, undefined)
 })
 
 for (const [name, entry, problem] of [
-  ['a name that climbs out', { name: '../../etc/passwd', bytes }, /leads out of the folder/],
+  ['a name with parent segments', { name: '../../etc/passwd', bytes }, /leads out of the folder/],
   ['an absolute name', { name: '/etc/passwd', bytes }, /leads out of the folder/],
-  ['a name with a drive', { name: 'C:/windows/x', bytes }, /leads out of the folder/],
-  ['a link', { name: 'shortcut', bytes, fields: { unixMode: 0o120777 } }, /this is a link/],
+  ['a name with a drive letter', { name: 'C:/windows/x', bytes }, /leads out of the folder/],
+  ['a symbolic link', { name: 'shortcut', bytes, fields: { unixMode: 0o120777 } }, /this is a link/],
   ['a name with an escape sequence', { name: 'a\u001b[2Jb\nc', bytes }, /^a\ufffd\[2Jb\ufffdc: .*invisible/],
-  ['a name written backwards', { name: 'photo\u202egpj.exe', bytes }, /^photo\ufffdgpj\.exe: .*invisible/],
+  ['a name with a right-to-left override', { name: 'photo\u202egpj.exe', bytes }, /^photo\ufffdgpj\.exe: .*invisible/],
   ['an entry of 4 GB in 20 bytes', { name: 'bomb', bytes, fields: { sizeBytes: 0xfffffff0 } }, /more than 100 times/],
   [
     'an entry larger than its archive',
@@ -53,7 +53,7 @@ for (const [name, entry, problem] of [
     /more compressed bytes than the archive/,
   ],
 ] as const) {
-  test(`${name} is reported and listed harmlessly`, async t => {
+  test(`${name} is reported, and listed without control characters`, async t => {
     const run = await ofEntries(t, [entry])
     t.is(run.metadata?.problemCount, 1)
     t.regex(problemsOf(run)[0] ?? 'none', problem)
@@ -61,7 +61,7 @@ for (const [name, entry, problem] of [
   })
 }
 
-test('two entries of one name are reported', async t => {
+test('two entries with the same name are reported', async t => {
   const { metadata } = await ofEntries(t, [
     { name: 'a.txt', bytes },
     { name: 'a.txt', bytes },
@@ -74,7 +74,7 @@ test('encrypted entries are counted', async t => {
   t.is(metadata?.encryptedEntries, 1)
 })
 
-test('of many entries the first 200 are listed and all are counted', async t => {
+test('the first 200 of many entries are listed, and all are counted', async t => {
   const run = await ofEntries(
     t,
     Array.from({ length: 30_000 }, (_, at) => ({ name: `folder/file-${at}.dat`, bytes: new Uint8Array(1) })),
@@ -85,7 +85,7 @@ test('of many entries the first 200 are listed and all are counted', async t => 
   t.is(lines.at(-1), '… and 29800 more')
 })
 
-test('many problems are counted and the first twenty named', async t => {
+test('all problems are counted, and the first twenty are listed', async t => {
   const run = await ofEntries(
     t,
     Array.from({ length: 50 }, (_, at) => ({ name: `../${at}`, bytes })),
@@ -96,21 +96,21 @@ test('many problems are counted and the first twenty named', async t => {
 
 const bundle = () => readFile(testFile('bundle.zip'))
 const hostile: readonly (readonly [string, () => Uint8Array | Promise<Uint8Array>])[] = [
-  ['text called ZIP', () => Buffer.from('this is no archive')],
-  ['an archive cut short', async () => (await bundle()).subarray(0, 4000)],
+  ['a text file named as ZIP', () => Buffer.from('this is no archive')],
+  ['a truncated archive', async () => (await bundle()).subarray(0, 4000)],
   ['an archive that claims more entries than it has', async () => claiming(await bundle(), 10, 500)],
-  ['an archive whose directory lies behind its end', async () => claiming(await bundle(), 16, 0x7fffffff)],
+  ['an archive whose directory offset exceeds its size', async () => claiming(await bundle(), 16, 0x7fffffff)],
   ['an archive whose directory is garbage', async () => (await bundle()).fill(0x41, 4900, 4960)],
 ]
 
 for (const [name, content] of hostile) {
-  test(`${name} is an error for a person`, async t => {
+  test(`${name} is rejected with a readable message`, async t => {
     const path = await temporaryFile(t, 'hostile.zip', await content())
     await t.throwsAsync(runExtractor(t, extract, path), { message: /not a ZIP archive, or its directory is damaged or truncated: / })
   })
 }
 
-test('an empty file is an error for a person', async t => {
+test('an empty file is rejected with a readable message', async t => {
   await t.throwsAsync(runExtractor(t, extract, testFile('empty.bin')), { message: /file is empty/ })
 })
 

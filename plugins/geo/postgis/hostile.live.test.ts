@@ -73,7 +73,7 @@ const areas: readonly NonNullable<GeoFilter['areas']>[] = [
   Array.from({ length: 100 }, (_, at) => ({ circle: { longitude: at, latitude: 0, radiusMetres: at * 1000 } })),
 ]
 
-live('shapes that cross themselves, have no size or are huge are kept as they are, and no area fails over them', async t => {
+live('self-intersecting, degenerate and huge shapes are stored unchanged, and no area query fails on them', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const points = strange.map((geometry, at) => pointAt(at + 1, { geometry, stream: at + 1 }))
   for (const { status } of await store.insert(points)) t.is(status, 'inserted')
@@ -83,7 +83,7 @@ live('shapes that cross themselves, have no size or are huge are kept as they ar
   t.is(whole.points.length, strange.length)
 })
 
-live('numbers and names at the edge of what JSON has come back as they were', async t => {
+live('numbers and names at the limits of JSON are returned unchanged', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const properties = {
     ...Object.fromEntries([
@@ -119,7 +119,7 @@ live('numbers and names at the edge of what JSON has come back as they were', as
   t.is(await store.count({ attributes: [{ key: 'numbers', contains: [5e-324] }] }, 10), 1)
 })
 
-live('the largest calls are taken, whatever they hold', async t => {
+live('a large insert full of characters that need escaping is stored and read unchanged', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const text = '"\\'.repeat(10_000)
   const points = Array.from({ length: 300 }, (_, at) => pointAt(at + 1, { properties: { text: `${at}${text}` } }))
@@ -128,7 +128,7 @@ live('the largest calls are taken, whatever they hold', async t => {
   t.is((await Array.fromAsync(store.read({ filter: {} }))).flat().length, 300)
 })
 
-live('no value of a query becomes part of a statement', async t => {
+live('query values never become part of an SQL statement', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: url('POSTGIS'), schema })
   await store.insert([pointAt(1, { properties: { a: 1 } })])
@@ -144,7 +144,7 @@ live('no value of a query becomes part of a statement', async t => {
   t.deepEqual(rows, [{ left: 1 }])
 })
 
-live('of very many names the first thousand are returned, also after removals', async t => {
+live('statistics return the first thousand of many property names, also after removals', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const name = (at: number): string => `${at % 2 ? '\uffff' : '🍂'}${String(at).padStart(5, '0')}`
   const points = Array.from({ length: 2500 }, (_, at) => pointAt(at + 1, { properties: { [name(at)]: at } }))

@@ -6,7 +6,7 @@ import { isDeadlock, problemOf, stateOf } from './problems.ts'
 const said = (code: string, message = 'words of the server'): Error => Object.assign(new Error(message), { code, severity: 'ERROR' })
 const ofSystem = (code: string): Error => Object.assign(new Error(`connect ${code} 127.0.0.1:5432`), { code })
 
-test('errors of the server and the driver become errors for callers', t => {
+test('errors of the server and the driver are mapped to problems, with the original as cause', t => {
   const expected: readonly (readonly [Error, abstract new (...args: never[]) => Error])[] = [
     [said('53100'), NoSpace],
     [said('58030', 'could not extend file "base/1/2": No space left on device'), NoSpace],
@@ -33,12 +33,12 @@ test('errors of the server and the driver become errors for callers', t => {
   }
 })
 
-test('an internal error is unchanged, and so is a refusal', t => {
+test('internal errors and problems are returned unchanged', t => {
   for (const error of [said('42601'), said('42P01'), new TypeError('no'), new NotFound('point')]) t.is(problemOf(error), error)
   t.is(problemOf('odd').message, 'odd')
 })
 
-test('only errors of the server itself have a state', t => {
+test('only errors of the server have an SQLSTATE', t => {
   t.is(stateOf(said('40P01')), '40P01')
   t.is(stateOf(ofSystem('EPIPE')), undefined)
   t.true(isDeadlock(said('40P01')))

@@ -43,7 +43,7 @@ const compare = async (
       t.deepEqual(await sumsIn(store, filter, binning), await sumsIn(memory, filter, binning), JSON.stringify({ filter, binning }))
 }
 
-live('sums are the same whether names are few or many', async t => {
+live('sums are the same with few and with many property names', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const few = Array.from({ length: 30 }, (_, n) => pointAt(n + 1, (n % 3) + 1, { a: n, b: n / 4, site: `s${n % 2}` }, n % 5))
   await store.insert(few)
@@ -53,7 +53,7 @@ live('sums are the same whether names are few or many', async t => {
   await compare(t, store, [...few, ...many])
 })
 
-live('a name that had only numbers may get other values later, however they are inserted', async t => {
+live('a property with only numeric values may later get other values, one by one or in a single insert', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const odd: readonly Json[] = ['5', null, true, { a: 1 }, [1], '', 'NaN']
   const points = Array.from({ length: 20 }, (_, n) => pointAt(n + 1, (n % 2) + 1, { a: n, b: n }))
@@ -65,13 +65,13 @@ live('a name that had only numbers may get other values later, however they are 
     await store.insert(points.slice(-2))
     await compare(t, store, points)
   }
-  // All of them at once, among points without any.
+  // All of them in one insert, together with points that have only numbers.
   const other = await openStore(t, { url: url('POSTGIS') })
   await other.insert(points)
   await compare(t, other, points)
 })
 
-live('streams without statistics of their values are summed up all the same', async t => {
+live('streams without value statistics are summed correctly', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: url('POSTGIS'), schema })
   const points = [pointAt(1, 1, { a: 1, b: 'x' }), pointAt(2, 2, { a: 2 })]
@@ -83,7 +83,7 @@ live('streams without statistics of their values are summed up all the same', as
   await compare(t, store, points)
 })
 
-live('more names that are no numbers than are kept are no obstacle', async t => {
+live('sums are correct with more non-numeric names than the statistics keep', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const points = Array.from({ length: 4 }, (_, n) =>
     pointAt(n + 1, 1, Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`z${n * 400 + at}`, 'text']))),

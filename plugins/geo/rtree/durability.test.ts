@@ -46,7 +46,7 @@ test('points acknowledged before a SIGKILL survive with their statistics and pla
   t.is(await store.count({ areas: [{ box: [-180, -90, 180, 90] }] }, 10), 0)
 })
 
-test('what was queued when the store was stopped is written, later inserts are refused', async t => {
+test('inserts queued when the store stops are written; later calls are refused', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder)
   await store.insert([pointAt(100_000)])

@@ -7,7 +7,7 @@ import { StoredSite, site } from './stored-site.ts'
 
 const settings = { themes: ['one', 'two'], displayName: 'Here', lettersPerHour: 5 }
 
-test('another kernel sees a change within a second, this one at once', async t => {
+test('a change applies at once on the same kernel, and within a second on another', async t => {
   const store = await openStore(t)
   await store.declare([site as Collection<object>])
   const [one, other] = [new StoredSite(settings, store, new FixedClock()), new StoredSite(settings, store, new FixedClock())]
@@ -15,7 +15,7 @@ test('another kernel sees a change within a second, this one at once', async t =
   await one.change({ displayName: 'There', theme: 'two' }, undefined)
   t.like(await one.settings(), { displayName: 'There', theme: 'two' })
   const seen = await until(
-    'the other kernel to know',
+    'the other kernel to apply the change',
     () => other.settings(),
     ({ displayName }) => displayName === 'There',
     1000,

@@ -43,7 +43,7 @@ test('types are sorted by name, and files of one type by their names', t => {
   t.deepEqual(keys.toSorted(compareText), keys)
 })
 
-test('entries are sorted like in document stores', t => {
+test('entries are sorted as in document stores', t => {
   const texts = ['', 'a', 'ab', 'b', '\ud7ff', '\ue000', '\uffff', '😀', '😀a', 'a😀', 'a\uffff']
   for (const a of texts) for (const b of texts) t.is(Math.sign(compareKeys([a, 'x'], [b, 'x'])), Math.sign(compareText(a, b)))
   t.true(compareKeys([2, 'b'], [10, 'a']) < 0)

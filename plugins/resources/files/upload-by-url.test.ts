@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { webUrl } from '../../../test/support/web-urls.ts'
 import { nameFrom } from './upload-by-url.ts'
 
-test('a file is named by the last part of its URL, unless the response names it', t => {
+test('a file is named after the last segment of its URL, unless the response names it', t => {
   const url = 'https://example.org/a/leaf%20one.csv?x=1#y'
   t.is(nameFrom([url], undefined), 'leaf one.csv')
   t.is(nameFrom(['https://example.org/', 'https://example.org/b/'], undefined), 'b')

@@ -44,7 +44,7 @@ test('a client that reads nothing is disconnected when its buffer is full, and n
   t.false(stream.isOpen)
 })
 
-test('the final event of a stream ended by the server is written before its end', t => {
+test('when the server closes a stream, the final event is written before its end', t => {
   const { hub } = owner(100)
   const { connection, done } = stuck()
   const stream = new LiveStream(hub, 'group', {}, undefined)

@@ -61,7 +61,7 @@ test('a copy that a space has edited is kept, and none is created if the space h
   )
 })
 
-test('a deleted definition is not copied, and the definitions of a space are deleted once', async t => {
+test('a deleted definition is not copied, and deleting the definitions of a space is idempotent', async t => {
   const documents = server.get(DocumentStore)
   await new CopyDefinitionToSpaces(documents, server.get(Spaces)).handle(
     again(event('definition.added', { kind: 'definition', id: gone }, { space: null })),

@@ -55,7 +55,7 @@ test('an error for one user neither blocks other users nor loses events', async 
   t.deepEqual(await asked(), ['ann', 'cid'])
   t.is(await told('bad'), start)
   await work.run(never)
-  t.deepEqual(await asked(), [], 'it is not due')
+  t.deepEqual(await asked(), [], 'the retry is not due yet')
   isBroken = false
   clock.advance(hourMs)
   await work.run(never)

@@ -81,7 +81,7 @@ const refused: readonly (readonly [rule: keyof Parsed, text: string, message: st
   ['Path', 'Things(1', /expected .* where the text ends/],
 ]
 for (const [rule, text, message] of refused)
-  test(`${rule} ${text.slice(0, 40)} is refused with its position`, t => {
+  test(`${rule} ${text.slice(0, 40)} is refused with the position of the error`, t => {
     t.throws(() => read(rule, text, 'here'), { instanceOf: Invalid, message })
   })
 

@@ -29,7 +29,7 @@ test('clamd is reached over a Unix socket', async t => {
   t.deepEqual(await scanner.scan(stream(eicar)), { state: 'infected', signature: 'Eicar-Test-Signature' })
 })
 
-test('an invalid address stops the start and is named', t => {
+test('an invalid address aborts the startup with an error that names the setting', t => {
   for (const socket of ['clamd.ctl', 'http://localhost:3310', 'tcp://', 'localhost:3310']) {
     t.throws(() => scannerAt(socket).start(), { instanceOf: Invalid, message: /scan\.clamav\.socket/ }, socket)
   }
@@ -37,7 +37,7 @@ test('an invalid address stops the start and is named', t => {
   t.notThrows(() => scannerAt('tcp://clamd').start())
 })
 
-test('files beyond maxScanMiB are not scanned, and usable or in quarantine as the setting says', async t => {
+test('files larger than maxScanMiB are not scanned, and are accepted or quarantined as configured', async t => {
   const { socket, most } = await fakeClamd(t)
   const mib = 1024 * 1024
   const large = () => stream(Buffer.alloc(mib + 1))
@@ -52,14 +52,14 @@ test('files beyond maxScanMiB are not scanned, and usable or in quarantine as th
   }
 })
 
-test('a StreamMaxLength of clamd that is smaller counts as the limit', async t => {
+test('a smaller StreamMaxLength of clamd replaces maxScanMiB as the limit', async t => {
   const { socket } = await fakeClamd(t, { maxStreamBytes: 100_000 })
   const bytes = () => Readable.from([Buffer.alloc(60_000), Buffer.alloc(60_000)], { objectMode: false })
   t.like(await scannerAt(socket).scan(bytes()), { state: 'skipped' })
   t.like(await scannerAt(socket, { largerFiles: 'quarantine' }).scan(bytes()), { state: 'infected' })
 })
 
-test('an error of clamd is no verdict', async t => {
+test('an error or malformed reply of clamd fails the scan', async t => {
   for (const reply of ['INSTREAM: Can not open file ERROR', 'stream: FOUND', 'OK', 'stream: OK then', 'UNKNOWN COMMAND']) {
     const { socket } = await fakeClamd(t, { streamReply: () => reply })
     const error = await t.throwsAsync(scannerAt(socket).scan(stream(eicar)), { instanceOf: Problem }, reply)
@@ -67,14 +67,14 @@ test('an error of clamd is no verdict', async t => {
   }
 })
 
-test('a connection that breaks off is an outage, never a clean file', async t => {
+test('a dropped connection is reported as an outage, never as a clean file', async t => {
   const { socket } = await fakeClamd(t, { dropsAfter: 10 })
   await t.throwsAsync(scannerAt(socket).scan(stream(eicar)), { instanceOf: Unavailable })
   const { socket: partial } = await fakeClamd(t, { streamReply: () => '' })
   await t.throwsAsync(scannerAt(partial).scan(stream(eicar)))
 })
 
-test('a clamd that hangs is an outage, one that is slow with a file is not', async t => {
+test('a hanging clamd is reported as an outage, a slow scan as a timeout', async t => {
   const { socket: hanging } = await fakeClamd(t, { pingReply: undefined })
   const scanner = scannerAt(hanging, { connectTimeoutMs: 100 })
   await t.throwsAsync(scanner.scan(stream(eicar)), { instanceOf: Unavailable })
@@ -101,7 +101,7 @@ test('connections never exceed maxConnections', async t => {
   await t.throwsAsync(first, { message: 'done' })
 })
 
-test('bytes are read no faster than clamd takes them', async t => {
+test('bytes are read no faster than clamd accepts them', async t => {
   let made = 0
   const { createServer } = await import('node:net')
   // Answers PING, but does not read streams.

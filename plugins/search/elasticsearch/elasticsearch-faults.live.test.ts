@@ -37,7 +37,7 @@ const answered = <T>(work: () => Promise<T>): Promise<{ readonly value: T } | un
 const idsIn = async (index: SearchIndex): Promise<unknown> => (await answered(() => found(index, { op: 'all' })))?.value
 
 for (const mode of ['refuse', 'silent', 'slow', 'cut'] as const) {
-  live(`a server that turns ${mode} makes searches and changes unavailable, and is used again once it answers`, async t => {
+  live(`with the proxy in mode ${mode}, searches and changes throw Unavailable; they succeed again once it passes requests`, async t => {
     const { proxy, index } = await behindProxy(t)
     await answered(() => index.apply([put(1, { name: 'before' })]))
     await proxy.become(mode)
@@ -51,7 +51,7 @@ for (const mode of ['refuse', 'silent', 'slow', 'cut'] as const) {
   })
 }
 
-live('when the server is unavailable all waiting callers are rejected, however many changes wait', async t => {
+live('while the server is unavailable, all waiting callers are rejected, however many changes are pending', async t => {
   const { proxy, index } = await behindProxy(t)
   await proxy.become('silent')
   const tries = Array.from({ length: 40 }, (_, n) => index.apply(Array.from({ length: 100 }, (_, m) => put(100 * n + m + 1))))
@@ -59,7 +59,7 @@ live('when the server is unavailable all waiting callers are rejected, however m
   t.true(outcomes.every(({ status }) => status === 'rejected'))
 })
 
-live('a server that is unavailable at the start stops nothing, and is used when it comes', async t => {
+live('a server that is unavailable at startup does not abort it, and is used as soon as it is reachable', async t => {
   const proxy = await flakyProxy(t, url('ELASTICSEARCH'))
   const prefix = ownPrefix(t, url('ELASTICSEARCH'))
   await proxy.become('refuse')
@@ -98,7 +98,7 @@ live('an index that was deleted on the server is recreated, empty, and requires 
   t.is(all.length, 1)
 })
 
-live('an index of an older form is left alone until the new one is complete', async t => {
+live('an index in an older format is kept until the new one is complete', async t => {
   const server = url('ELASTICSEARCH')
   const prefix = ownPrefix(t, server)
   await fetch(`${server}/${prefix}.0.first`, { method: 'PUT' })
@@ -138,7 +138,7 @@ async function prompt(t: ExecutionContext) {
 }
 
 for (const mode of ['refuse', 'silent', 'slow', 'cut'] as const)
-  test(`a server that turned ${mode} is asked again by the next request`, async t => {
+  test(`after proxy mode ${mode}, the next request is sent to the server again`, async t => {
     const { proxy, start } = await prompt(t)
     const index = await start()
     await index.health()
@@ -150,7 +150,7 @@ for (const mode of ['refuse', 'silent', 'slow', 'cut'] as const)
     }
   })
 
-test('a server that was unavailable at the start is asked by the next request', async t => {
+test('the next request is sent to a server that was unavailable at startup', async t => {
   const { proxy, start } = await prompt(t)
   await proxy.become('refuse')
   const index = await start()
@@ -165,18 +165,18 @@ const wrong: readonly (readonly [title: string, status: number, product: string,
   ['server', 200, '', /^search\.elasticsearch\.nodes: /],
 ]
 for (const [title, status, product, message] of wrong) {
-  test(`wrong ${title} stop the start with the name of the setting`, async t => {
+  test(`startup is aborted for wrong ${title}, with an error that names the setting`, async t => {
     const server = await answering(t, status, product)
     await t.throwsAsync(startedIndex(t, server, { index: 'x', username: 'u', password: 'very secret' }), { message })
   })
 }
 
-test('a missing CA file stops the start with the name of the setting', async t => {
+test('startup is aborted for a missing CA file, with an error that names the setting', async t => {
   const start = startedIndex(t, 'https://127.0.0.1:1', { index: 'x', caFile: '/nowhere/ca.pem' })
   await t.throwsAsync(start, { message: /^search\.elasticsearch\.caFile: .*nowhere/ })
 })
 
-test('an overloaded server is temporarily unavailable', async t => {
+test('an overloaded server is reported as unavailable', async t => {
   const index = await startedIndex(t, await answering(t, 429), { index: 'x' })
   await t.throwsAsync(index.search(request({ op: 'all' })), { instanceOf: Unavailable })
   await t.throwsAsync(index.apply([put(1)]), { instanceOf: Unavailable })

@@ -28,7 +28,7 @@ live('kernels that start together on a new server share one index', async t => {
   t.is((await indexesOf(prefix)).length, 1)
 })
 
-live('changes by one kernel during a rebuild by another are in the new index, and win over what the rebuild read', async t => {
+live('changes by one kernel during a rebuild by another are in the new index, and override what the rebuild read', async t => {
   const { all } = await kernels(t, 2)
   const [one, two] = all as [SearchIndex, SearchIndex]
   await two.apply([put(1, { name: 'one' }), put(2, { name: 'two' }), put(3, { name: 'three' })])
@@ -47,7 +47,7 @@ live('changes by one kernel during a rebuild by another are in the new index, an
   }
 })
 
-live('while kernels write without a pause, rebuilds lose nothing and bring nothing back', async t => {
+live('rebuilds during continuous writes lose no document and restore no deleted one', async t => {
   const { all } = await kernels(t, 3)
   const [builder, ...writers] = all as [SearchIndex, ...SearchIndex[]]
   const store = new Map<number, SearchDocument>()
@@ -67,7 +67,7 @@ live('while kernels write without a pause, rebuilds lose nothing and bring nothi
       t.is(hits.includes(n), document.isListed, `${n} after turn ${turn}`)
     }
   }
-  // Removed IDs stay removed, hence new numbers in each round of the writers.
+  // Each writer has its own range of IDs, and never adds a removed ID again.
   const writing = writers.map((index, at) => write(index, 1000 * (at + 1)))
   async function* documents(): AsyncGenerator<SearchDocument> {
     for (const document of [...store.values()]) yield document
@@ -102,7 +102,7 @@ live('only one kernel rebuilds at a time', async t => {
   t.is(await two.needsRebuild?.(), false)
 })
 
-live('the rebuild of a kernel that died is taken over, and can no longer complete', async t => {
+live('the rebuild of a disconnected kernel is taken over, and can no longer complete', async t => {
   const prefix = ownPrefix(t, url('ELASTICSEARCH'))
   const proxy = await flakyProxy(t, url('ELASTICSEARCH'))
   const vanishing = await startedIndex(t, proxy.urlFor(url('ELASTICSEARCH')), { index: prefix, writeTimeoutMs: 1000 })
@@ -121,7 +121,7 @@ live('the rebuild of a kernel that died is taken over, and can no longer complet
   await isOn
   await proxy.become('refuse')
   // A heartbeat may still have been in transit.
-  await until('the lock to be nobody’s', async () => await other.needsRebuild?.())
+  await until('the lock to expire', async () => await other.needsRebuild?.())
   t.deepEqual(await found(other, { op: 'all' }), [1])
   await other.rebuild(streamOf([searchDocument(1), searchDocument(3)]))
   await proxy.become('pass')

@@ -30,7 +30,7 @@ function watched(fail: (ids: readonly string[]) => void = () => undefined, sync 
   return { queue, writes, elsewhere }
 }
 
-test('callers of one turn share a write, in order', async t => {
+test('calls in the same turn of the event loop share a write, in order', async t => {
   const { queue, writes } = watched()
   await Promise.all([queue.add([removal(1), removal(2)]), queue.add([removal(3)])])
   await queue.add([removal(4)])
@@ -51,7 +51,7 @@ test('a failed write rejects its callers and no later ones', async t => {
   await queue.settled()
 })
 
-test('an I/O error means that the index is unavailable, any other error is passed on', async t => {
+test('an I/O error is reported as Unavailable, any other error is passed on', async t => {
   const wrong = new TypeError('a bug')
   const errors: readonly Error[] = [Object.assign(new Error('disk I/O error'), { errcode: 10 | (3 << 8) }), wrong]
   const failures = await Promise.all(
@@ -103,7 +103,7 @@ test('a failed sync rejects the callers of its changes, and no later ones', asyn
   await t.notThrowsAsync(queue.add([removal(1)]))
 })
 
-test('many changes are one write in another thread, and changes that arrive meanwhile are the next', async t => {
+test('many changes are written at once in another thread, and changes that arrive meanwhile in the next write', async t => {
   const { queue, writes, elsewhere } = watched()
   const first = Promise.all([queue.add(removals(1, 6)), queue.add(removals(7, 9))])
   await Promise.resolve()

@@ -22,7 +22,7 @@ test('a query that reads much of a small index is also subject to the time limit
   await t.throwsAsync(limited.search(request({ op: 'and', all })), { instanceOf: Unavailable, message: /timed out/ })
 })
 
-test('queries of a few words run at once, and all whose cost depends on the data run in a thread', t => {
+test('queries of a few words run in the main thread, and queries whose cost depends on the data in a worker thread', t => {
   t.true(isQuick({ op: 'all' }))
   t.true(isQuick(word('leaf area index')))
   t.true(isQuick({ op: 'and', all: [word('leaf'), { op: 'not', not: { op: 'field', field: 'tag', is: 'contains', values: ['oaks'] } }] }))

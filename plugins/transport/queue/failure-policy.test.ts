@@ -18,7 +18,7 @@ test('a job that the extractor refuses is dead-lettered at once', t => {
   })
 })
 
-test('a killed run is repeated twice, later each time', t => {
+test('a killed run is retried twice, with increasing delays', t => {
   const killed = new RunFailure('killed', 'too long')
   const ends = [1, 2, 3].map(attempts => decideOnFailure(killed, undefined, context(attempts)))
   t.deepEqual(
@@ -29,31 +29,31 @@ test('a killed run is repeated twice, later each time', t => {
   t.is(first?.end === 'waiting' && first.status, 'StatusMessage.retry: (#1) too long')
 })
 
-test('a job that fails by a fault of the server is dead-lettered the fifth time', t => {
+test('a job that fails because of a server error is dead-lettered after the fifth attempt', t => {
   const ends = [1, 2, 3, 4, 5].map(attempts => decideOnFailure(new Conflict('secret of the server'), undefined, context(attempts)).end)
   t.deepEqual(ends, ['waiting', 'waiting', 'waiting', 'waiting', 'dead'])
   t.notRegex(JSON.stringify(decideOnFailure(new Error('secret of the server'), undefined, context(5))), /secret/)
 })
 
-test('ends of the server do not count against the extractor', t => {
+test('crashes of the server do not count against the extractor', t => {
   t.is(decideOnFailure(new RunFailure('killed', 'too long'), undefined, context(4, 3)).end, 'waiting')
 })
 
-test('a part that is unavailable costs no attempt', t => {
+test('a run that fails because a store is unavailable or full is not counted as an attempt', t => {
   for (const error of [new Unavailable('the store is unavailable'), new NoSpace()]) {
     const verdict = decideOnFailure(error, undefined, context(5))
     t.is(verdict.end === 'waiting' && verdict.counts, false)
   }
 })
 
-test('an interruption counts more than the error it caused', t => {
+test('an interruption takes precedence over the error it caused', t => {
   const error = new RunFailure('killed', 'SIGKILL')
   t.deepEqual(decideOnFailure(error, 'stopping', context(3)), { end: 'waiting', inMs: 0, counts: false, error: 'earlier' })
   t.deepEqual(decideOnFailure(error, 'cancelled', context(3)), { end: 'cancelled' })
   t.deepEqual(decideOnFailure(error, 'lost', context(3)), { end: 'lost' })
 })
 
-test('messages for users do not contain folders of the server', t => {
+test('messages for users do not contain paths of the server', t => {
   const verdict = decideOnFailure(new RunFailure('refused', 'cannot write /data/runs/1/output/a.png'), undefined, context(1))
   t.is(verdict.end === 'dead' && verdict.error, 'cannot write output/a.png')
 })

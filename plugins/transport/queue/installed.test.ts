@@ -39,7 +39,7 @@ export const extract: Extract = async ({ filename }) => {
 
 for (const [name, sandbox] of sandboxes) {
   const here = typeof sandbox === 'string' ? skippedBecause(test, sandbox) : test
-  here(`${name}: an extractor of a package from elsewhere imports values of the SDK`, async t => {
+  here(`${name}: an extractor of a third-party package imports values from the SDK`, async t => {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'pounce-installed-')))
     const common = { size: 1, runsPerProcess: 100, idleMs: 60_000, nativeMemoryMb: 1024, maxOutputBytes: 2 ** 30, log: silent }
     const pool = new ProcessPool({ ...common, folder: join(root, 'processes'), sandbox: async () => sandbox as Sandbox })

@@ -11,14 +11,14 @@ import { flaky } from './fixtures/flaky-documents.ts'
 import { queueOn, temporaryStores } from './fixtures/queue-under-test.ts'
 import { type JobRecord, jobs } from './jobs.ts'
 
-// In a separate process, since leases are renewed every few milliseconds.
+// A file of its own, and thus a separate process, since leases are renewed every few milliseconds.
 interface Options extends Partial<QueueConfig> {
   readonly extractors?: readonly Extractor[]
   readonly roles?: readonly ('http' | 'worker')[]
   readonly log?: Log
 }
 
-/** Queues on one store that can be removed, with a listener. */
+/** Queues on one store that can be made unavailable, with a listener. */
 async function setUp(t: ExecutionContext) {
   const { folder, blobs, ...stores } = await temporaryStores(t)
   const { documents, setAway } = flaky(stores.documents)
@@ -60,7 +60,7 @@ async function insertRunning(documents: DocumentStore, n: number, changes: Parti
 
 const past = '2020-01-01T00:00:00.000Z'
 
-test('an end that cannot be recorded is recorded when the store is back', async t => {
+test('a completion that cannot be recorded is recorded once the store is available again', async t => {
   const { open, listener, setAway, isOver } = await setUp(t)
   const queue = open()
   const stored = Promise.withResolvers<void>()
@@ -83,7 +83,7 @@ test('an end that cannot be recorded is recorded when the store is back', async 
   )
 })
 
-test('a result waits where it is while its storage is unavailable, and the extractor does not run again', async t => {
+test('a result is kept while its storage is unavailable, and the extractor does not run again', async t => {
   const { open, listener, isOver } = await setUp(t)
   const queue = open()
   let refusals = 3
@@ -96,7 +96,7 @@ test('a result waits where it is while its storage is unavailable, and the extra
   t.deepEqual(listener.saidOf(run(1)), ['StatusMessage.start: Started processing.', 'DONE'])
 })
 
-test('a result that can never be stored makes a dead job after five runs; others are not blocked', async t => {
+test('a job whose result cannot be stored is dead-lettered after five runs, and does not block others', async t => {
   const { open, listener, isOver, documents } = await setUp(t)
   const queue = open()
   listener.onResult = async ({ job }) => {
@@ -117,7 +117,7 @@ test('a result that can never be stored makes a dead job after five runs; others
   t.is(listener.results.length, 2)
 })
 
-test('an extractor that fails is a warning; one that is stopped with the server is none', async t => {
+test('a failing extractor is logged as a warning; one interrupted by the shutdown is not', async t => {
   const { open, listener, documents } = await setUp(t)
   const lines: string[] = []
   const told = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
@@ -150,7 +150,7 @@ test('two workers on one store run each job once', async t => {
   t.is(new Set(listener.results.map(({ output }) => output.metadata?.['home'])).size, 2)
 })
 
-test('a kernel that only serves HTTP publishes and cancels; a worker elsewhere runs the jobs', async t => {
+test('an HTTP-only kernel publishes and cancels jobs, and a separate worker runs them', async t => {
   const { open, listener, folder, isOver } = await setUp(t)
   const front = open({ roles: ['http'] })
   await front.listen(listener)
@@ -168,7 +168,7 @@ test('a kernel that only serves HTTP publishes and cancels; a worker elsewhere r
   )
 })
 
-test('jobs of a silent worker are taken over, those of another one are left alone', async t => {
+test('jobs with an expired lease are taken over; jobs leased by another worker are left alone', async t => {
   const { open, listener, documents, isOver } = await setUp(t)
   await insertRunning(documents, 1, { leaseUntil: past })
   await insertRunning(documents, 2, {})
@@ -179,7 +179,7 @@ test('jobs of a silent worker are taken over, those of another one are left alon
   t.is(await queue.cancel(run(2).id), 'running')
 })
 
-test('jobs that ran when this worker was killed run again at once; the fifth time they are dead-lettered', async t => {
+test('jobs interrupted by a crash of this worker run again at once; after the fifth crash they are dead-lettered', async t => {
   const { open, listener, folder, documents, isOver } = await setUp(t)
   await mkdir(join(folder, 'transport.queue', 'runs', 'left'), { recursive: true })
   await writeFile(join(folder, 'transport.queue', 'owner'), 'myself')
@@ -192,7 +192,7 @@ test('jobs that ran when this worker was killed run again at once; the fifth tim
   t.false((await readdir(join(folder, 'transport.queue', 'runs'))).includes('left'))
 })
 
-test('a run that saw too many crashes is dead-lettered only once the listener has stored that', async t => {
+test('a job with too many crashes is dead-lettered only once the listener has stored its status', async t => {
   const { open, listener, folder, documents } = await setUp(t)
   await mkdir(join(folder, 'transport.queue'), { recursive: true })
   await writeFile(join(folder, 'transport.queue', 'owner'), 'myself')
@@ -234,7 +234,7 @@ test('a long run keeps its lease', async t => {
   t.is(listener.saidOf(run(1)).filter(line => line.startsWith('StatusMessage.start')).length, 1)
 })
 
-test('a job that is over is not run again when its publisher repeats itself', async t => {
+test('a finished or cancelled job is not run again when it is republished', async t => {
   const { open, listener, isOver, documents } = await setUp(t)
   const queue = open({ extractors: [fixtureExtractor('echo'), fixtureExtractor('wait')] })
   await queue.listen(listener)
@@ -247,7 +247,7 @@ test('a job that is over is not run again when its publisher repeats itself', as
   t.is(listener.results.filter(({ job }) => job.id === run(1).id).length, 1)
 })
 
-test('stopping while the store is unavailable ends, and leaves no process', async t => {
+test('the queue stops even while the store is unavailable, and leaves no process', async t => {
   const { open, listener, setAway, folder } = await setUp(t)
   // The paths inside a sandbox depend on the system.
   const queue = open({ extractors: [fixtureExtractor('loop')], sandbox: 'off' })
@@ -279,7 +279,7 @@ test('a result that is being stored when the queue stops is stored once', async 
   t.is(listener.results.length, 1)
 })
 
-test('a listener that never answers does not block the stop', async t => {
+test('a listener that never responds does not block the shutdown', async t => {
   const { open, listener, documents } = await setUp(t)
   const queue = open()
   const storing = Promise.withResolvers<void>()
@@ -295,7 +295,7 @@ test('a listener that never answers does not block the stop', async t => {
   t.deepEqual([record?.state, record?.attempts], ['waiting', 0])
 })
 
-test('of an extractor with excessive output at most one line per second is passed on', async t => {
+test('at most one progress line per second of a verbose extractor is passed on', async t => {
   const { open, listener, isOver } = await setUp(t)
   const queue = open({ extractors: [fixtureExtractor('chatter')] })
   await queue.listen(listener)
@@ -307,7 +307,7 @@ test('of an extractor with excessive output at most one line per second is passe
   t.true(lines.length <= 1 + (performance.now() - began) / 1000)
 })
 
-test('hostile extractors end as dead jobs with a reason, and the server goes on', async t => {
+test('jobs of hostile extractors are dead-lettered with a reason, and the server keeps running', async t => {
   const { open, listener, documents, isOver } = await setUp(t)
   const names = ['loop', 'heap-hog', 'buffer-hog', 'exit', 'throw', 'late-throw', 'outside']
   const extractors = [
@@ -336,7 +336,7 @@ test('hostile extractors end as dead jobs with a reason, and the server goes on'
   )
 })
 
-test('two hundred jobs are done, each once', async t => {
+test('two hundred jobs are run, each exactly once', async t => {
   const { open, listener, documents } = await setUp(t)
   const queue = open()
   await queue.listen(listener)

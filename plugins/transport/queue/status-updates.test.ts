@@ -4,7 +4,7 @@ import { StatusUpdates } from './status-updates.ts'
 
 const about = { job: { id: '1' }, extractor: 'x' } as unknown as Omit<JobStatus, 'status' | 'at'>
 
-test('a line of progress within a second of the one before is dropped, other lines never are', async t => {
+test('a progress line within a second of the previous one is dropped, other lines never are', async t => {
   const heard: string[] = []
   const listener: Pick<TransportListener, 'status'> = { status: async ({ status }) => void heard.push(status) }
   let nowMs = 500

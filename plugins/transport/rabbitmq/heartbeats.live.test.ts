@@ -60,7 +60,7 @@ live('the last heartbeat of an extractor is announced, even when repeated', asyn
   )
 })
 
-live('a malformed heartbeat is one line in the log and nothing else', async t => {
+live('a malformed heartbeat is logged once and ignored', async t => {
   const { listener, beat, lines } = await setUp(t)
   const good = { id: 'a', queue: 'q', extractor_info: info('1') }
   const bad = [
@@ -83,7 +83,7 @@ live('a malformed heartbeat is one line in the log and nothing else', async t =>
   t.deepEqual(listener.heartbeats, [{ queue: 'q', info: info('1'), isBuiltIn: false }])
 })
 
-live('a listener that failed is called again, though the heartbeat does not change', async t => {
+live('a listener that failed is called again with the same heartbeat', async t => {
   const { listener, beat } = await setUp(t)
   let failures = 2
   listener.onHeartbeat = () => (failures-- > 0 ? Promise.reject(new Unavailable('the store is unavailable')) : Promise.resolve())

@@ -50,7 +50,7 @@ test('repeated and out-of-order replies leave the same state', async t => {
   t.deepEqual(over, [job.id])
 })
 
-test('an old extractor without job ids puts a failed job back into its queue itself, and finishes it', async t => {
+test('an old extractor that sends no job ids can requeue a failed job itself and finish it', async t => {
   const { take, state, over } = await setUp(t)
   const old = (...[status, second]: Parameters<typeof news>): JobStatus => {
     const { jobId: _none, ...rest } = news(status, second)
@@ -65,7 +65,7 @@ test('an old extractor without job ids puts a failed job back into its queue its
   t.deepEqual(over, [job.id])
 })
 
-test('a reply without a job id is assigned to the job of its extractor, of a private one too', async t => {
+test('a reply without a job id is assigned to the job of its extractor, even a private one', async t => {
   const { take, state, listener } = await setUp(t)
   const { jobId: _none, ...old } = news('StatusMessage.start: x', 1)
   await take(old)
@@ -76,7 +76,7 @@ test('a reply without a job id is assigned to the job of its extractor, of a pri
   t.is(listener.statuses[2]?.jobId, undefined)
 })
 
-test('a job that failed while we were away is put back three times, each later, and then is dead', async t => {
+test('a job that failed while the server was unreachable is requeued three times with growing delays, then dead-lettered', async t => {
   const { take, state, book, listener } = await setUp(t, true)
   const waits: number[] = []
   for (let time = 1; time <= 4; time += 1) {
@@ -100,14 +100,14 @@ test('a job that failed while we were away is put back three times, each later, 
   )
 })
 
-test('nothing is recorded before the listener has accepted it', async t => {
+test('a status is not recorded before the listener has accepted it', async t => {
   const { take, state, listener } = await setUp(t)
   listener.onStatus = () => Promise.reject(new Error('not now'))
   await t.throwsAsync(take(news('DONE', 1)))
   t.is(await state(), 'sent')
 })
 
-test('a reply that arrives while its message is recorded as sent counts', async t => {
+test('a reply that arrives while its message is being recorded as sent is not lost', async t => {
   const { take, state, book } = await setUp(t)
   const stored = await book.get(job.id)
   if (!stored) throw new Error('no job')
@@ -123,20 +123,20 @@ test('a reply that arrives while its message is recorded as sent counts', async 
   t.is(await state(), 'dead')
 })
 
-test('an extractor whose clock is behind ends its job too', async t => {
+test('a job ends even if the clock of its extractor is behind', async t => {
   const { take, state } = await setUp(t)
   await take(news('StatusMessage.retry: (#1) x', 30), news('StatusMessage.start: x', 5), news('StatusMessage.error: broken', 6))
   t.is(await state(), 'dead')
 })
 
-test('an error that arrives twice puts a job back once', async t => {
+test('a duplicate error requeues a job once', async t => {
   const { take, state, book } = await setUp(t, true)
   await take(news('StatusMessage.error: x', 1), news('StatusMessage.error: x', 1))
   t.is(await state(), 'parked')
   t.is((await book.get(job.id))?.putBack, 1)
 })
 
-test('a job from before jobs had their own keys is put back when its extractor gives no reason for its failure', async t => {
+test('a job older than job keys is requeued when its extractor gives no reason for the failure', async t => {
   const given = news('StatusMessage.error: Error processing message.', 5)
   const present = await setUp(t)
   await present.take(given)
@@ -150,7 +150,7 @@ test('a job from before jobs had their own keys is put back when its extractor g
   t.is(await state(), undefined)
 })
 
-test('a job whose key was refused is put back three times, then it is dead', async t => {
+test('a job whose key was rejected is requeued three times, then dead-lettered', async t => {
   const { book, take, state } = await setUp(t)
   const text = 'StatusMessage.error: 401 Client Error: Unauthorized for url: http://inner:9000/api/files/1?key=secretKey'
   for (let time = 1; time <= 3; time += 1) {
@@ -164,7 +164,7 @@ test('a job whose key was refused is put back three times, then it is dead', asy
 
 const host = 'https://data.example.org/dm'
 
-test('messages of pyclowder when no kernel responded', t => {
+test('pyclowder messages about an unreachable server are recognized', t => {
   const texts = [
     "StatusMessage.error: HTTPSConnectionPool(host='data.example.org', port=443): Max retries exceeded with url: /dm/api/files/1?key=secretKey (Caused by x)",
     'StatusMessage.error: 503 Server Error: Service Unavailable for url: https://data.example.org/dm/api/files/1/metadata?key=secretKey',
@@ -175,7 +175,7 @@ test('messages of pyclowder when no kernel responded', t => {
   for (const text of texts) t.true(saysWeWereAway(text, host), text)
 })
 
-test('other failures are the extractor’s own', t => {
+test('other messages are attributed to the extractor', t => {
   const texts = [
     'StatusMessage.error: Error processing message.',
     'StatusMessage.error: list index out of range',
@@ -187,7 +187,7 @@ test('other failures are the extractor’s own', t => {
   t.false(saysWeWereAway("HTTPConnectionPool(host='x', port=1): Read timed out.", undefined))
 })
 
-test('messages of pyclowder when we refused the key of its job, and when another server did', t => {
+test('pyclowder messages about a rejected job key are recognized, unless another server rejected it', t => {
   const said = (address: string) => `StatusMessage.error: 401 Client Error: Unauthorized for url: ${address}`
   t.true(saysKeyWasRefused(said('https://data.example.org/dm/api/files/1/metadata?key=secretKey'), host))
   t.true(saysKeyWasRefused(said('http://inner:9000/api/files/1?key=secretKey'), host))

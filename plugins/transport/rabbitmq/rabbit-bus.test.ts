@@ -13,7 +13,7 @@ const bindings = [
   { queue: 'kind', key: '*.file.image.#' },
 ]
 
-test('a binding takes a routing key of its kind when type and subtype fit', t => {
+test('a binding matches routing keys of its kind whose type and subtype match', t => {
   t.deepEqual(boundQueues(bindings, 'clowder.file.image.jpeg'), ['beyond', 'exact', 'kind', 'sub'])
   t.deepEqual(boundQueues(bindings, 'clowder.file.text.plain'), ['kind', 'other'])
   t.deepEqual(boundQueues(bindings, 'clowder.dataset.file.added'), ['dataset'])
@@ -21,7 +21,7 @@ test('a binding takes a routing key of its kind when type and subtype fit', t =>
   t.deepEqual(boundQueues([], 'clowder.file.image.jpeg'), [])
 })
 
-test('a binding key is compared as the pattern that it was made from', t => {
+test('a binding key matches whether it has dots or underscores in the subtype', t => {
   const excel = ['*.file.application.vnd.ms-excel', '*.file.application.vnd_ms-excel', '*.file.application.#', '*.file.#'].map(
     (key, at) => ({
       queue: `excel${at}`,
@@ -37,6 +37,6 @@ test('a binding key is compared as the pattern that it was made from', t => {
   t.deepEqual(boundQueues(dataset, 'clowder.metadata.added.file'), [])
 })
 
-test('input types are the third fragments', t => {
+test('input types are the third segments of the binding keys', t => {
   t.deepEqual(inputTypesOf(bindings), ['file', 'image', 'text'])
 })

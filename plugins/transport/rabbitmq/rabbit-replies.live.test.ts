@@ -87,7 +87,7 @@ live('a reply without a job id, or with an unknown one, reaches the listener; th
   await eventually(async () => (await stateOf(world, job)) === 'running')
 })
 
-live('a malformed reply is one line in the log and nothing else', async t => {
+live('a malformed reply is logged once and ignored', async t => {
   const world = await setUp(t)
   const job = jobFor(1)
   await world.transport.publish([job])
@@ -135,7 +135,7 @@ live('replies wait in the broker while no kernel runs', async t => {
   t.deepEqual(listener.saidOf(job), ['DONE'])
 })
 
-live('a job that its extractor gave up is dead, visible, and runs again when it is revived', async t => {
+live('a job that its extractor gave up is dead-lettered and listed, and is requeued when revived', async t => {
   const world = await setUp(t)
   const job = jobFor(1)
   await world.transport.publish([job])
@@ -176,7 +176,7 @@ live('a job that its extractor gave up is dead, visible, and runs again when it 
   t.deepEqual(world.listener.saidOf(job), ['StatusMessage.error: Aborting message: the file is broken'])
 })
 
-live('a revived job whose message is gone from the error queue is sent again', async t => {
+live('a revived job whose message is missing from the error queue is published again', async t => {
   const world = await setUp(t)
   const job = jobFor(1)
   await world.transport.publish([job])
@@ -189,7 +189,7 @@ live('a revived job whose message is gone from the error queue is sent again', a
   t.is(await stateOf(world, job), 'waiting')
 })
 
-live('a job that failed because we could not be reached is put back out of its error queue', async t => {
+live('a job that failed because the server was unreachable is requeued from its error queue', async t => {
   const world = await setUp(t)
   const job = jobFor(1, { message: { ...jobFor(1).message, host: 'http://localhost:9000' } })
   await world.transport.publish([job])
@@ -209,7 +209,7 @@ live('a job that failed because we could not be reached is put back out of its e
   t.is(await stateOf(world, job), 'waiting')
 })
 
-live('a job with an outdated key, such as one from before jobs had their own, is put back with a new key', async t => {
+live('a job with an outdated key, such as one older than job keys, is requeued with a new key', async t => {
   const world = await setUp(t)
   const job = jobFor(1, { message: { ...jobFor(1).message, host: 'http://localhost:9000' } })
   await world.transport.publish([job])

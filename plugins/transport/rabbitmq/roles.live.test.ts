@@ -7,7 +7,7 @@ import { testBroker } from './fixtures/test-broker.ts'
 
 const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
 
-live('a kernel that serves HTTP only sends, cancels and reports missing queues; replies go to the workers, each once', async t => {
+live('an HTTP-only kernel sends and cancels jobs and reports missing queues; each reply goes to one of the workers', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const documents = await temporaryDocuments(t)

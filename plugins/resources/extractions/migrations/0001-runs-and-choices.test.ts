@@ -9,7 +9,7 @@ import { up } from './0001-runs-and-choices.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 
-test('the enabled extractors and the states of runs are kept; running it again changes nothing', async t => {
+test('the migration keeps enabled extractors and the states of runs, and is idempotent', async t => {
   const server = await bootForTest({ t })
   const documents = server.get(DocumentStore)
   const put = (into: typeof extractors | typeof extractions, document: object) => documents.commit({ insert: document, into } as never)

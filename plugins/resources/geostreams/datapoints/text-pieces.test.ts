@@ -7,7 +7,7 @@ const textOf = (fill: (to: TextPieces) => void): string => {
   return Buffer.concat([...to.take(true)]).toString('utf8')
 }
 
-test('numbers are printed as by String', t => {
+test('numbers are formatted as by String()', t => {
   const numbers = [
     0,
     -0,
@@ -36,7 +36,7 @@ test('numbers are printed as by String', t => {
     )
 })
 
-test('times are printed to the second, or the millisecond', t => {
+test('times are formatted to the second, or to the millisecond if they have a fraction', t => {
   for (let n = 0; n < 3000; n += 1) {
     const ms = Math.floor((n - 1000) * 86_399_987.37) * (n % 2 === 0 ? 1000 : 1)
     if (Math.abs(ms) > 60e12) continue
@@ -47,7 +47,7 @@ test('times are printed to the second, or the millisecond', t => {
   }
 })
 
-test('texts of any characters and lengths are unchanged, across chunk boundaries too', t => {
+test('strings of any characters and length are unchanged, even across chunk boundaries', t => {
   const texts = ['', 'plain', 'ünï', '€'.repeat(63), '🧪'.repeat(40), 'x'.repeat(70), 'long'.repeat(90_000), 'é'.repeat(50_000), '\0\r\n"']
   const all = Array.from({ length: 4000 }, (_, n) => texts[n % 5] ?? '')
   const filled = textOf(to => {

@@ -96,7 +96,7 @@ test('leaving the loop early releases all streams', async t => {
   t.deepEqual([...store.left].sort(), [1, 2, 3])
 })
 
-test('a stream that fails fails all, and the others are released', async t => {
+test('an error in one stream fails the whole read, and all streams are released', async t => {
   const store = new Runs(async function* (stream) {
     yield [bin(stream, 'v', 0)]
     if (stream === 2) throw new Error('away')

@@ -72,7 +72,7 @@ test('the setup link opens a page that runs only its own script', async t => {
   }
 })
 
-test('the holder of the link becomes admin, once', async t => {
+test('the setup link creates one admin and is then invalid', async t => {
   const { server, link, token } = await bootWithout(t)
   const made = await claim(server, { token, ...account })
   t.is(made.status, 200)
@@ -84,7 +84,7 @@ test('the holder of the link becomes admin, once', async t => {
   t.deepEqual(await linesOf(server), [])
 })
 
-test('one of many concurrent users of the link becomes admin', async t => {
+test('of many concurrent uses of the link, one creates an admin', async t => {
   const { server, token } = await bootWithout(t)
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, at) => claim(server, { token, ...account, email: `racer${at}@example.org` })),
@@ -100,14 +100,14 @@ test('a wrong token and an invalid account do not use up the link', async t => {
   t.is((await claim(server, { token, ...account, password: 'short' })).status, 400)
   t.is((await claim(server, { token, ...account, email: 'no address' })).status, 400)
   t.is((await claim(server, { token, ...account, email: server.admin.email })).status, 409)
-  // Eight characters as sent, seven once they are composed: this is detected after the token was used.
+  // Eight characters as sent, seven after normalization, which is checked after the token is consumed.
   t.is((await claim(server, { token, ...account, password: 'secrete\u0301' })).status, 400)
   t.is((await server.as()('/setup?token=wrong')).status, 403)
   t.is((await server.as()('/setup')).status, 400)
   t.is((await claim(server, { token, ...account })).status, 200)
 })
 
-test('with a missing or invalid link, browsers get a page and programs JSON', async t => {
+test('with a missing or invalid token, browsers get an HTML page and other clients get JSON', async t => {
   const { server, token } = await bootWithout(t)
   for (const [query, status] of [
     ['', 400],
@@ -148,7 +148,7 @@ test('configured accounts become admins, when created and at the next start', as
   t.is((await server.get(Users).get(chief.id))?.status, 'Admin')
 })
 
-test('the page of the link checks whether it is valid, and uses it', async t => {
+test('a custom setup page can check the link and use it through the API', async t => {
   const { server, token } = await bootWithout(t, { setUpPage: '/welcome' })
   t.regex(await linkOf(server), /\/welcome\?token=/)
   const newer = new URL(await linkOf(server)).searchParams.get('token')

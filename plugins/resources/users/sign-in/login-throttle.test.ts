@@ -13,7 +13,7 @@ const bootWith = (t: ExecutionContext, limits: object) => bootForTest({ t, plugi
 const loginStatus = async (server: TestServer, email: string, password: string) =>
   (await server.as()('/api/login', { method: 'POST', json: { email, password } })).status
 
-test('after too many wrong passwords an account is throttled, also for the right one', async t => {
+test('after too many wrong passwords an account is throttled, even for the correct password', async t => {
   const server = await bootWith(t, { failuresPerAccount: 3 })
   const [person, other] = [await newPerson(server, 'target'), await newPerson(server, 'other')]
   for (const _ of [1, 2, 3]) t.is(await loginStatus(server, person.email, 'wrong password'), 401)
@@ -27,7 +27,7 @@ test('after too many wrong passwords an account is throttled, also for the right
   t.is(await loginStatus(server, other.email, other.password), 200)
 })
 
-test('a missing account is throttled after the same number of attempts', async t => {
+test('an unknown account is throttled after the same number of attempts', async t => {
   const server = await bootWith(t, { failuresPerAccount: 2 })
   const statuses: number[] = []
   for (const _ of [1, 2, 3]) statuses.push(await loginStatus(server, 'nobody@example.org', 'wrong password'))
@@ -51,7 +51,7 @@ test('a correct password resets the count', async t => {
   }
 })
 
-test('a program that starts many concurrent requests with the right password is not throttled', async t => {
+test('many concurrent requests with the correct password are not throttled', async t => {
   const server = await bootWith(t, { failuresPerAccount: 3, failuresPerAddress: 10 })
   const person = await newPerson(server, 'busy')
   const authorization = basic(person.email, person.password)
@@ -88,7 +88,7 @@ test('wrong keys are throttled without affecting valid ones', async t => {
   t.is(await loginStatus(server, server.admin.email, server.admin.password), 200)
 })
 
-test('a program that sends a wrong password with its key is served, and its attempts are counted', async t => {
+test('requests with a valid key and a wrong password are served, and the password is counted as an attempt', async t => {
   const server = await bootWith(t, { failuresPerAccount: 3 })
   const person = await newPerson(server, 'beside')
   const authorization = basic(person.email, 'wrong password')
@@ -98,7 +98,7 @@ test('a program that sends a wrong password with its key is served, and its atte
   t.is(await loginStatus(server, person.email, person.password), 429)
 })
 
-test('while throttled public routes are served, and the rest is 429', async t => {
+test('while throttled, public routes are served and all others return 429', async t => {
   const server = await bootWith(t, { failuresPerAccount: 2, wrongKeysPerAddress: 2 })
   const open = `/api/users/${(await newPerson(server, 'seen')).id}`
   const statuses = async (ask: (path: string, at: number) => Promise<Response>) => {
@@ -111,7 +111,7 @@ test('while throttled public routes are served, and the rest is 429', async t =>
   t.deepEqual(await statuses((path, at) => server.as(`wrong ${at}`)(path)), ['200 401', '200 401', '200 429'])
 })
 
-test('a repeated wrong key or session is refused each time, and locks nobody out', async t => {
+test('a repeated invalid key or session gets 401 each time and is counted once', async t => {
   const server = await bootWith(t, { wrongKeysPerAddress: 4, failuresPerAddress: 4 })
   const refused = (ask: () => Promise<Response>) => Promise.all(Array.from({ length: 30 }, async () => (await ask()).status))
   t.deepEqual(new Set(await refused(() => server.as('a key of the past')('/api/me'))), new Set([401]))
@@ -122,7 +122,7 @@ test('a repeated wrong key or session is refused each time, and locks nobody out
   t.is((await server.as('a key of the past')('/api/me')).status, 401)
 })
 
-test('a cached verification ends with a change of the password', async t => {
+test('changing the password invalidates a cached verification', async t => {
   const server = await bootWith(t, {})
   const person = await newPerson(server, 'changed')
   const status = async (password: string) =>
@@ -137,7 +137,7 @@ test('a cached verification ends with a change of the password', async t => {
   t.is(await status(password), 200)
 })
 
-test('addresses of one network count as one', t => {
+test('addresses of the same network are counted together', t => {
   t.is(networkOf('192.0.2.7'), '192.0.2.7')
   t.is(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
   t.is(networkOf('2001:db8:0:1::1'), '2001:db8:0:1::/64')
@@ -149,7 +149,7 @@ test('addresses of one network count as one', t => {
   t.is(networkOf(''), '')
 })
 
-test('spellings of an email address that a directory may treat as equal count as one', t => {
+test('spellings of an email address that a directory may treat as equal are counted together', t => {
   for (const spelling of [
     'ADA@Example.org',
     ' ada@example.org ',
@@ -199,7 +199,7 @@ test('a correct password costs no write from a known network', async t => {
   const stored = async () => (await server.get(DocumentStore).find(counted, { using: 'byEnd', limit: 10 })).items
   await attempt()
   const before = await stored()
-  t.is(before.length, 1, 'that the network is known')
+  t.is(before.length, 1, 'the record that the network is known')
   for (const _ of [1, 2, 3]) await attempt()
   t.deepEqual(await stored(), before)
 })
@@ -214,7 +214,7 @@ test('other purposes are counted by name and subject', async t => {
   await t.notThrowsAsync(doors.take('sign-up', networkOf('192.0.2.8'), 2))
 })
 
-test('throttling ends with its window, and counts are removed', async t => {
+test('throttling ends with its window, and expired counts are deleted', async t => {
   let now = new Date('2026-03-01T10:00:00.000Z')
   const server = await bootForTest({ t, plugins, clock: { now: () => now } })
   const [tries, documents] = [server.get(LoginAttempts), server.get(DocumentStore)]
@@ -245,7 +245,7 @@ test('a throttled attempt costs no writes', async t => {
   t.like(stored, { count: 5, revision: 5 })
 })
 
-test('a few pass immediately, and waiting ones pass together', async t => {
+test('the first few sign-ins pass immediately, and waiting ones pass together', async t => {
   const gathering = new SignInBatcher(3, 50)
   const passed: number[] = []
   const all = Array.from({ length: 10 }, async (_, at) => {
@@ -254,12 +254,12 @@ test('a few pass immediately, and waiting ones pass together', async t => {
   })
   await Promise.all(all.slice(0, 3))
   t.deepEqual(passed, [0, 1, 2])
-  t.is(gathering.pass(), gathering.pass(), 'one wait for all')
+  t.is(gathering.pass(), gathering.pass(), 'waiting callers share one promise')
   await Promise.all(all)
   t.deepEqual(passed, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('groups pass one after the other, and later arrivals pass immediately again', async t => {
+test('waiting groups pass one after another, at the configured rate', async t => {
   const gathering = new SignInBatcher(1, 20)
   await gathering.pass()
   const startedAt = performance.now()

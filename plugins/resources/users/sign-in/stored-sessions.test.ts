@@ -9,7 +9,7 @@ const server = await bootForTest({ plugins })
 test.after.always(() => server.stop())
 const dayMs = 86_400_000
 
-test('signing in returns the account and a cookie that is not available to scripts and other sites', async t => {
+test('signing in returns the account and an HttpOnly cookie with SameSite=Lax', async t => {
   const person = await newPerson(server, 'login')
   const answer = await server.as()('/api/login', { method: 'POST', json: { email: person.email.toUpperCase(), password: person.password } })
   t.is(answer.status, 200)
@@ -34,7 +34,7 @@ test('a wrong password and an unknown account are refused with the same message'
   t.is((await login({ email: { $ne: '' }, password: { $ne: '' } }))['httpStatus'], 400)
 })
 
-test('signing in again ends the previous session, and a stale cookie is accepted', async t => {
+test('signing in again ends the previous session, and a stale cookie does not prevent it', async t => {
   const person = await newPerson(server, 'again')
   const first = await signIn(server, person.email, person.password)
   const second = await signIn(server, person.email, person.password, first)
@@ -61,7 +61,7 @@ test('an expired session is refused without other valid credentials', async t =>
   const refused = await byCookie(server, stale)('/api/me')
   t.is(refused.status, 401)
   t.is(((await refused.json()) as { message: string }).message, 'The session has ended; sign in again')
-  t.is((await byCookie(server, stale)(`/api/users/${person.id}`)).status, 200, 'as anybody sees it')
+  t.is((await byCookie(server, stale)(`/api/users/${person.id}`)).status, 200, 'public routes are served')
   t.is((await byCookie(server, stale)('/api/me', { headers: { 'x-api-key': person.key } })).status, 200)
   t.is((await byCookie(server, stale)('/api/me', { headers: { 'x-api-key': 'wrong' } })).status, 401)
 })
@@ -79,7 +79,7 @@ test('a new password, suspension and revocation end sessions immediately', async
   t.is((await byCookie(server, cookie)('/api/me')).status, 401)
 })
 
-test('an account that is not active cannot sign in and gets the reason only with the right password', async t => {
+test('an inactive account cannot sign in, and gets the reason only with the correct password', async t => {
   const person = await newPerson(server, 'inactive')
   await server.get(Users).change(person.id, { set: { status: 'Inactive' } }, [])
   const login = async (password: string) =>
