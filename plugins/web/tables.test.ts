@@ -167,7 +167,7 @@ test('statistics match their textbook definitions', async t => {
   t.is(day?.measures?.max, Date.UTC(2026, 2, 20))
 })
 
-test('rows are sorted as numbers, dates or texts with missing values last, and filtered by each kind of condition', async t => {
+test('rows are sorted as numbers, dates or strings with missing values last, and filtered by each kind of condition', async t => {
   const { engine } = await numbers(t)
   const column = async (at: number): Promise<unknown> => (await engine.rows(0, 20, at, at + 1)).cells.map(([cell]) => cell)
   await engine.arrange({ sort: { column: 0, isDescending: true }, filters: [], search: '' })

@@ -28,7 +28,7 @@ live('a server on S3 stores, serves, zips, previews, deletes and sweeps files, a
 
   const picture = await uploadData(call, dataset, 'photo.jpg', 'image/jpeg')
   const previews = () => ok<readonly unknown[]>(call(`/api/files/${picture}/getPreviews`))
-  t.truthy(await until('previews', previews, seen => JSON.stringify(seen).includes('pv_id'), 60_000))
+  t.truthy(await until('the previews of the picture', previews, seen => JSON.stringify(seen).includes('pv_id'), 60_000))
 
   await server.get(BlobStore).put(testBytes(10))
   const count = async () => (await Array.fromAsync(objects.list(''))).length

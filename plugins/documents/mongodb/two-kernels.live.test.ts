@@ -178,7 +178,7 @@ live('an update is not based on an old document that another kernel has replaced
   t.like(await b.get(notes, 'x'), { name: 'new', rank: 1, revision: 2 })
 })
 
-live('events of one document are delivered in commit order, whichever kernel committed', async t => {
+live('events of one document are delivered in commit order, whichever kernel committed them', async t => {
   const [a, b] = await two(t)
   const named = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
   const numbersOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { data } }) => (data as { n: number }).n)

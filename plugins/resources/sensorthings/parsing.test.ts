@@ -89,7 +89,7 @@ test('parentheses in quotation marks do not nest', t => {
   t.notThrows(() => read('Filter', `a eq '${'('.repeat(100)}'`, 'here'))
 })
 
-test('every text is parsed or refused', t => {
+test('any input is either parsed or refused', t => {
   const piece = fc.constantFrom(
     ..."a 'x' ( ) , ; / $top=1 $filter= not and or eq add 1 -1 e5 2020-01-01 T00:00Z null geography duration".split(' '),
   )

@@ -24,7 +24,7 @@ async function behindProxy(t: ExecutionContext) {
 
 /** The result of calls that may be delayed by other tests on the same server. */
 const answered = <T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> =>
-  until('an answer', () =>
+  until('an answer from the server', () =>
     work().then(
       value => ({ value }),
       error => {

@@ -148,7 +148,7 @@ const sort = fc.constantFrom<SearchRequest['sort']>(
   ]),
 )
 
-test('random queries find the same as a scan of all documents', async t => {
+test('random queries return the same results as a scan of all documents', async t => {
   const { index } = await freshIndex(t)
   await index.rebuild(streamOf(documents))
   const oracle = new SearchOracle(documents)

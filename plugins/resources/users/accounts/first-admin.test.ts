@@ -92,7 +92,7 @@ test('of many concurrent uses of the link, one creates an admin', async t => {
   t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, ...Array<number>(7).fill(403)])
 })
 
-test('a wrong token and an invalid account do not use up the link', async t => {
+test('a wrong token or invalid account data does not use up the link', async t => {
   const { server, token } = await bootWithout(t)
   t.is((await claim(server, { token: 'wrong', ...account })).status, 403)
   t.is((await claim(server, { token: `${token}x`, ...account })).status, 403)

@@ -163,7 +163,7 @@ test('spellings of an email address that a directory may treat as equal are coun
   t.not(accountName('ada@example.org'), accountName('ida@example.org'))
 })
 
-test('attempts from one network do not lock out another, nor from many networks those that the owner has used', async t => {
+test('attempts from one network do not lock out others, and attempts from many networks do not lock out known ones', async t => {
   let now = new Date('2026-03-01T10:00:00.000Z')
   const limits = { failuresPerAccount: 2, failuresPerAccountAnywhere: 5, failuresPerAddress: 100 }
   const server = await bootForTest({ t, plugins, clock: { now: () => now }, config: { resources: { users: limits } } })
@@ -204,7 +204,7 @@ test('a correct password costs no write from a known network', async t => {
   t.deepEqual(await stored(), before)
 })
 
-test('other purposes are counted by name and subject', async t => {
+test('attempts for other purposes are counted by purpose and subject', async t => {
   const server = await bootForTest({ t, plugins })
   const doors = server.get(LoginThrottle)
   for (const _ of [1, 2]) await doors.take('sign-up', networkOf('192.0.2.7'), 2)

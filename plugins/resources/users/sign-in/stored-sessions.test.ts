@@ -55,7 +55,7 @@ test('signing out ends only this session', async t => {
   t.is((await byCookie(server, here)('/api/logout', { method: 'POST' })).status, 200)
 })
 
-test('an expired session is refused without other valid credentials', async t => {
+test('an expired session is refused unless the request has other valid credentials', async t => {
   const person = await newPerson(server, 'stale')
   const stale = 'pounce_session=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
   const refused = await byCookie(server, stale)('/api/me')
