@@ -56,7 +56,7 @@ const setUp = async (t: ExecutionContext) => {
   return { call, dataset, page, problems }
 }
 
-inBrowser('scrolling through 100,000 rows takes at most 2,000 elements and 80 MB of objects', async t => {
+inBrowser('scrolling through 100,000 rows takes at most 2,000 elements and 80 MB of heap', async t => {
   const { call, dataset, page, problems } = await setUp(t)
   const loaded = await withFiles(page, call, dataset, 100_000)
   await page.goto(`/datasets/${dataset}`)
@@ -95,7 +95,7 @@ inBrowser('the last of 1,000,000 rows can be reached', async t => {
   t.deepEqual(problems, [])
 })
 
-inBrowser('files opened and closed leave at most 10 MB of objects', async t => {
+inBrowser('opening and closing files leaves at most 10 MB on the heap', async t => {
   const { call, dataset, page, problems } = await setUp(t)
   const picture = await readFile(new URL('./sample/hill.jpg', import.meta.url))
   const kinds: readonly (readonly [ending: string, type: string, bytes: string | Uint8Array])[] = [

@@ -78,10 +78,10 @@ inBrowser('files are navigated, searched, sorted, selected, tagged, renamed, mov
   await press('ArrowDown', 'ArrowDown')
   t.is(await activeRow(page), nameOf(1))
   await press('End')
-  await until('the last row', async () => (await activeRow(page)) === 'README.md')
+  await until('the last row to be focused', async () => (await activeRow(page)) === 'README.md')
   // On a busy machine, the pause between two keys may exceed the type-ahead timeout: the name is then typed again.
   const goTo = (name: string): Promise<boolean> =>
-    until(`the row of ${name}`, async () => {
+    until(`the row of ${name} to be focused`, async () => {
       await press('Escape', 'Home')
       await page.keyboard.type(name)
       return (await activeRow(page)).startsWith(name)
@@ -128,7 +128,7 @@ inBrowser('files are navigated, searched, sorted, selected, tagged, renamed, mov
   await press('Escape', 'F2')
   await page.getByLabel('New name').fill('another name.csv')
   await press('Enter')
-  await until('the new name', async () => (await namesIn(dataset)).includes('another name.csv'))
+  await until('the new name to be stored', async () => (await namesIn(dataset)).includes('another name.csv'))
   await page.getByRole('row', { name: 'another name.csv' }).waitFor()
 
   // A new folder; files are moved into it and back.
@@ -147,7 +147,7 @@ inBrowser('files are navigated, searched, sorted, selected, tagged, renamed, mov
   await page.getByText('Moved plot 1.csv to kept').waitFor()
   t.deepEqual(await namesIn(dataset, `&folder=${kept}`), ['plot 1.csv'])
   await page.getByText('Moved plot 1.csv to kept').locator('..').getByRole('button', { name: 'Undo' }).click()
-  await until('the file is back', async () => (await namesIn(dataset)).includes('plot 1.csv'))
+  await until('the file to be moved back', async () => (await namesIn(dataset)).includes('plot 1.csv'))
   // Wait before clicking rows, since those below it move.
   await page.getByRole('row', { name: 'plot 1.csv' }).waitFor()
 
@@ -199,7 +199,7 @@ inBrowser('the URL contains folder, order and filter; changes by others appear t
   await page.waitForURL(url => !url.searchParams.has('sort'))
   await page.getByLabel('Find in this folder').fill('plot 14')
   await page.waitForURL(url => url.searchParams.get('find') === 'plot 14')
-  await until('what was found', async () => (await page.getByRole('grid').getAttribute('aria-rowcount')) === '12')
+  await until('the number of search results', async () => (await page.getByRole('grid').getAttribute('aria-rowcount')) === '12')
   await page.getByLabel('Find in this folder').fill('nowhere')
   await page.getByText('Nothing found for “nowhere”').waitFor()
   await page.getByLabel('Find in this folder').fill('')
@@ -229,7 +229,7 @@ inBrowser('the URL contains folder, order and filter; changes by others appear t
   await hiddenTab.getByRole('link', { name: 'a new one.txt' }).waitFor()
   await hiddenTab.close()
 
-  // Edits in place: name, description and tags; copies the identifier.
+  // In-place edits of name and tags, and copying of the identifier.
   await page.getByRole('button', { name: 'Rename' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Leaf area 2026')
   await page.keyboard.press('Enter')
@@ -272,7 +272,7 @@ inBrowser('a refused name stays in the field, and deleting a folder shows the nu
   await field.fill('plot/1.csv')
   await page.keyboard.press('Enter')
   await page.locator('.toasts').getByText('name must be text').waitFor()
-  await until('what was typed', async () => (await field.inputValue()) === 'plot/1.csv')
+  await until('the refused name to stay in the field', async () => (await field.inputValue()) === 'plot/1.csv')
   await field.fill('plot 1.csv')
   await page.keyboard.press('Enter')
   await page.getByRole('row', { name: 'plot 1.csv' }).waitFor()
@@ -280,7 +280,7 @@ inBrowser('a refused name stays in the field, and deleting a folder shows the nu
   await page.keyboard.press('F2')
   await field.fill('..')
   await page.keyboard.press('Enter')
-  await until('what was typed', async () => (await field.inputValue()) === '..')
+  await until('the refused name to stay in the field', async () => (await field.inputValue()) === '..')
   await page.getByPlaceholder('Find in this folder').focus()
   await field.waitFor({ state: 'detached' })
   t.deepEqual(await namesIn(dataset), ['raw', 'plot 1.csv'])

@@ -67,7 +67,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
   await page.getByText('2 selected').waitFor()
   await press('Escape')
   await page.keyboard.type('own')
-  await until('the typed name', async () => (await activeRow()) === 'own.txt')
+  await until('the row of the typed name to be focused', async () => (await activeRow()) === 'own.txt')
   await press('F2')
   await type('New name', 'renamed.txt')
   await press('Enter')
@@ -80,7 +80,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
   await table.waitFor()
   await page.locator('[data-cell="0:0"]').click()
   await press('Control+End')
-  await until('the last row', async () => {
+  await until('the last row to be focused', async () => {
     const [count, cell] = [await table.getAttribute('aria-rowcount'), await page.evaluate("document.activeElement?.dataset?.cell ?? ''")]
     return String(cell).startsWith(`${Number(count) - 2}:`)
   })

@@ -21,7 +21,7 @@ test.after.always(async () => {
   await server.stop()
 })
 
-/** The browser logs the responses for deleted resources. */
+/** Problems without the 403 and 404 responses for deleted resources, which the browser logs. */
 const unexpected = (problems: readonly string[]): readonly string[] => problems.filter(problem => !/status of 40[34]/.test(problem))
 
 const statusOf = async (path: string): Promise<number> => (await call(path)).status

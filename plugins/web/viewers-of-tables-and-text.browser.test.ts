@@ -165,7 +165,7 @@ inBrowser('5,000 columns, a line of 30 MB, damaged and empty tables are shown or
   t.deepEqual(problems, [])
 })
 
-inBrowser('Parquet is shown in the grid of all tables, with its declared types', async t => {
+inBrowser('Parquet is shown in the same grid as other tables, with its declared types', async t => {
   const { page, problems } = await openPage(t)
   await page.goto(await fileOf('trees.parquet'))
   await page.getByRole('gridcell', { name: 'Quercus robur' }).first().waitFor()

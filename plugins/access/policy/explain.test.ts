@@ -15,14 +15,14 @@ const policy = policyOn(
   { isPrivate: true },
 )
 
-test('a right that comes through a parent is explained with every step', async t => {
+test('a right inherited from a parent is explained step by step', async t => {
   t.deepEqual(await policy.explain(cast['editor']!, 'EditFile', file), {
     verdict: 'yes',
     because: [`file ${file.id} belongs to dataset ${dataset.id}, which is asked`, `role Editor in space ${idOf('lab')} holds EditFile`],
   })
 })
 
-test('a refusal reports what each rule found missing, and whether the resource is visible', async t => {
+test('a refusal lists why no rule grants the permission, and whether the resource is visible', async t => {
   t.deepEqual(await policy.explain(cast['viewer']!, 'EditFile', file), {
     verdict: 'no',
     because: [
@@ -64,7 +64,7 @@ test('a resource frozen in the trash is explained with the right that would appl
   )
 })
 
-test('a role that a group holds is explained with the group', async t => {
+test('the explanation of a role held through a group names the group', async t => {
   const [held] = [member('lab', 'Editor')]
   const grouped = someone('grouped', [{ ...held!, group: idOf('soil') }])
   t.is(
@@ -73,7 +73,7 @@ test('a role that a group holds is explained with the group', async t => {
   )
 })
 
-test('a parent that the reader may not see is not named', async t => {
+test('a parent that the reader may not view is not named', async t => {
   const both = policyOn(
     sourcesOf({
       'file:file': { author: idOf('uploader'), parents: [dataset, { kind: 'dataset', id: idOf('hidden') }] },
@@ -88,14 +88,14 @@ test('a parent that the reader may not see is not named', async t => {
   t.true((await both.explain(cast['viewer']!, 'EditFile', file, cast['superAdmin']!)).because.join(' ').includes(idOf('hidden')))
 })
 
-test('limits of the account or key are named first', async t => {
+test('restrictions of the account or key are listed first', async t => {
   const because = async (caller: string) => (await policy.explain(cast[caller]!, 'DeleteDataset', dataset)).because[0]
   t.is(await because('readOnlyAdmin'), 'Account is ReadOnly')
   t.is(await because('inactiveAuthor'), 'Account is not activated')
   t.is(await because('authorsExtractor'), 'An extraction key does not hold DeleteDataset')
 })
 
-test('a missing thing and one whose parents are gone are distinguished for people', async t => {
+test('a missing resource and one whose parents are deleted have different explanations', async t => {
   const missing = { kind: 'dataset', id: idOf('nothing') } as const
   t.deepEqual(await policy.explain(cast['superAdmin']!, 'ViewDataset', missing), {
     verdict: 'unseen',
@@ -105,7 +105,7 @@ test('a missing thing and one whose parents are gone are distinguished for peopl
   t.deepEqual((await policy.explain(cast['superAdmin']!, 'ViewFile', orphan)).because, [`all that file ${orphan.id} belongs to is gone`])
 })
 
-test('every reason for a right has an explanation', async t => {
+test('every rule that grants a permission has an explanation', async t => {
   const last = async (caller: string, permission: 'ViewDataset', ref: Ref = dataset) =>
     (await policy.explain(cast[caller]!, permission, ref)).because.at(-1)
   t.is(await last('superAdmin', 'ViewDataset'), 'superadmin mode is on')

@@ -65,7 +65,7 @@ const isInScope = (scope: SearchScope, { ref, record }: Listed): boolean => {
   return isSeen && (scope.within === undefined || isIn(scope.within))
 }
 
-test('a search counts exactly the live things that their own view permission lets the caller see', async t => {
+test('a search covers exactly the live resources for whose kind the caller has the view permission', async t => {
   const property = fc.property(anyWorld, anyCaller, anyMode, (world, caller: Caller, mode) => {
     const scope = policyOn(sourcesOf(world), mode).searchScope(caller)
     const naive = new NaivePolicy(world, mode)

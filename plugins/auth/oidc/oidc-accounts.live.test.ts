@@ -4,7 +4,7 @@ import { bearerProviderContract, liveTests } from 'pounce/sdk/testing'
 import { Browser } from '../../../test/support/browser.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
 
-/** The issuer of `oidc.sh`, whose comment lists the accounts. */
+/** The issuer started by `oidc.sh`; the comment in that script lists the accounts. */
 const { test: live, url } = liveTests(test, 'OIDC')
 
 const audience = 'urn:svc:api'
@@ -51,7 +51,7 @@ bearerProviderContract(live, async () => {
   }
 })
 
-live('a person signs in with a secret, and with a public client', async t => {
+live('a user signs in through a client with a secret and through a public client', async t => {
   const alice = {
     provider: 'uni',
     subject: 'alice',
@@ -68,7 +68,7 @@ live('a person signs in with a secret, and with a public client', async t => {
   t.deepEqual(await signIn(open), alice)
 })
 
-live('only members of the groups of the settings come in', async t => {
+live('only members of the configured groups can sign in', async t => {
   const { site } = await oidcWith({ uni: uni({ onlyGroups: ['curators'] }) })
   t.is((await signIn(site))?.subject, 'alice')
   const { site: asBob } = await oidcWith({ uni: uni({ onlyGroups: ['curators'], parameters: { login_hint: 'bob' } }) })
@@ -77,7 +77,7 @@ live('only members of the groups of the settings come in', async t => {
   t.like(await signIn(anybody), { subject: 'bob', groups: [] })
 })
 
-live('a code is valid once, for the browser and the sign-in that it belongs to', async t => {
+live('a code is valid once, and only for the browser and sign-in it was issued to', async t => {
   const { site } = await oidcWith({ uni: uni() })
   const [one, other] = [await away(site), await away(site)]
   t.is(await site.returned(one.back, other.kept), undefined)
@@ -85,7 +85,7 @@ live('a code is valid once, for the browser and the sign-in that it belongs to',
   t.is(await site.returned(other.back, other.kept), undefined)
 })
 
-live('a person unknown to the provider gets no identity', async t => {
+live('a user unknown to the provider gets no identity', async t => {
   const { site } = await oidcWith({ uni: uni({ parameters: { login_hint: 'nobody' } }) })
   t.is(await signIn(site), undefined)
 })

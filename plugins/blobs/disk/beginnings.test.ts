@@ -35,7 +35,7 @@ const keysOf = async (store: BlobStore): Promise<readonly string[]> => {
   return keys.sort()
 }
 
-/** Puts bytes and collects the beginnings that the store reports meanwhile. */
+/** Puts bytes and collects the beginnings reported during the put. */
 const grow = async (store: BlobStore, from = source(), keep?: (beginning: BlobFacts) => Promise<void>) => {
   const kept: BlobFacts[] = []
   const put = store.putGrowing?.(from, {
@@ -50,7 +50,7 @@ const grow = async (store: BlobStore, from = source(), keep?: (beginning: BlobFa
   return { kept, outcome, whole: outcome.status === 'fulfilled' ? outcome.value : undefined }
 }
 
-test('the bytes received so far are a blob of their own during the upload and after it', async t => {
+test('the bytes received so far are available as a separate blob, during the upload and after it', async t => {
   const { store } = await freshStore(t)
   let seen = 0
   const { kept, whole } = await grow(store, source(), async ({ key, sizeBytes }) => {
@@ -74,7 +74,7 @@ test('the bytes received so far are a blob of their own during the upload and af
   t.deepEqual(await keysOf(store), [...kept.map(({ key }) => key), whole?.key].sort())
 })
 
-test('beginnings and the whole are removed one without the other', async t => {
+test('beginnings and the complete blob are removed independently', async t => {
   const { store, folder } = await freshStore(t)
   const { kept, whole } = await grow(store)
   const [first, ...others] = kept
@@ -91,7 +91,7 @@ test('beginnings and the whole are removed one without the other', async t => {
   )
 })
 
-test('bytes that break off leave the beginnings, also for a store that starts again', async t => {
+test('an interrupted upload leaves its beginnings, also after a restart of the store', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-blobs-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const store = await startedStore(folder)
@@ -105,7 +105,7 @@ test('bytes that break off leave the beginnings, also for a store that starts ag
   for (const { key, sizeBytes } of kept) t.true((await read(again, key))?.equals(bytes.subarray(0, sizeBytes)))
 })
 
-test('a beginning that its owner cannot keep, or that does not become durable, fails the put', async t => {
+test('the put fails if a beginning cannot be recorded by its owner or synced to the disk', async t => {
   const { store } = await freshStore(t)
   const refused = await grow(store, source(), () => Promise.reject(new Error('no record')))
   t.is(refused.outcome.status === 'rejected' && refused.outcome.reason.message, 'no record')
@@ -122,7 +122,7 @@ test('a beginning that its owner cannot keep, or that does not become durable, f
   t.deepEqual(await keysOf(other), [])
 })
 
-test('a beginning whose bytes are damaged or cut off is not delivered', async t => {
+test('reading a damaged or truncated beginning fails with CorruptContent', async t => {
   const { store, folder } = await freshStore(t)
   const { kept } = await grow(store, source(1_200_000, new Error('cut')))
   const [first] = kept

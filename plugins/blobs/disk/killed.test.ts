@@ -29,7 +29,7 @@ async function writeAndKill(folder: string, seed: number, acks: number): Promise
   return acknowledged
 }
 
-test(`blobs acknowledged before ${kills} kills are intact`, async t => {
+test(`acknowledged blobs survive ${kills} SIGKILLs of the writer intact`, async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-killed-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const acknowledged = new Map<string, string>()

@@ -19,7 +19,7 @@ const newFolder = async (t: TestContext): Promise<string> => {
   return folder
 }
 
-/** A store with one listed folder, and another folder beside it that is not listed. */
+/** A store with one listed folder, and a sibling folder that is not listed. */
 const scene = async (t: TestContext) => {
   const root = await newFolder(t)
   const listed = join(root, 'data')
@@ -46,7 +46,7 @@ const read = async (stream: Promise<AsyncIterable<Uint8Array> | undefined>): Pro
   return found === undefined ? 'absent' : (await buffer(found)).toString()
 }
 
-test('a registered file is read where it lies, whole and in parts, and stays when its key is removed', async t => {
+test('a registered file is read in place, in full and by range, and is kept when its key is removed', async t => {
   const { listed, files, store } = await scene(t)
   const path = join(listed, 'leaf.txt')
   const facts = await files.register(join(listed, 'deep', '..', 'leaf.txt'))
@@ -66,7 +66,7 @@ test('a registered file is read where it lies, whole and in parts, and stays whe
   t.is(await readFile(path, 'utf8'), 'green leaf')
 })
 
-test('empty and large files are read as they are', async t => {
+test('empty and large files are read unchanged', async t => {
   const { listed, files, store } = await scene(t)
   const large = Buffer.alloc(3_000_000, 'abcdefg')
   await writeFile(join(listed, 'large'), large)
@@ -75,7 +75,7 @@ test('empty and large files are read as they are', async t => {
   t.is(await read(store.get((await files.register(join(listed, 'empty'))).key)), '')
 })
 
-test('paths outside the folders and non-regular files are refused, all with one message', async t => {
+test('paths outside the listed folders and non-regular files are refused, all with the same message', async t => {
   const { root, listed, other, files } = await scene(t)
   await symlink(join(other, 'secret.txt'), join(listed, 'link.txt'))
   await symlink(other, join(listed, 'way-out'))
@@ -100,7 +100,7 @@ test('paths outside the folders and non-regular files are refused, all with one 
   t.is(messages.size, 1)
 })
 
-test('a link inside the folders leads to the file that it names', async t => {
+test('a symbolic link within the listed folders is resolved to its target', async t => {
   const { listed, files, store } = await scene(t)
   await symlink(join(listed, 'leaf.txt'), join(listed, 'deep', 'link.txt'))
   const { key } = await files.register(join(listed, 'deep', 'link.txt'))
@@ -113,7 +113,7 @@ test('without listed folders nothing can be registered', async t => {
   await t.throwsAsync(none.register(join(listed, 'leaf.txt')), { instanceOf: Invalid })
 })
 
-test('a file that was changed, replaced or taken away is not delivered', async t => {
+test('reading a file that was modified, replaced or deleted fails with CorruptContent', async t => {
   const { listed, other, files, store } = await scene(t)
   const changes: readonly (readonly [string, (path: string) => Promise<unknown>])[] = [
     ['longer', path => appendFile(path, '!')],
@@ -134,7 +134,7 @@ test('a file that was changed, replaced or taken away is not delivered', async t
   }
 })
 
-test('changed bytes with the old modification time are detected before the last of them is delivered', async t => {
+test('changed content with the old modification time is detected before the last byte is delivered', async t => {
   const { listed, files, store } = await scene(t)
   const path = join(listed, 'forged')
   await writeFile(path, Buffer.alloc(1_000_000, 'a'))
@@ -150,7 +150,7 @@ test('changed bytes with the old modification time are detected before the last 
   t.true(seen < 1_000_000)
 })
 
-test('an unread stream leaves no open file behind', async t => {
+test('a stream destroyed unread leaves no open file behind', async t => {
   const { listed, files, store } = await scene(t)
   const { key } = await files.register(join(listed, 'leaf.txt'))
   const stream = await store.get(key)
@@ -158,7 +158,7 @@ test('an unread stream leaves no open file behind', async t => {
   t.true(stream?.closed)
 })
 
-test('registering can be broken off', async t => {
+test('a registration can be aborted', async t => {
   const { listed, files } = await scene(t)
   await t.throwsAsync(files.register(join(listed, 'leaf.txt'), AbortSignal.abort(new Invalid('enough'))), { message: 'enough' })
 })

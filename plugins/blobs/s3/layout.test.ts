@@ -3,7 +3,7 @@ import { blockAt, partBytes } from './layout.ts'
 
 const MiB = 1024 * 1024
 
-test('10,000 parts hold more than 5 TiB, each within the limit of S3, and no further part is allowed', t => {
+test('10,000 parts within the limits of S3 hold more than 5 TiB, and no further part is allowed', t => {
   let total = 0
   for (let number = 1; number <= 10_000; number += 1) {
     const length = partBytes(number) ?? 0
@@ -14,7 +14,7 @@ test('10,000 parts hold more than 5 TiB, each within the limit of S3, and no fur
   t.is(partBytes(10_001), undefined)
 })
 
-test('blocks follow each other without gaps, end where parts end, and stay few', t => {
+test('blocks are contiguous, end at part boundaries, and are limited in number', t => {
   let begin = 0
   for (let number = 1; number <= 10_000; number += 1) {
     const end = begin + (partBytes(number) ?? 0)

@@ -11,7 +11,7 @@ const { test: live, url } = liveTests(test, 'MONGODB')
 
 const settings = { timeoutMs: 4000 }
 
-/** What each operation does while the server is unavailable, and how long it takes. */
+/** The operations called while the server is unavailable. */
 const callsOf = (store: MongodbDocuments): Readonly<Record<string, () => Promise<unknown>>> => ({
   get: () => store.get(notes, 'a'),
   getMany: () => store.getMany(notes, ['a']),
@@ -43,7 +43,7 @@ const back = async (call: () => Promise<unknown>): Promise<void> => {
 }
 
 for (const mode of ['refuse', 'silent', 'cut'] as const) {
-  live(`a server that is unavailable (${mode}): Unavailable, used again when it is back, nothing lost`, async t => {
+  live(`while the server is unavailable (${mode}), calls fail with Unavailable; after its recovery nothing is lost`, async t => {
     const proxy = await flakyProxy(t, url('MONGODB'))
     const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
     await store.declare([notes as Collection<object>])
@@ -69,7 +69,8 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
     await back(() => store.get(notes, 'a'))
     t.is((await store.get(notes, 'a'))?.id, 'a')
     await store.commit({ update: 'a', in: notes, set: { name: 'after' } }, says)
-    // The later event follows once the earlier one has left its document, so one claim may not return both; and only one event of a subject is leased at a time.
+    // One claim may not return both events: the later one leaves its document only after the earlier one, and only one event per subject
+    // is leased at a time.
     const claimed: Delivery[] = []
     while (claimed.length < 2) {
       const some = await store.outbox.claim('test/all', { limit: 10, leaseMs: 60_000, owner: 'k' })
@@ -86,7 +87,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
   })
 }
 
-live('a slow server: every acknowledged change is stored, and every refused one is Unavailable', async t => {
+live('with a slow server, every acknowledged change is stored, and every other one fails with Unavailable', async t => {
   const proxy = await flakyProxy(t, url('MONGODB'), { slowMs: 300 })
   const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
   await store.declare([notes as Collection<object>])
@@ -102,7 +103,7 @@ live('a slow server: every acknowledged change is stored, and every refused one 
   t.true(results.some(({ status }) => status === 'fulfilled'))
 })
 
-live('a connection that breaks while changes run loses none that was acknowledged and applies none twice', async t => {
+live('a connection broken during concurrent changes loses no acknowledged change and applies none twice', async t => {
   const proxy = await flakyProxy(t, url('MONGODB'))
   const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
   await store.declare([notes as Collection<object>])
@@ -122,7 +123,7 @@ live('a connection that breaks while changes run loses none that was acknowledge
   t.true(rank <= acknowledged + doubtful)
 })
 
-live('connections that end while requests wait and the driver is about to check the server: used again when it is back', async t => {
+live('the store recovers from connections closed while requests wait and a server check of the driver is due', async t => {
   const one = async (waitMs: number): Promise<void> => {
     const proxy = await flakyProxy(t, url('MONGODB'))
     const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
@@ -137,7 +138,7 @@ live('connections that end while requests wait and the driver is about to check 
     await back(() => store.get(notes, 'a'))
     await waiting
   }
-  // The driver checks the server every two seconds, so some of these times lie between two checks.
+  // The driver checks the server every two seconds, so some of these delays end between two checks.
   const all = Promise.all([700, 1000, 1300, 1600].map(one)).then(() => true)
   t.true(await Promise.race([all, pause(30_000, false, { ref: false })]))
 })

@@ -6,7 +6,7 @@ import { problemOf } from './problems.ts'
 
 const refused = (code: number, message = 'no') => new MongoServerError({ ok: 0, code, errmsg: message })
 
-test('errors of a server that is unavailable, too slow or not the primary are Unavailable', t => {
+test('errors of an unavailable, slow or non-primary server become Unavailable', t => {
   const errors = [
     new MongoNetworkError('connection closed'),
     refused(10107, 'not primary'),
@@ -27,14 +27,14 @@ test('errors of a server that is unavailable, too slow or not the primary are Un
   }
 })
 
-test('a full disk is NoSpace, a document that is too large TooLarge, and a bug stays what it is', t => {
+test('a full disk becomes NoSpace, an oversized document TooLarge, and other errors are unchanged', t => {
   t.true(problemOf(refused(14031, 'out of disk space')) instanceof NoSpace)
   t.true(problemOf(refused(10334, 'BSONObjectTooLarge')) instanceof TooLarge)
   const bug = new TypeError('x is not a function')
   t.is(problemOf(bug), bug)
 })
 
-test('a start that is refused names the setting and never the password', t => {
+test('the error of a failed start names the setting and never contains the password', t => {
   const uri = 'mongodb://app:s3cr@t/pw@db.example.org:27017/?replicaSet=rs0'
   const cases: readonly (readonly [error: Error, words: RegExp])[] = [
     [

@@ -6,7 +6,7 @@ import { countingIds, FixedClock, type Note, notes } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { tempFolder } from '../../../test/support/temp-folder.ts'
 
-/** Runs the writing child until it has acknowledged this many, then kills it with SIGKILL. Resolves to what it acknowledged. */
+/** Runs the writing child process until it has acknowledged this many documents, then sends SIGKILL. Resolves to the acknowledged ids. */
 const killAfter = (folder: string, round: number, acknowledged: number): Promise<readonly string[]> => {
   const script = fileURLToPath(new URL('./crash-child.ts', import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, folder, `r${round}`], {
@@ -23,7 +23,7 @@ const killAfter = (folder: string, round: number, acknowledged: number): Promise
   })
 }
 
-test('documents acknowledged before a SIGKILL survive with their index entries and events, and none is stored in part', async t => {
+test('documents acknowledged before a SIGKILL survive with their index entries and events; none is stored partially', async t => {
   const folder = await tempFolder(t)
   const acknowledged: string[] = []
   for (const round of [1, 2, 3]) acknowledged.push(...(await killAfter(folder, round, 40 * round)))
@@ -52,7 +52,7 @@ test('documents acknowledged before a SIGKILL survive with their index entries a
   t.deepEqual([...told].sort(), [...kept].sort())
 })
 
-test('documents, indexes and conflicts are the same after closing and opening', async t => {
+test('documents, indexes and conflicts are the same after closing and reopening', async t => {
   const folder = await tempFolder(t)
   const first = await openStore(t, { settings: { folder } })
   await first.declare([notes])
@@ -70,7 +70,7 @@ test('documents, indexes and conflicts are the same after closing and opening', 
   await t.throwsAsync(second.commit({ insert: { id: 'c', email: 'x' }, into: notes }), { message: /already in use/ })
 })
 
-test('what was queued when the store was stopped is written, later commits are refused', async t => {
+test('commits queued when the store is stopped are written; later calls are refused', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.declare([notes])
@@ -92,7 +92,7 @@ test('what was queued when the store was stopped is written, later commits are r
   t.is(await again.count(notes, { using: 'byName', upTo: 1000 }), 600)
 })
 
-test('a file that a newer program wrote is refused', async t => {
+test('a file of a newer version is refused', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.dispose()
@@ -103,7 +103,7 @@ test('a file that a newer program wrote is refused', async t => {
   await t.throwsAsync(openStore(t, { settings: { folder } }), { message: /newer version/ })
 })
 
-test('after a restart the outbox continues: leases are void, failures and parked events stay, ids keep rising', async t => {
+test('after a restart, outbox leases are void, failures and dead letters are kept, and ids keep increasing', async t => {
   const folder = await tempFolder(t)
   const clock = new FixedClock()
   const consumers = [
@@ -144,7 +144,7 @@ test('after a restart the outbox continues: leases are void, failures and parked
   t.true(late.some(({ event, attempt }) => event.subject.id === 'd1' && attempt === 2))
 })
 
-test('an event still waits after a restart when the transaction that stored it also settled all older ones', async t => {
+test('an event stored in the transaction that settled all older ones is still pending after a restart', async t => {
   const folder = await tempFolder(t)
   const clock = new FixedClock()
   const consumers = [

@@ -42,7 +42,7 @@ const expectedOf = (spaces: number): readonly string[] =>
     .map(rank => `n${rank}`)
 
 for (const spaces of [30, 300, 2500, 20_000])
-  test(`pages for a member of ${spaces} spaces neither miss nor repeat documents, wherever these are`, async t => {
+  test(`pages for a member of ${spaces} spaces neither skip nor repeat documents, however these are distributed`, async t => {
     const store = await filled(t)
     const seen: string[] = []
     let after: After | undefined
@@ -54,14 +54,14 @@ for (const spaces of [30, 300, 2500, 20_000])
     t.deepEqual(seen, expectedOf(spaces))
   })
 
-test('a query over so many spaces that it runs in a reader thread blocks no other', async t => {
+test('a query over so many spaces that it runs in a reader thread does not block other queries', async t => {
   const store = await filled(t)
   let isListed = false
   const listing = store.find(notes, { using, where: member(50_000), sort: newest, limit: 12 }).finally(() => {
     isListed = true
   })
   await store.get(notes, 'n1')
-  t.false(isListed, 'a later small query is answered first')
+  t.false(isListed, 'a small query started later completes first')
   t.deepEqual(
     (await listing).items.map(({ id }) => id),
     expectedOf(50_000).slice(0, 12),

@@ -13,7 +13,7 @@ const readStore = async (t: Parameters<typeof openStore>[0]) => {
   return store
 }
 
-test('of several changes in one transaction, readers get what the last one left', async t => {
+test('after several changes of a document in one transaction, readers get the result of the last one', async t => {
   const store = await readStore(t)
   const done = await store.commitEach([
     { change: { insert: { id: 'changed', name: 'short' }, into: notes } },

@@ -47,7 +47,7 @@ test('an absent consumer keeps its own events and no others, until it is removed
   t.is(eventsIn(folder), 0)
 })
 
-test('a file of an older version keeps what waits for consumers that are not there', async t => {
+test('the upgrade of an older file keeps the pending events of absent consumers', async t => {
   const folder = await tempFolder(t)
   const before = await openStore(t, { settings: { folder } })
   await before.declare([notes])

@@ -11,7 +11,7 @@ const jpeg = { contentType: 'image/jpeg' }
 const png = { contentType: 'image/png' }
 const svg = { contentType: 'image/svg+xml' }
 
-test('a photo yields its size, camera, time and place', async t => {
+test('a photo yields its size, camera, time and location', async t => {
   const { metadata } = await runExtractor(t, extract, testFile('photo.jpg'), jpeg)
   t.like(metadata, {
     format: 'jpeg',
@@ -35,7 +35,7 @@ test('a photo yields its size, camera, time and place', async t => {
   t.deepEqual(JSON.parse(JSON.stringify(metadata)), metadata)
 })
 
-test('a photo gets a thumbnail of 225 pixels, not enlarged, without its place', async t => {
+test('a photo gets a preview that is not enlarged and a 225-pixel thumbnail, both without its location', async t => {
   const run = await runExtractor(t, extract, testFile('photo.jpg'), jpeg)
   const [preview, thumbnail] = [await sharp(await run.preview(0)).metadata(), await sharp(await run.thumbnailBytes()).metadata()]
   t.like(preview, { format: 'jpeg', width: 640, height: 427, exif: undefined })
@@ -44,13 +44,13 @@ test('a photo gets a thumbnail of 225 pixels, not enlarged, without its place', 
   t.is(run.thumbnail?.contentType, 'image/jpeg')
 })
 
-test('transparency stays in preview and thumbnail', async t => {
+test('preview and thumbnail keep transparency', async t => {
   const run = await runExtractor(t, extract, testFile('picture.png'), png)
   t.like(await sharp(await run.thumbnailBytes()).metadata(), { format: 'png', width: 225, height: 150, hasAlpha: true })
   t.is(run.previews?.[0]?.contentType, 'image/png')
 })
 
-test('a photo held sideways is shown upright and measured upright', async t => {
+test('a photo taken sideways is rendered upright, and its width and height are those of the upright image', async t => {
   const sideways = await sharp(testFile('photo.jpg')).withMetadata({ orientation: 6 }).toBuffer()
   const run = await runExtractor(t, extract, await temporaryFile(t, 'sideways.jpg', sideways), jpeg)
   t.like(run.metadata, { width: 427, height: 640, orientation: 6 })
@@ -66,7 +66,7 @@ test('a large image is scaled down to 1024 pixels', async t => {
   t.like(await sharp(await run.preview(0)).metadata(), { width: 1024, height: 512 })
 })
 
-test('south and west are negative degrees', async t => {
+test('southern latitudes and western longitudes are negative', async t => {
   const gps = {
     GPSLatitudeRef: 'S',
     GPSLatitude: '33/1 30/1 0/1',
@@ -79,7 +79,7 @@ test('south and west are negative degrees', async t => {
   t.deepEqual(metadata?.location, { latitude: -33.5, longitude: -70.25, altitude: 12 })
 })
 
-test('a height below the sea is negative', async t => {
+test('an altitude below sea level is negative', async t => {
   const bytes = await readFile(testFile('photo.jpg'))
   const reference = bytes.indexOf(Buffer.from('050001000100000000', 'hex'))
   bytes.writeUInt8(1, reference + 8)
@@ -87,7 +87,7 @@ test('a height below the sea is negative', async t => {
   t.deepEqual(metadata?.location, { latitude: 50.73, longitude: 7.09, altitude: -60 })
 })
 
-test('a dark sixteen-bit grey image is stretched to be seen', async t => {
+test('the contrast of a dark 16-bit greyscale image is stretched', async t => {
   const dark = new Uint16Array(64 * 64).map((_, at) => (at % 64) * 16)
   const bytes = await sharp(dark, { raw: { width: 64, height: 64, channels: 1 } })
     .toColourspace('grey16')
@@ -99,7 +99,7 @@ test('a dark sixteen-bit grey image is stretched to be seen', async t => {
   t.true((grey?.min ?? 9) <= 2 && (grey?.max ?? 0) >= 253)
 })
 
-test('a TIFF of measured floats is stretched, gaps black', async t => {
+test('the contrast of a TIFF of floats is stretched, and gaps are black', async t => {
   const values = new Float32Array(64 * 64).map((_, at) => (at % 64 === 9 ? Number.NaN : -100 + (at % 64) * 50.5))
   const run = await runExtractor(t, extract, await temporaryFile(t, 'measured.tif', floatTiff(64, values)), { contentType: 'image/tiff' })
   t.like(run.metadata, { format: 'tiff', bitsPerChannel: 32, channels: 1 })
@@ -110,7 +110,7 @@ test('a TIFF of measured floats is stretched, gaps black', async t => {
   t.true((data[63] ?? 0) > 250 && (data[9] ?? 255) < 40 && Math.abs((data[32] ?? 0) - 130) < 12)
 })
 
-test('a TIFF is drawn too', async t => {
+test('a TIFF gets a preview', async t => {
   const bytes = await sharp(testFile('photo.jpg'))
     .withExif({ IFD0: { Make: 'Pounce' } })
     .tiff()
@@ -120,7 +120,7 @@ test('a TIFF is drawn too', async t => {
   t.is(run.previews?.length, 1)
 })
 
-test('damaged EXIF does not hide the image', async t => {
+test('an image with damaged EXIF data still gets its size and a thumbnail', async t => {
   const bytes = await readFile(testFile('photo.jpg'))
   const at = bytes.indexOf('Exif\0\0', 0, 'latin1')
   bytes.fill(0xff, at + 14, at + 60)
@@ -129,7 +129,7 @@ test('damaged EXIF does not hide the image', async t => {
   t.truthy(run.thumbnail)
 })
 
-test('an SVG drawing is drawn', async t => {
+test('an SVG drawing is rendered', async t => {
   const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="150"><rect width="300" height="150" fill="#ff0000"/></svg>'
   const run = await runExtractor(t, extract, await temporaryFile(t, 'drawing.svg', drawing), svg)
   t.like(run.metadata, { format: 'svg', width: 300, height: 150 })
@@ -140,7 +140,7 @@ for (const [name, contentType] of [
   ['drawing.svg', 'image/svg+xml'],
   ['pretends.png', 'image/png'],
 ] as const) {
-  test(`no reference of an SVG is followed: ${name}`, async t => {
+  test(`references in an SVG are not followed: ${name}`, async t => {
     const folder = await temporaryFolder(t)
     await copyFile(testFile('photo.jpg'), join(folder, 'secret.jpg'))
     const image = '<image href="secret.jpg" width="100" height="100"/>'
@@ -160,9 +160,9 @@ for (const [name, contentType] of [
 
 const hostile: readonly (readonly [string, string, string | (() => Promise<Uint8Array>), RegExp])[] = [
   ['an empty file', 'image/png', '', /file is empty/],
-  ['text called PNG', 'image/png', 'this is no picture at all', /cannot be read/],
-  ['a PNG cut short', 'image/png', async () => (await readFile(testFile('picture.png'))).subarray(0, 9000), /damaged or truncated/],
-  ['a JPEG cut short', 'image/jpeg', async () => (await readFile(testFile('photo.jpg'))).subarray(0, 6000), /damaged or truncated/],
+  ['text declared as PNG', 'image/png', 'this is no picture at all', /cannot be read/],
+  ['a truncated PNG', 'image/png', async () => (await readFile(testFile('picture.png'))).subarray(0, 9000), /damaged or truncated/],
+  ['a truncated JPEG', 'image/jpeg', async () => (await readFile(testFile('photo.jpg'))).subarray(0, 6000), /damaged or truncated/],
   ['a PNG that claims 60,000 × 60,000 pixels', 'image/png', hugePng, /maximum of 100 million pixels/],
   [
     'an SVG that claims 60,000 × 60,000 pixels',
@@ -180,7 +180,7 @@ const hostile: readonly (readonly [string, string, string | (() => Promise<Uint8
 ]
 
 for (const [name, contentType, content, message] of hostile) {
-  test(`${name} is an error for a person`, async t => {
+  test(`${name} is rejected with a readable message`, async t => {
     const bytes = typeof content === 'string' ? content : await content()
     await t.throwsAsync(runExtractor(t, extract, await temporaryFile(t, 'hostile', bytes), { contentType }), { message })
   })
@@ -203,7 +203,7 @@ test('a compressed SVG is skipped', async t => {
   t.is(run.skipped, 'Compressed SVG drawings are not drawn.')
 })
 
-test('without sharp the run says what to install', async t => {
+test('without sharp, the run reports what to install', async t => {
   const loaded = await loadSharp(() => Promise.reject(new Error("Cannot find package 'sharp'\nRequire stack")))
   t.deepEqual(loaded, {
     missing:

@@ -27,7 +27,7 @@ test('a paper yields its text, pages, title, author and date', async t => {
   t.deepEqual(JSON.parse(JSON.stringify(metadata)), metadata)
 })
 
-test('the first page is drawn, and the text is a preview of its own', async t => {
+test('the first page is rendered as preview and thumbnail, and the text is a separate preview', async t => {
   const run = await runExtractor(t, extract, testFile('paper.pdf'))
   t.deepEqual(
     run.previews?.map(preview => preview.contentType),
@@ -43,7 +43,7 @@ test('the first page is drawn, and the text is a preview of its own', async t =>
   t.is((await run.preview(1)).toString(), String(run.metadata?.text))
 })
 
-test('without the canvas there is the text and a hint', async t => {
+test('without the canvas package, no page is drawn and the problem names the package to install', async t => {
   const document = await openPdf(testFile('paper.pdf'))
   const drawn = await drawFirstPage(document, await temporaryFolder(t), () => Promise.reject(new Error('Cannot find it\nRequire stack')))
   await document.loadingTask.destroy()
@@ -52,7 +52,7 @@ test('without the canvas there is the text and a hint', async t => {
   })
 })
 
-test('a long text is cut for metadata and for the preview, and says so', async t => {
+test('a long text is truncated in metadata and preview, and marked as incomplete', async t => {
   const lines = Array.from({ length: 49 }, (_, at) => `Line ${at} of many lines that all together make a long text, \xe4 \xf6 \xfc.`)
   const pages = Array.from({ length: 350 }, () => lines)
   const run = await runExtractor(t, extract, await temporaryFile(t, 'long.pdf', pdf({ ...paper, pages })))
@@ -64,7 +64,7 @@ test('a long text is cut for metadata and for the preview, and says so', async t
   t.true((await run.preview(1)).length < 1_100_000)
 })
 
-test('a document without text has a page and no text', async t => {
+test('a document without text yields its page and no text', async t => {
   const run = await runExtractor(t, extract, await temporaryFile(t, 'blank.pdf', pdf({ ...paper, pages: [['']] })))
   t.like(run.metadata, { pages: 1, textCharacters: 0, text: undefined })
   t.is(run.previews?.length, 1)
@@ -76,20 +76,20 @@ test('a document with a broken cross-reference table is repaired and read', asyn
   t.like(metadata, { pages: 2, title: 'Leaf area and light in a beech stand' })
 })
 
-test('a page that claims to be a light year wide is drawn small', async t => {
+test('a page with a declared width of 9,000,000,000 points is scaled down', async t => {
   const bytes = pdf(paper).toString('latin1').replace('0 0 595 842', '0 0 9000000000 842')
   const run = await runExtractor(t, extract, await temporaryFile(t, 'wide.pdf', Buffer.from(bytes, 'latin1')))
   t.regex(String(run.metadata?.text), /Some words/)
   t.like(await sharp(await run.thumbnailBytes()).metadata(), { width: 225, height: 1 })
 })
 
-test('a document that claims a billion pages is counted or refused in time', async t => {
+test('a one-page document that declares a billion pages has one page', async t => {
   const bytes = pdf(paper).toString('latin1').replace('/Count 1', '/Count 1000000000')
   const run = await runExtractor(t, extract, await temporaryFile(t, 'many.pdf', Buffer.from(bytes, 'latin1')))
   t.is(run.metadata?.pages, 1)
 })
 
-test('damage to the pages is named and leaves the rest', async t => {
+test('damage to the pages is reported, and the other metadata is kept', async t => {
   const bytes = (await readFile(testFile('paper.pdf')))
     .toString('latin1')
     .replace('\n5 0 obj\n<<', '\n5 0 obj\n??')
@@ -103,20 +103,20 @@ test('damage to the pages is named and leaves the rest', async t => {
 const encrypted = `/Encrypt << /Filter /Standard /V 1 /R 2 /Length 40 /P -4 /O <${'a1'.repeat(32)}> /U <${'b2'.repeat(32)}> >> /ID [<00> <00>]`
 const hostile: readonly (readonly [string, () => Uint8Array | Promise<Uint8Array>, RegExp])[] = [
   ['an empty file', () => new Uint8Array(), /file is empty/],
-  ['text called PDF', () => Buffer.from('this is no document at all'), /not a PDF or is damaged/],
-  ['a header with nothing behind it', () => Buffer.from('%PDF-1.7\n'), /not a PDF or is damaged/],
-  ['a document cut off in its first page', async () => (await readFile(testFile('paper.pdf'))).subarray(0, 150), /is damaged/],
-  ['a document with a password', () => pdf({ ...paper, trailer: encrypted }), /protected by a password/],
-  ['random bytes', () => Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7919 + (at >> 3)) % 256)), /is damaged/],
+  ['text declared as PDF', () => Buffer.from('this is no document at all'), /not a PDF or is damaged/],
+  ['a header without a body', () => Buffer.from('%PDF-1.7\n'), /not a PDF or is damaged/],
+  ['a document truncated in its first page', async () => (await readFile(testFile('paper.pdf'))).subarray(0, 150), /is damaged/],
+  ['a password-protected document', () => pdf({ ...paper, trailer: encrypted }), /protected by a password/],
+  ['a file of random bytes', () => Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7919 + (at >> 3)) % 256)), /is damaged/],
 ]
 
 for (const [name, bytes, message] of hostile) {
-  test(`${name} is an error for a person`, async t => {
+  test(`${name} is rejected with a readable message`, async t => {
     await t.throwsAsync(runExtractor(t, extract, await temporaryFile(t, 'hostile.pdf', await bytes())), { message })
   })
 }
 
-test('a very large file is skipped unread', async t => {
+test('a very large file is skipped without being read', async t => {
   const run = await runExtractor(t, extract, testFile('paper.pdf'), { sizeBytes: 300 << 20 })
   t.is(run.skipped, 'PDFs above 256 MiB are not read.')
 })

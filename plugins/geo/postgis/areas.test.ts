@@ -5,7 +5,7 @@ import { boxesOf } from './areas.ts'
 
 const degrees = (most: number) => fc.double({ min: -most, max: most, noNaN: true })
 
-test('whatever lies in a circle lies in one of its boxes, at poles and across the antimeridian too', t => {
+test('every position in a circle lies in one of its boxes, also at the poles and across the antimeridian', t => {
   const radius = fc.oneof(
     fc.constantFrom(0, 1, 20_040_000),
     fc.double({ min: 0, max: 20_040_000, noNaN: true }),
@@ -23,7 +23,7 @@ test('whatever lies in a circle lies in one of its boxes, at poles and across th
         for (const [west, south, east, north] of boxes) {
           if (west > east || south > north || west < -180 || east > 180 || south < -90 || north > 90) return false
         }
-        // A position at that share of the radius in that direction.
+        // The position at this share of the radius, in the direction of the bearing.
         const [angle, turn, from] = [(radiusMetres * share) / 6_371_009, (bearing * Math.PI) / 180, (latitude * Math.PI) / 180]
         const to = Math.asin(
           Math.max(-1, Math.min(1, Math.sin(from) * Math.cos(angle) + Math.cos(from) * Math.sin(angle) * Math.cos(turn))),
@@ -39,7 +39,7 @@ test('whatever lies in a circle lies in one of its boxes, at poles and across th
   t.deepEqual(boxesOf({ circle: { longitude: 0, latitude: 90, radiusMetres: 1000 } }).length, 1)
 })
 
-test('a box across the antimeridian is two, another one is itself', t => {
+test('a box across the antimeridian is split in two; any other box is unchanged', t => {
   t.deepEqual(boxesOf({ box: [179, -1, -179, 1] }), [
     [179, -1, 180, 1],
     [-180, -1, -179, 1],
@@ -47,7 +47,7 @@ test('a box across the antimeridian is two, another one is itself', t => {
   t.deepEqual(boxesOf({ box: [-5, -1, 5, 1] }), [[-5, -1, 5, 1]])
 })
 
-test('the box of a polygon is that of its outer ring and holes', t => {
+test('the box of a polygon covers all its rings', t => {
   const ring = [
     [0, 0],
     [4, 0],

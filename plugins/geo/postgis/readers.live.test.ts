@@ -40,7 +40,7 @@ const named = (name: string): string => {
   return address.href
 }
 
-live('a slow reader releases its connection, and continues where it was', async t => {
+live('a slow reader releases its connection, and continues where it left off', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { cursorIdleMs: 30 } })
   await fill(store)
@@ -55,7 +55,7 @@ live('a slow reader releases its connection, and continues where it was', async 
   }
 })
 
-live('sums that are read slowly are the same, without duplicates', async t => {
+live('bins read slowly are the same as bins read at once, without duplicates', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { cursorIdleMs: 30 } })
   await fill(store)
@@ -76,7 +76,7 @@ live('sums that are read slowly are the same, without duplicates', async t => {
   }
 })
 
-live('many readers at once leave connections for short calls, and none is held when they have left', async t => {
+live('many concurrent readers leave connections for short calls, and hold none after they end', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { poolSize: 4 } })
   await fill(store)
@@ -98,7 +98,7 @@ live('many readers at once leave connections for short calls, and none is held w
   await until(inTransaction, schema, open => open === 0)
 })
 
-live('when all connections are taken, a call is Unavailable after a while, and later ones are answered', async t => {
+live('with all connections in use, a call times out with Unavailable, and calls succeed once they are free', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: url('POSTGIS'), schema, settings: { poolSize: 2 } })
   await store.insert(points.slice(0, 10))
@@ -116,7 +116,7 @@ live('when all connections are taken, a call is Unavailable after a while, and l
   t.is((await store.get(3))?.id, 3)
 })
 
-live('a query that times out is also cancelled on the server, and reported', async t => {
+live('a query that times out is reported as such, and cancelled on the server', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { timeoutMs: 300 } })
   await onServer(url('POSTGIS'), async client => {
@@ -134,7 +134,7 @@ live('a query that times out is also cancelled on the server, and reported', asy
   t.deepEqual(await store.insert(points.slice(0, 1)), [{ status: 'inserted' }])
 })
 
-live('a store that stops ends readers in the middle at once, and they fail', async t => {
+live('stopping the store ends running readers at once, with Unavailable', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { cursorIdleMs: 3_600_000 } })
   await fill(store)

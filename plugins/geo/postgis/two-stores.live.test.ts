@@ -40,7 +40,7 @@ const lookedAt = async (store: PostgisPoints, stream: number): Promise<StreamSta
   }
 }
 
-live('two stores that insert the same points at once: each is inserted by one of them', async t => {
+live('of two stores that insert the same points concurrently, exactly one inserts each point', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const stores = await Promise.all([1, 2].map(() => openStore(t, { url: url('POSTGIS'), schema })))
   const points = Array.from({ length: 3000 }, (_, at) => pointAt(at + 1, (at % 5) + 1))
@@ -61,7 +61,7 @@ live('two stores that insert the same points at once: each is inserted by one of
 })
 
 live(
-  'inserts and removals over the same streams and points at once never block each other for good, and statistics stay exact',
+  'concurrent inserts and removals on the same streams and points cause no deadlock in the database, and statistics stay exact',
   async t => {
     const schema = testSchema(t, url('POSTGIS'))
     const stores = await Promise.all([1, 2].map(() => openStore(t, { url: url('POSTGIS'), schema })))
@@ -94,7 +94,7 @@ live(
   },
 )
 
-live('many inserts of one stream at once count every point', async t => {
+live('concurrent inserts into one stream count every point', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   await Promise.all(
     Array.from({ length: 40 }, (_, batch) => store.insert(Array.from({ length: 100 }, (_, at) => pointAt(batch * 100 + at + 1, 1)))),
@@ -102,7 +102,7 @@ live('many inserts of one stream at once count every point', async t => {
   t.like((await store.statistics([1])).get(1), { count: 4000, firstStartMs: start + 1 })
 })
 
-live('a stream that is removed while it grows has the points that are left', async t => {
+live('after a removal concurrent with inserts, the statistics of the stream match its remaining points', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   await store.insert(Array.from({ length: 5000 }, (_, at) => pointAt(at + 1, 1)))
   await Promise.all([

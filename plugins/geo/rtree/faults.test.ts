@@ -13,7 +13,7 @@ const fileIn = (folder: string): string => `${folder}/geo/points.sqlite`
 const opened = (file: string, readOnly = false): Connection => new Connection({ file, readOnly, cacheMiB: 1, maxSizeMiB: 0 })
 const note = 'x'.repeat(2000)
 
-test('a full disk is reported, harms nothing that was acknowledged, and inserting continues once there is space', async t => {
+test('a full disk is reported, no acknowledged point is lost, and inserts succeed again once there is space', async t => {
   const store = await openGeo(t, await testFolder(t), { maxSizeMiB: 2 })
   const batch = (from: number): Datapoint[] =>
     Array.from({ length: 100 }, (_, n) => pointAt(from + n, { properties: { v: n, note: `${from + n}${note}` } }))
@@ -49,7 +49,7 @@ test('a second store on the same file is refused until the first has released it
   t.deepEqual(await idsIn(other), [1, 2])
 })
 
-test('an invalid batch does not fail the others', async t => {
+test('a batch that exceeds the available space does not fail the others', async t => {
   const store = await openGeo(t, await testFolder(t), { maxSizeMiB: 1 })
   const large = Array.from({ length: 400 }, (_, n) => pointAt(1000 + n, { properties: { note: `${n}${note.repeat(3)}` } }))
   const results = await Promise.allSettled([store.insert([pointAt(1)]), store.insert(large), store.insert([pointAt(2), pointAt(3)])])
@@ -61,7 +61,7 @@ test('an invalid batch does not fail the others', async t => {
   t.deepEqual(await idsIn(store), [1, 2, 3])
 })
 
-test('a file that a newer program wrote is refused and left as it is', async t => {
+test('a file of a newer version is refused and left unchanged', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder)
   await store.insert([pointAt(1)])
@@ -74,7 +74,7 @@ test('a file that a newer program wrote is refused and left as it is', async t =
   t.deepEqual(await readFile(fileIn(folder)), before)
 })
 
-test('a file that is no database is refused and left as it is', async t => {
+test('a file that is not a database is refused and left unchanged', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder)
   await store.insert([pointAt(1)])
@@ -84,7 +84,7 @@ test('a file that is no database is refused and left as it is', async t => {
   t.true((await readFile(fileIn(folder), 'utf8')).startsWith('something else'))
 })
 
-test('a file with damaged pages is unavailable, not wrong', async t => {
+test('a file with damaged pages causes Unavailable, not wrong results', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder)
   await store.insert(Array.from({ length: 3000 }, (_, at) => pointAt(at + 1, { startMs: at, stream: (at % 5) + 1 })))
@@ -113,7 +113,7 @@ test('an interrupted migration of the file is rolled back, and repeated at the n
   t.throws(() => migrate(db, file), { message: /newer version/ })
 })
 
-test('a locked file is reported as unavailable, reads continue, and it works again when it is free', async t => {
+test('while the file is locked, writes fail with Unavailable and reads continue; afterwards writes succeed', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder)
   await store.insert([pointAt(1)])
@@ -139,7 +139,7 @@ test('a locked file is reported as unavailable, reads continue, and it works aga
 
 const lastWord = "require('node:worker_threads').parentPort.once('message', () => process.exit(3))"
 
-test('when a thread dies its tasks fail, and the next one has a new thread', async t => {
+test('when a thread dies, its tasks fail and the next task gets a new thread', async t => {
   let made = 0
   const answer = `const { parentPort } = require('node:worker_threads')
     parentPort.on('message', m => { if ('question' in m) parentPort.postMessage({ task: m.task, piece: 'here' }); if ('end' in m) parentPort.close() })`

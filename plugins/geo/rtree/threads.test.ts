@@ -26,7 +26,7 @@ const ship = (count: number, first = 1): Datapoint[] =>
     return pointAt(first + at, { stream: 7, startMs: start + at * 1000, endMs: at % 3 ? start + at * 1000 + 500 : null, geometry })
   })
 
-test('a page that takes long to find is found by a thread, and is the same', async t => {
+test('a page that takes long to find is read in a thread, with the same result', async t => {
   const store = await openGeo(t, await testFolder(t))
   const model = new MemoryGeoStore()
   const points = [...stations(400, 50), ...ship(6000, 50_000).map(point => ({ ...point, stream: 900 }))]
@@ -45,7 +45,7 @@ test('a page that takes long to find is found by a thread, and is the same', asy
   }
 })
 
-test('pages of many streams follow on each other without a gap, whichever way they are found', async t => {
+test('pages of many streams neither skip nor repeat points, whichever index is used', async t => {
   const store = await openGeo(t, await testFolder(t), { placesPerStream: 2 })
   const model = new MemoryGeoStore()
   const points = [...stations(300, 20), ...ship(1500, 50_000).map(point => ({ ...point, stream: 900 + (point.id % 2) }))]
@@ -75,7 +75,7 @@ test('pages of many streams follow on each other without a gap, whichever way th
       }
 })
 
-test.serial('long reads and large inserts leave the event loop free', async t => {
+test.serial('long reads and large inserts do not block the event loop', async t => {
   const store = await openGeo(t, await testFolder(t))
   await fill(store, stations(100, 600))
   let isBusy = true
@@ -100,7 +100,7 @@ test.serial('long reads and large inserts leave the event loop free', async t =>
   t.is(bins.flat().length, 100 * 10)
   t.deepEqual(page, { points: [] })
   t.is(single?.id, 17)
-  // On the main thread each of the six, and each piece read, would block the event loop; here it runs freely while the threads work.
+  // On the main thread, each of the six calls and each piece read would block the event loop; with threads it keeps running.
   t.true(turns > 1000, `${turns} turns`)
 })
 
@@ -119,7 +119,7 @@ test('a few points in very many bins do not block other tasks', async t => {
   t.deepEqual(order, ['count', 'bins'])
 })
 
-test('two read while one writes: each sees whole batches, in order and once', async t => {
+test('two readers concurrent with a writer see complete batches only, in order and once', async t => {
   const store = await openGeo(t, await testFolder(t))
   const batch = (round: number): Datapoint[] =>
     Array.from({ length: 50 }, (_, at) => pointAt(round * 50 + at + 1, { startMs: start + round }))
@@ -142,7 +142,7 @@ test('two read while one writes: each sees whole batches, in order and once', as
   t.is((await idsIn(store)).length, 3000)
 })
 
-test('closing while reads go on fails them; it ends none of them early', async t => {
+test('closing the store fails reads in progress instead of ending them early', async t => {
   const store = await openGeo(t, await testFolder(t))
   await fill(store, stations(10, 1500))
   const read = async (): Promise<void> => {
@@ -154,7 +154,7 @@ test('closing while reads go on fails them; it ends none of them early', async t
   await t.throwsAsync(read(), { instanceOf: Unavailable })
 })
 
-test('leaving a loop frees the thread for others', async t => {
+test('leaving a read loop early frees the thread for other reads', async t => {
   const store = await openGeo(t, await testFolder(t), { readers: 1 })
   await fill(store, stations(10, 1500))
   for (let round = 0; round < 30; round += 1) {
@@ -193,7 +193,7 @@ test('statistics of moving sensors are exact after removals, and during inserts 
   await both(of => of.statistics([7]))
 })
 
-test('more bins than fit into memory at once are the same, in the same order', async t => {
+test('more bins than fit into memory at once are returned correctly and in order', async t => {
   const store = await openGeo(t, await testFolder(t))
   const model = new MemoryGeoStore()
   const points = Array.from({ length: 30_000 }, (_, at) => {

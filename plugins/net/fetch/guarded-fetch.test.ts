@@ -18,7 +18,7 @@ const serve = async (t: ExecutionContext, listener: RequestListener): Promise<st
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('addresses that are not public are refused, however they are written', t => {
+test('non-public addresses are refused in every notation', t => {
   const allowed = new AllowedAddresses([])
   const inside = ['127.0.0.1', '10.1.2.3', '169.254.169.254', '192.168.0.1', '100.64.0.1', '0.0.0.0', '::1', '::', 'fe80::1', 'fd00::1']
   for (const address of [...inside, '::ffff:10.0.0.1', '::ffff:7f00:1', '64:ff9b::a00:1', '2002:a00:1::', '255.255.255.255', 'ff02::1'])
@@ -27,12 +27,12 @@ test('addresses that are not public are refused, however they are written', t =>
     t.true(allowed.has('example.org', address), address)
 })
 
-test('an invalid address is refused, also where a host is listed by address', t => {
+test('an invalid address is refused, also when an address is on the allow list', t => {
   for (const address of ['', 'nonsense', '8.8.8', '8.8.8.8.8', '::g', '010.0.0.1'])
     t.false(new AllowedAddresses(['10.1.2.3']).has('example.org', address), address)
 })
 
-test('the ends of special networks are refused, and the addresses beside them are not', t => {
+test('the first and last addresses of special networks are refused, and adjacent addresses are not', t => {
   const allowed = new AllowedAddresses([])
   for (const address of ['100.64.0.0', '100.127.255.255', '172.31.255.255', '198.19.255.255', '::ffff:0:0:0', 'fe80::1%lo', 'febf:ffff::'])
     t.false(allowed.has('example.org', address), address)
@@ -40,7 +40,7 @@ test('the ends of special networks are refused, and the addresses beside them ar
     t.true(allowed.has('example.org', address), address)
 })
 
-test('listed hosts and networks may be reached', t => {
+test('hosts and networks on the allow list are allowed', t => {
   const allowed = new AllowedAddresses(['files.example.org', '10.1.0.0/16', '::1'])
   t.true(allowed.has('Files.Example.org', '192.168.0.1'))
   t.true(allowed.has('x', '10.1.2.3'))
@@ -48,7 +48,7 @@ test('listed hosts and networks may be reached', t => {
   t.false(allowed.has('x', '10.2.0.1'))
 })
 
-test('a private address is refused before anything is sent, also behind a name or a redirect', async t => {
+test('a private address is refused before anything is sent, also in other notations or after a redirect', async t => {
   let asked = 0
   const inner = await serve(t, (_, response) => {
     asked += 1
@@ -63,7 +63,7 @@ test('a private address is refused before anything is sent, also behind a name o
   t.is(asked, 0)
 })
 
-test('a name of the internal network is refused with the message for a name that does not exist', async t => {
+test('a host name of the internal network is refused with the same error as a nonexistent one', async t => {
   let asked = 0
   const inner = await serve(t, (_, response) => {
     asked += 1
@@ -79,13 +79,13 @@ test('a name of the internal network is refused with the message for a name that
   t.is(asked, 0)
 })
 
-test('only http and https without credentials are fetched', async t => {
+test('only http and https URLs without credentials are fetched', async t => {
   const guarded = new GuardedFetch({ allow: [] })
   for (const address of ['file:///etc/passwd', 'ftp://example.org/x', 'http://user:pass@example.org/', 'nonsense'])
     await t.throwsAsync(guarded.get(address, limits), { message: /Only http|user name|Invalid URL/ }, address)
 })
 
-test('an answer comes with its type, length and address after redirects', async t => {
+test('a response has its content type, length and URL after redirects', async t => {
   const base = await serve(t, (request, response) => {
     if (request.url === '/old') response.writeHead(301, { location: '/new' }).end()
     else response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 5 }).end('hello')
@@ -95,7 +95,7 @@ test('an answer comes with its type, length and address after redirects', async 
   t.is((await buffer(answer.body)).toString(), 'hello')
 })
 
-test('headers do not follow a redirect to another origin', async t => {
+test('request headers are not sent to another origin after a redirect', async t => {
   let seen: string | undefined
   const other = await serve(t, (request, response) => {
     seen = request.headers['x-token'] as string | undefined
@@ -107,7 +107,7 @@ test('headers do not follow a redirect to another origin', async t => {
   t.is(seen, undefined)
 })
 
-test('more bytes than allowed end the answer, declared or not', async t => {
+test('a response longer than the limit is aborted, whether its length is declared or not', async t => {
   const base = await serve(t, (request, response) => {
     if (request.url === '/declared') response.writeHead(200, { 'content-length': 5000 }).end(Buffer.alloc(5000))
     else {
@@ -121,7 +121,7 @@ test('more bytes than allowed end the answer, declared or not', async t => {
   await t.throwsAsync(buffer(body), { message: /longer than 1000 bytes/ })
 })
 
-test('endless redirects, silence and a broken answer end with an error', async t => {
+test('redirect loops, timeouts, interrupted responses and unreachable hosts are errors', async t => {
   const base = await serve(t, (request, response) => {
     if (request.url === '/loop') response.writeHead(302, { location: '/loop' }).end()
     if (request.url === '/cut') {
@@ -137,7 +137,7 @@ test('endless redirects, silence and a broken answer end with an error', async t
   await t.throwsAsync(guarded.get('http://127.0.0.1:1/', limits), { message: /is unreachable/ })
 })
 
-/** A server on 127.0.0.2, which is allowed, and one on the same port of 127.0.0.1, which is not, behind a name whose resolution is configurable. */
+/** An allowed server on 127.0.0.2 and a forbidden one on the same port of 127.0.0.1, behind a name with configurable resolution. */
 const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
   const asked = { outer: 0, inner: 0 }
   const answers: (readonly string[])[] = []
@@ -169,7 +169,7 @@ const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
 
 const message = { headers: {}, body: Buffer.from('{}'), maxBytes: 1000, timeoutMs: 5000 }
 
-test('a name that resolves to a private address later is not followed there, by a new connection or a kept one', async t => {
+test('a host name that later resolves to a private address is not contacted there, by a new or kept-alive connection', async t => {
   const { asked, answers, guarded, outer, url } = await rebinding(t, (_, response) => response.end('hello'))
   answers.push(['127.0.0.2'])
   for (let n = 0; n < 3; n += 1) t.is((await guarded.post(url, message)).body.toString(), 'hello')

@@ -33,7 +33,7 @@ test('kernels that write concurrently have a chain each', async t => {
   t.like(await verify(), { isIntact: true, lines: 607, chains: 2, faultCount: 0 })
 })
 
-test('retention in the middle of a chain leaves a log that verifies, and whose beginning is still protected', async t => {
+test('after retention in the middle of a chain, the log verifies and its beginning is still protected', async t => {
   const { documents, clock, kernel, write, verify } = await opened(t)
   const chain = kernel()
   await write(chain, 250)

@@ -6,7 +6,7 @@ interface Files {
   readonly [name: string]: Files | string
 }
 
-/** A tree of folders and files from `{ folder: { file: '' } }`; ids are numbered, and a name may specify further ones: `a.txt|1`. */
+/** A tree of folders and files from `{ folder: { file: '' } }`; ids are numbered, and suffixes such as `|1` allow equal names. */
 const shelfOf = (content: Files, top = new ArchiveFolder('top')): ArchiveFolder => {
   let count = 0
   const fill = (shelf: ArchiveFolder, files: Files): ArchiveFolder => {
@@ -40,7 +40,7 @@ test('safe names are unchanged', t => {
   }
 })
 
-test('names that could escape the folder, or that a system does not allow, are changed', t => {
+test('names that could escape the folder or are invalid on an operating system are changed', t => {
   const changed: Readonly<Record<string, string>> = {
     '..': '__',
     '.': '_',
@@ -67,22 +67,22 @@ test('long names are cut between characters and keep their extension', t => {
   t.is(Buffer.byteLength(safeName('x'.repeat(300), 255)), 255)
 })
 
-test('equal names in one folder all get their ids, in different folders none do', t => {
+test('equal names in one folder all get their ids as suffix, in different folders none do', t => {
   t.deepEqual(paths({ 'a.txt|1': '', 'a.txt|2': '', sub: { 'a.txt': '' } }), ['a_1.txt', 'a_2.txt', 'sub/a.txt'])
 })
 
-test('names that some systems treat as equal are distinguished', t => {
+test('names that some file systems treat as equal are distinguished', t => {
   t.deepEqual(paths({ 'A.txt': '', 'a.TXT': '' }), ['A_1.txt', 'a_2.TXT'])
   t.deepEqual(paths({ 'caf\u00e9': '', 'cafe\u0301': '' }), ['cafe\u0301_2', 'caf\u00e9_1'])
   t.deepEqual(paths({ Data: { x: '' }, data: { y: '' } }), ['Data_1/x', 'data_3/y'])
   t.deepEqual(paths({ 'a/b': '', a_b: '' }), ['a_b_1', 'a_b_2'])
 })
 
-test('a file named like a folder beside it is renamed', t => {
+test('a file with the name of a sibling folder is renamed', t => {
   t.deepEqual(paths({ data: { x: '' }, 'data|': '' }), ['data_3', 'data/x'])
 })
 
-test('a name that collides with one with an id is not used twice', t => {
+test('a name that equals another name with its id suffix is not used twice', t => {
   t.deepEqual(paths({ 'a.txt|': '', 'a.txt|2': '', 'a_1.txt': '' }), ['a_1.txt', 'a_1_1.txt', 'a_2.txt'])
 })
 

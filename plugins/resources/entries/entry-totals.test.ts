@@ -21,7 +21,7 @@ const added = (dataset: string, sizeBytes: number): AnyEvent => {
 }
 const none = { folders: 0, files: 0, bytes: 0, allFolders: 0, allFiles: 0, allBytes: 0 }
 
-test('a redelivered event, alone or in a batch, counts once', async t => {
+test('a redelivered event, alone or in a batch, is counted once', async t => {
   const ann = await newPerson(server, 'ann')
   const dataset = await newDataset(ann.call)
   const [first, second] = [added(dataset, 10), added(dataset, 5)]
@@ -31,7 +31,7 @@ test('a redelivered event, alone or in a batch, counts once', async t => {
   t.deepEqual(await totals.of([dataset]), { ...none, files: 2, bytes: 15, allFiles: 2, allBytes: 15 })
 })
 
-test('kernels that count concurrently count everything', async t => {
+test('kernels that count concurrently miss no event', async t => {
   const ann = await newPerson(server, 'ben')
   const dataset = await newDataset(ann.call)
   const batches = Array.from({ length: 4 }, () => Array.from({ length: 10 }, () => added(dataset, 1)))

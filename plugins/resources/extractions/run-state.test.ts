@@ -37,11 +37,11 @@ test('an error from an extractor whose clock is behind ends the run', t => {
   t.like(outcomeOf(after([first, second, behind, again])), { state: 'open' })
 })
 
-test('a status within the second of the request is applied', t => {
+test('a status with a time before the request is applied', t => {
   t.like(outcomeOf(after([started])), { status: started.status, state: 'open', end: null })
 })
 
-test('a failure stands although our own later status follows it', t => {
+test('a failure is kept when a later status of the server itself follows it', t => {
   t.like(outcomeOf(after([line('Cancel Failed', 40), failed])), { state: 'failed' })
   t.like(outcomeOf(after([line('Cancel Requested', 40)])), { state: 'open', status: 'Cancel Requested' })
   t.like(outcomeOf(after([line('Cancel Success', 41), works])), { state: 'cancelled', status: 'Cancel Success' })
@@ -51,14 +51,14 @@ test('an error in a foreign format keeps the run open, as in v1, until a final s
   t.like(outcomeOf(after([line('ERROR: x', 12)])), { state: 'open' })
 })
 
-test('a run that is requested again drops its earlier end', t => {
+test('requesting a run again clears its earlier outcome', t => {
   const again = [...after([started, failed]), line(submitted, 50)]
   t.like(outcomeOf(again), { state: 'open', status: submitted })
   t.like(outcomeOf(after([line('DONE', 14)], again)), { state: 'done' })
   t.is(after([started], again).length, 5)
 })
 
-test('the latest hundred lines are kept, and the one with the time of the request', t => {
+test('a hundred lines are kept: the one with the time of the request, and the latest others', t => {
   const many = Array.from({ length: 150 }, (_, second) => line(`StatusMessage.processing: ${second}`, second))
   const lines = after(many)
   t.is(lines.length, 100)
@@ -67,7 +67,7 @@ test('the latest hundred lines are kept, and the one with the time of the reques
   t.is(after([line('a', 1), line('b', 200)], [...lines, line(submitted, 160)]).length, 100)
 })
 
-test('any status with done is DONE; every key is masked; the length is limited', t => {
+test('any status with “done” except progress becomes DONE; every key is masked; the length is limited', t => {
   t.is(tidyStatus('StatusMessage.done: Done processing.'), 'DONE')
   t.is(tidyStatus('2 of 5 pages done'), 'DONE')
   for (const text of ['StatusMessage.processing: 2 of 5 pages done', 'StatusMessage.retry: (#1) abandoned']) t.is(tidyStatus(text), text)

@@ -41,7 +41,7 @@ test.after.always(async () => {
 })
 
 const admin = () => callsOf(one.as(one.admin.key))
-/** Bob's status on the other kernel, as soon as it is the expected one. */
+/** The status of Bob's request on the other kernel, once it is the expected one. */
 const becomes = (status: number, path: string) =>
   until(
     `status ${status} of ${path}`,
@@ -82,7 +82,7 @@ live('changes of a role, and its replacement, take effect on the other kernel', 
   t.is(await becomes(404, path), 404)
 })
 
-live('of two concurrent decisions on one request on two kernels one succeeds', async t => {
+live('of concurrent decisions about one request on two kernels, exactly one succeeds', async t => {
   const space = await newSpace(ann)
   const roleNames = ['Viewer', 'Editor']
   for (let round = 0; round < 3; round += 1) {

@@ -14,7 +14,7 @@ const line = (more: Partial<FeedLine> = {}): FeedLine => ({
   ...more,
 })
 
-test('an email has time, actor, action and link, and says how to unsubscribe', t => {
+test('an email has time, actor, action and link, and explains how to unsubscribe', t => {
   const { subject, text } = digestMail({ lines: [line()], isCut: false }, place)
   t.is(subject, '[Field Station] 1 new event')
   t.true(text.includes('2026-01-05 10:07  Ann Lovelace created the dataset Leaves\n    https://data.example.org/datasets/d1\n'))
@@ -22,7 +22,7 @@ test('an email has time, actor, action and link, and says how to unsubscribe', t
   t.true(text.trimEnd().endsWith('`notifications` in your profile: https://data.example.org/'))
 })
 
-test('names cannot add lines, regardless of length', t => {
+test('names cannot inject lines, and long names are truncated', t => {
   const object = { kind: 'dataset', id: 'd1', name: `x\r\n\u2028\u202eBcc: eve@example.org ${'y'.repeat(5000)}` } as const
   const { text } = digestMail({ lines: [line({ object, who: 'Eve\n' })], isCut: false }, place)
   t.notRegex(text, /^Bcc/m)
@@ -37,7 +37,7 @@ test('deleted resources have no link, and deleted accounts no name', t => {
   t.true(text.includes('More: https://data.example.org/'))
 })
 
-test('the link of a comment is that of its target', t => {
+test('a comment links to its target', t => {
   const comment = line({
     type: 'comment_file',
     object: { kind: 'comment', id: 'c1', name: 'looks good' },
@@ -47,7 +47,7 @@ test('the link of a comment is that of its target', t => {
   t.true(digestMail({ lines: [comment], isCut: false }, place).text.includes('https://data.example.org/files/f1'))
 })
 
-test('several files are one line, and an unknown event type is printed unchanged', t => {
+test('several added files are one line, and an unknown event type is printed in words', t => {
   t.is(deedOf(line({ type: 'add_file_12' })), 'added 12 files to the dataset Leaves')
   t.is(deedOf(line({ type: 'add_file_folder_3' })), 'added 3 files to the dataset Leaves')
   t.is(deedOf(line({ type: 'bless_dataset' })), 'bless dataset the dataset Leaves')

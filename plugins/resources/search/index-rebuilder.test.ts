@@ -101,7 +101,7 @@ test('one of several kernels builds the index, and all can read the result', asy
   await Promise.all([one.dispose(), two.dispose()])
 })
 
-test('a kernel that only serves requests leaves the work to one that runs jobs', async t => {
+test('a kernel that only serves requests leaves the rebuild to one that runs jobs', async t => {
   const { make, count } = await kernels(t)
   const [serving, working] = [make(['http']), make()]
   t.like(await serving.request(null, true, 'test'), { state: 'queued' })
@@ -112,7 +112,7 @@ test('a kernel that only serves requests leaves the work to one that runs jobs',
   await working.dispose()
 })
 
-test('the work of a killed kernel is resumed after its lease expires, and not before', async t => {
+test('the rebuild of a killed kernel is resumed after its lease expires, and not before', async t => {
   const held = gate()
   let isHeld = true
   const { make, clock, count } = await kernels(t, () => (isHeld ? held.passed : Promise.resolve()))
@@ -132,7 +132,7 @@ test('the work of a killed kernel is resumed after its lease expires, and not be
   t.like(await next.latest(), { state: 'done', count: 3 })
 })
 
-test('a kernel that stops releases its work, which is not a failure', async t => {
+test('a kernel that stops releases its rebuild, which is not logged as a failure', async t => {
   const held = gate()
   const { make, count, logged } = await kernels(t, () => held.passed)
   const [first, second] = [make(), make()]
@@ -156,7 +156,7 @@ test('a kernel that stops releases its work, which is not a failure', async t =>
   await second.dispose()
 })
 
-test('a check that is interrupted by a stop is not logged', async t => {
+test('a check interrupted by shutdown is not logged', async t => {
   const { make, index, logged } = await kernels(t)
   const { promise, reject } = Promise.withResolvers<boolean>()
   index.needsRebuild = () => promise
@@ -166,7 +166,7 @@ test('a check that is interrupted by a stop is not logged', async t => {
   await stopped.dispose()
   reject(new Error('the index is closed'))
   await until(
-    'the warning of the kernel that runs',
+    'the running kernel to log its warning',
     async () => logged.map(([, message]) => message),
     messages => messages.length > 0,
   )
@@ -176,7 +176,7 @@ test('a check that is interrupted by a stop is not logged', async t => {
   )
 })
 
-test('a failure is reported, without the error’s message, unless it is a problem', async t => {
+test('a failure is reported without the error message, unless it is a Problem', async t => {
   for (const [error, problem] of [
     [new Error('/secret/path'), /^an internal error; see the server log$/],
     [new Invalid('The document is too large'), /^The document is too large$/],
@@ -191,7 +191,7 @@ test('a failure is reported, without the error’s message, unless it is a probl
   }
 })
 
-test('the command waits for the end, and is refused while another kernel runs a rebuild', async t => {
+test('the command waits for its rebuild to end, and is refused while another kernel runs one', async t => {
   const held = gate()
   const { make, count } = await kernels(t, () => held.passed)
   const [server, command] = [make(), make()]

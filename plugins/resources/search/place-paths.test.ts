@@ -40,7 +40,7 @@ test('a path leads from the space to the folder', async t => {
   t.deepEqual(await namesOf([folder('f1')]), ['space s', 'dataset d', 'folder 0', 'folder 1'])
 })
 
-test('hidden containers are omitted, and folders with a hidden dataset', async t => {
+test('hidden containers are omitted, as are folders of a hidden dataset', async t => {
   t.deepEqual(await namesOf([folder('f1')], ['s']), ['collection c', 'dataset d', 'folder 0', 'folder 1'])
   t.deepEqual(await namesOf([folder('f1')], ['s', 'c']), ['dataset d', 'folder 0', 'folder 1'])
   t.deepEqual(await namesOf([folder('f1')], ['d']), [])

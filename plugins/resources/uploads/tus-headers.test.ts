@@ -6,7 +6,7 @@ import { bytesIn, checksumIn, metadataIn, requireTus } from './tus-headers.ts'
 const encoded = (pairs: readonly (readonly [string, string])[]): string =>
   pairs.map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`).join(',')
 
-test('metadata is decoded as it was encoded', t => {
+test('encoded metadata is decoded to the same values', t => {
   const key = fc.stringMatching(/^[!-+\--~]{1,20}$/)
   const pairs = fc.uniqueArray(fc.tuple(key, fc.string({ unit: 'grapheme' })), { selector: ([name]) => name, maxLength: 8 })
   t.notThrows(() =>
@@ -41,7 +41,7 @@ test('any metadata header is either parsed or refused', t => {
     t.throws(() => metadataIn(wrong), { instanceOf: Invalid }, wrong)
 })
 
-test('numbers of bytes are whole, not negative and exact', t => {
+test('byte counts must be non-negative safe integers', t => {
   const offset = (text: string) => bytesIn({ 'upload-offset': text }, 'upload-offset')
   t.is(offset('0'), 0)
   t.is(offset('9007199254740991'), Number.MAX_SAFE_INTEGER)
@@ -50,7 +50,7 @@ test('numbers of bytes are whole, not negative and exact', t => {
     t.throws(() => offset(wrong), { instanceOf: Invalid }, wrong)
 })
 
-test('a checksum names a supported algorithm', t => {
+test('a checksum must name a supported algorithm', t => {
   t.deepEqual(checksumIn({ 'upload-checksum': 'sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=' }), {
     algorithm: 'sha1',
     value: 'Kq5sNclPz7QV2+lfQIuc6R7oRu0=',
@@ -60,7 +60,7 @@ test('a checksum names a supported algorithm', t => {
     t.throws(() => checksumIn({ 'upload-checksum': wrong }), { instanceOf: Invalid }, wrong)
 })
 
-test('only one version is supported', t => {
+test('only tus version 1.0.0 is supported', t => {
   t.notThrows(() => requireTus({ 'tus-resumable': '1.0.0' }, 'PATCH'))
   for (const headers of [{}, { 'tus-resumable': '1.0' }])
     t.like(

@@ -5,7 +5,7 @@ import { BulkWriteQueue } from './bulk-write-queue.ts'
 
 const changes = (count: number, first = 0): IndexChange[] => Array.from({ length: count }, (_, n) => ({ remove: String(first + n) }))
 
-/** A queue whose batches wait until they are released, or fail. */
+/** A queue whose batches are pending until the test resolves or rejects them. */
 function heldQueue(everyMs = 0) {
   const batches: (readonly IndexChange[])[] = []
   const held: PromiseWithResolvers<void>[] = []
@@ -35,7 +35,7 @@ test('changes that arrive while a batch is written share the next one, in order'
   await queue.settled()
 })
 
-test('a batch has no more than 1,000 changes unless one caller brings more', async t => {
+test('a batch has at most 1,000 changes unless a single caller adds more', async t => {
   const { queue, batches, held, begun } = heldQueue()
   const all = [queue.add(changes(600)), queue.add(changes(600)), queue.add(changes(1500))]
   for (const size of [600, 600, 1500]) {
@@ -60,7 +60,7 @@ test('a failure rejects the callers of the batch, and the queue continues', asyn
   await t.notThrowsAsync(next)
 })
 
-test('when the server is unavailable waiting callers are rejected at once', async t => {
+test('when the server is unavailable, waiting callers are rejected at once', async t => {
   const { queue, batches, held, begun } = heldQueue()
   const failing = [queue.add(changes(1))]
   await begun(1)
@@ -74,7 +74,7 @@ test('when the server is unavailable waiting callers are rejected at once', asyn
   await t.notThrowsAsync(later)
 })
 
-test('batches keep their minimum interval', async t => {
+test('batches start at least the minimum interval apart', async t => {
   const begins: number[] = []
   const queue = new BulkWriteQueue(() => Promise.resolve(void begins.push(performance.now())), 30)
   for (let n = 0; n < 4; n += 1) await queue.add(changes(1))

@@ -32,7 +32,7 @@ const hostile = [
   ' '.repeat(1000),
 ]
 
-live('hostile texts are stored and found as values, in every place where text can be', async t => {
+live('hostile strings are stored and found as values in every text field', async t => {
   const index = await fresh(t)
   const documents = hostile.map((text, n) =>
     put(n + 1, {
@@ -76,7 +76,7 @@ live('expensive patterns are answered, or refused as invalid', async t => {
   }
 })
 
-live('a query that is nested too deeply is invalid, and one that only looks so is not', async t => {
+live('a query nested too deeply is invalid, unless its nesting can be flattened', async t => {
   const index = await fresh(t)
   await index.apply([put(1, { name: 'alpha' })])
   const nested = (depth: number, wrap: (query: SearchQuery, at: number) => SearchQuery): SearchQuery =>
@@ -101,7 +101,7 @@ live('a query that is nested too deeply is invalid, and one that only looks so i
   await t.throwsAsync(index.search(request(twisted)), { instanceOf: Invalid })
 })
 
-live('an entry that the server rejects is found by its kind, and the others of its batch as usual', async t => {
+live('a document rejected by the server is indexed by its kind only, and the rest of its batch as usual', async t => {
   const server = url('ELASTICSEARCH')
   const prefix = ownPrefix(t, server)
   const errors: unknown[] = []
@@ -120,7 +120,7 @@ live('an entry that the server rejects is found by its kind, and the others of i
   t.deepEqual(await found(index, word('good')), [1, 3, 5])
 })
 
-live('changes that make more than one request are all stored', async t => {
+live('changes that exceed one request are all stored', async t => {
   const index = await fresh(t)
   const text = Array.from({ length: 12_000 }, (_, n) => `w${n}`).join(' ')
   await index.apply(Array.from({ length: 60 }, (_, n) => put(n + 1, { name: 'large', text })))

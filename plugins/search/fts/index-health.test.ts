@@ -34,7 +34,7 @@ function watching(): { readonly log: Log; readonly warnings: unknown[]; readonly
   return { log, warnings, errors }
 }
 
-test('a new index needs a rebuild until it had one, or was emptied on purpose', async t => {
+test('a new index needs a rebuild until it has been rebuilt or cleared', async t => {
   const { index, folder } = await freshIndex(t)
   t.true(await index.needsRebuild())
   await index.apply(documents(3))
@@ -61,7 +61,7 @@ test('applied changes survive a restart, even without a clean shutdown', async t
   t.is(await total(after), 4)
 })
 
-test('only the index in use is kept on the disk', async t => {
+test('only the index in use is kept on disk', async t => {
   const { index, folder } = await freshIndex(t)
   for (let times = 0; times < 3; times += 1) await index.rebuild(asStream(20))
   t.is((await indexFiles(folder)).length, 1)
@@ -105,7 +105,7 @@ function reopen(path: string): void {
 const ways: readonly (readonly [string, (path: string) => Promise<void>])[] = [
   ['overwritten', path => writeFile(path, Buffer.alloc(50_000, 'no database'))],
   ['emptied', path => writeFile(path, '')],
-  ['cut short', async path => truncate(path, Math.floor((await stat(path)).size / 2))],
+  ['truncated', async path => truncate(path, Math.floor((await stat(path)).size / 2))],
   ['lost', path => rm(path)],
   [
     'of another version',
@@ -116,7 +116,7 @@ const ways: readonly (readonly [string, (path: string) => Promise<void>])[] = [
     },
   ],
   [
-    'scribbled on in the middle',
+    'partly overwritten',
     async path => {
       const file = await open(path, 'r+')
       const { size } = await file.stat()
@@ -148,7 +148,7 @@ for (const [how, spoil] of ways) {
   })
 }
 
-test('damage detected while the index is in use empties it, and it works again', async t => {
+test('damage detected while the index is in use clears it, and it can be used again', async t => {
   const { index, folder } = await freshIndex(t)
   await index.rebuild(asStream(2000))
   await index.dispose()
@@ -169,7 +169,7 @@ test('damage detected while the index is in use empties it, and it works again',
   t.is(await total(again), 10)
 })
 
-test('damage detected by a writing thread empties the index, which then contains what was written', async t => {
+test('damage detected by a writer thread clears the index, which then contains the new changes', async t => {
   const { index, folder } = await freshIndex(t)
   await index.rebuild(asStream(300))
   await index.dispose()
@@ -185,7 +185,7 @@ test('damage detected by a writing thread empties the index, which then contains
   t.is(await total(again), 40)
 })
 
-test('changes of another thread reach the index that a rebuild fills meanwhile', async t => {
+test('changes applied by another thread during a rebuild are in the rebuilt index', async t => {
   const { index } = await freshIndex(t)
   await index.rebuild(asStream(20))
   const applied: Promise<void>[] = []

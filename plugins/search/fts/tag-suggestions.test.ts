@@ -10,7 +10,7 @@ const spaces = Array.from({ length: 30 }, (_, n) => searchId(50_000 + n))
 const kinds = ['file', 'dataset', 'collection'] as const
 const [ann, bob] = [searchId(60_001), searchId(60_002)]
 
-/** Thousands of tags with a common prefix, a third of them in capitals: most on one document, some on many, and more than a thousand in a single space. */
+/** Thousands of tags with a common prefix, a third capitalized: most on one document, some on many, over a thousand in a single space. */
 const tagsOf = (n: number): string[] => [
   n % 3 === 0 ? `Leaf ${n}` : `leaf ${n}`,
   `leaf of ${n % 50}`,
@@ -70,14 +70,14 @@ const wrongOf = async (index: SearchIndex, documents: readonly SearchDocument[])
   return wrong
 }
 
-test('thousands of tags are listed as counting all documents would, for each caller', async t => {
+test('with thousands of tags, each caller gets the same tags and counts as by counting all documents', async t => {
   const { index } = await freshIndex(t)
   const documents = Array.from({ length: count }, (_, n) => tagged(n + 1))
   await filled(index, documents)
   t.deepEqual(await wrongOf(index, documents), [])
 })
 
-test('tags follow documents that move, change kind, lose tags, are hidden or removed', async t => {
+test('tag counts follow documents that move, change kind, lose tags, are hidden or removed', async t => {
   const { index } = await freshIndex(t)
   await filled(
     index,

@@ -75,7 +75,7 @@ test('queues that would need another process wait for a second while the others 
   t.deepEqual(switches.slice(0, 3), [1000, 2100, 3200])
 })
 
-test('a run that took longer than a second is followed by one of those who wait', async t => {
+test('a run that took longer than a second is followed by one of a waiting queue', async t => {
   const { read } = stored([...several('long', 3), ...several('pdf', 1)])
   const lanes = new FairQueue(['long', 'pdf'], read)
   const isLong = (queue: string): boolean => queue === 'long'
@@ -83,14 +83,14 @@ test('a run that took longer than a second is followed by one of those who wait'
   t.is((await lanes.next(at(59), free, isLong))?.queue, 'pdf')
 })
 
-test('a long queue is read in pages and nothing is left out', async t => {
+test('a long queue is read in pages, and no job is skipped', async t => {
   const { read, reads, taken } = stored(several('a', 350))
   const order = await drain(new FairQueue(['a'], read), taken)
   t.is(new Set(order).size, 350)
   t.is(reads.length, 4)
 })
 
-test('a job that was just published needs no read', async t => {
+test('a newly published job is returned without a read', async t => {
   const { read, reads, taken } = stored([])
   const lanes = new FairQueue(['a'], read)
   await drain(lanes, taken)
@@ -121,7 +121,7 @@ test('a job published while its queue is being read is not lost', async t => {
   t.is((await lanes.next(at(59), free, always))?.id, 'a-1')
 })
 
-test('a job that is due later waits, and runs before jobs published after it was due', async t => {
+test('a job waits until it is due, and runs before jobs published after that time', async t => {
   const { read, taken } = stored([jobAt('a', 5)])
   const lanes = new FairQueue(['a'], read)
   t.is(await lanes.next(at(4), free, always), undefined)
@@ -132,13 +132,13 @@ test('a job that is due later waits, and runs before jobs published after it was
   t.is(lanes.nextDue, undefined)
 })
 
-test('a job that runs already is passed over', async t => {
+test('a job that is already running is skipped', async t => {
   const { read } = stored(several('a', 2))
   const lanes = new FairQueue(['a'], read)
   t.is((await lanes.next(at(59), id => id === 'a-0', always))?.id, 'a-1')
 })
 
-test('a refresh shows what others published', async t => {
+test('a refresh finds jobs published by others', async t => {
   const all: StoredJob[] = []
   const { read, taken } = stored(all)
   const lanes = new FairQueue(['a'], read)

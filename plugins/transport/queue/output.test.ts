@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { takeOutput } from './output.ts'
 import type { RunFailure } from './run-failure.ts'
 
-/** An output folder with a file and a folder in it, and a secret beside it. */
+/** An output folder with a file in a subfolder, and a secret file beside the output folder. */
 async function folderOf(t: ExecutionContext): Promise<string> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'pounce-output-')))
   t.teardown(() => rm(root, { recursive: true, force: true }))
@@ -20,7 +20,7 @@ const check = (folder: string, raw: unknown, maxOutputBytes = 1000) =>
   takeOutput(JSON.stringify(raw), { from: folder, to: join(folder, '..', 'taken'), maxOutputBytes })
 const file = (path: unknown) => ({ path, contentType: 'text/plain' })
 
-test('a full result is taken as it is, and nothing else of it', async t => {
+test('a complete result is accepted unchanged, without its unknown properties', async t => {
   const folder = await folderOf(t)
   const output = {
     metadata: { pages: 1 },
@@ -33,7 +33,7 @@ test('a full result is taken as it is, and nothing else of it', async t => {
   t.deepEqual(await check(folder, {}), {})
 })
 
-test('results of a wrong shape are refused', async t => {
+test('malformed results are refused', async t => {
   const folder = await folderOf(t)
   const good = file('pages/1.txt')
   const wrong: readonly unknown[] = [
@@ -60,7 +60,7 @@ test('results of a wrong shape are refused', async t => {
   }
 })
 
-test('a file outside the folder, absent, or not a file is refused', async t => {
+test('paths outside the folder, missing files and non-files are refused', async t => {
   const folder = await folderOf(t)
   for (const path of [
     '../secret.txt',
@@ -79,7 +79,7 @@ test('a file outside the folder, absent, or not a file is refused', async t => {
   }
 })
 
-test('no link leads outside', async t => {
+test('symbolic and hard links to files outside the folder are refused', async t => {
   const folder = await folderOf(t)
   await symlink('../secret.txt', join(folder, 'soft'))
   await symlink('..', join(folder, 'up'))
@@ -89,7 +89,7 @@ test('no link leads outside', async t => {
   }
 })
 
-test('files of more bytes than the limit are refused, all of them counted', async t => {
+test('files whose total size exceeds the limit are refused', async t => {
   const folder = await folderOf(t)
   const previews = [file('pages/1.txt'), file('pages/1.txt')]
   t.is((await check(folder, { previews }, 10)).previews?.length, 2)

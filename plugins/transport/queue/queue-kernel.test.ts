@@ -16,7 +16,7 @@ class EchoExtractor implements Extractor {
 
 const echo = definePlugin({ id: 'extractors.echo', summary: 'For this test.', provides: [provide(Extractors, EchoExtractor)] })
 
-test('in a kernel, extractors of other plugins are announced and run; jobs outlive a restart', async t => {
+test('in a kernel, extractors of other plugins are announced and run; jobs survive a restart', async t => {
   const transportOf = (): Transport => {
     const [transport] = server.get(Transports).all()
     if (!transport) throw new Error('transport.queue contributed nothing')

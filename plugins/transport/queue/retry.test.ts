@@ -14,16 +14,16 @@ const failing = (times: number, error: Error) => {
   return call
 }
 
-test('a call is repeated until it succeeds, as often as tries allow', async t => {
+test('a call is retried until it succeeds or no tries are left', async t => {
   t.is(await withRetry(failing(2, new Error('no')), retryPolicy), 3)
   await t.throwsAsync(withRetry(failing(3, new Error('no')), retryPolicy), { message: 'no' })
 })
 
-test('waiting for a part that is unavailable costs no try', async t => {
+test('failures with Unavailable do not use up tries', async t => {
   t.is(await withRetry(failing(6, new Unavailable('away')), { ...retryPolicy, tries: 1 }), 7)
 })
 
-test('waiting for a part that stays away ends', async t => {
+test('retries end after a time limit while the service stays unavailable', async t => {
   await t.throwsAsync(withRetry(failing(1000, new Unavailable('away')), { ...retryPolicy, awayMs: 20 }), { message: 'away' })
 })
 
@@ -34,7 +34,7 @@ test('an abort ends the wait', async t => {
   await t.throwsAsync(waiting, { message: 'enough' })
 })
 
-test('an abort ends the wait for a call that never answers', async t => {
+test('an abort ends the wait for a call that never settles', async t => {
   const control = new AbortController()
   const waiting = withRetry(() => new Promise<never>(() => undefined), { ...retryPolicy, signal: control.signal })
   control.abort(new Error('enough'))

@@ -5,12 +5,12 @@ import { Broker } from './broker.ts'
 import { usual } from './fixtures/rabbit-under-test.ts'
 import { RabbitSink } from './rabbit-sink.ts'
 
-// In a separate process, since it checks connections after milliseconds.
+// In a separate file, and so a separate process, because it checks connections after milliseconds.
 const installation = { instance: 'abcdefghij' } as Installation
 
 const connect = (changes: Partial<typeof usual>) => new Broker({ ...usual, ...changes }, installation, silent).connect()
 
-test('an invalid address stops the start with the name of the setting, and without the password', async t => {
+test('an invalid URI fails the start with an error that names the setting and omits the password', async t => {
   for (const uri of [
     'nonsense',
     'http://u:hush-hush@127.0.0.1/',
@@ -26,7 +26,7 @@ test('an invalid address stops the start with the name of the setting, and witho
     await t.throwsAsync(connect({ managementUrl }), { message: /^transport\.rabbitmq\.managementUrl / })
 })
 
-test('an unavailable broker does not stop the start, and health reports the cause', async t => {
+test('an unavailable broker does not prevent the start, and health reports the cause', async t => {
   const broker = new Broker(usual, installation, silent)
   t.teardown(() => broker.dispose())
   await broker.connect()

@@ -22,7 +22,7 @@ async function setUp(t: ExecutionContext, jobs: number) {
   const all = Array.from({ length: jobs }, (_, n) => jobFor(n + 1, { target: file(1) }))
   for (let at = 0; at < jobs; at += 1000) await kernel.transport.publish(all.slice(at, at + 1000))
   await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === jobs)
-  /** Simulates a job without a status for a long time. */
+  /** Simulates a job that has had no status for a long time. */
   const quiet = async (n: number): Promise<void> => {
     const long = '2026-01-01T00:00:00.000Z'
     await documents.commit({ update: jobFor(n).id, in: busJobs, set: { published: long, heard: long } })
@@ -32,7 +32,7 @@ async function setUp(t: ExecutionContext, jobs: number) {
 
 const msgid = (content: Buffer): string => JSON.parse(String(content)).msgid
 
-live('a job in the middle of a queue is taken out; what is before and after it stays, in order and as it was', async t => {
+live('cancelling a job in the middle of a queue removes it and leaves all other messages unchanged and in order', async t => {
   const { broker, all, transport } = await setUp(t, 20)
   const before = await broker.waiting('some.extractor')
   const taken = all[10]
@@ -45,7 +45,7 @@ live('a job in the middle of a queue is taken out; what is before and after it s
   )
 })
 
-live('the last of ten thousand is found', async t => {
+live('the last of 10,000 jobs in a queue is cancelled', async t => {
   const { broker, transport } = await setUp(t, 10_000)
   const last = (await broker.channel.checkQueue('some.extractor')).messageCount
   t.is(last, 10_000)
@@ -55,7 +55,7 @@ live('the last of ten thousand is found', async t => {
   await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 9999)
 })
 
-live('messages of others, unreadable ones too, are put back', async t => {
+live('foreign messages, including unreadable ones, stay in the queue', async t => {
   const { broker, transport } = await setUp(t, 2)
   broker.channel.sendToQueue('some.extractor', Buffer.from('no json'), { headers: { a: 1 } })
   broker.channel.sendToQueue('some.extractor', Buffer.from(JSON.stringify({ msgid: hex(5), note: jobFor(1).id })))
@@ -67,7 +67,7 @@ live('messages of others, unreadable ones too, are put back', async t => {
   t.is(left[1]?.properties.headers?.['a'], 1)
 })
 
-live('a job that an extractor is processing is running, with or without a status', async t => {
+live('a job that an extractor is processing is reported as running, with or without a status', async t => {
   const { broker, all, transport } = await setUp(t, 2)
   await broker.channel.prefetch(1)
   await broker.channel.consume('some.extractor', () => undefined)
@@ -82,7 +82,7 @@ live('a job that an extractor is processing is running, with or without a status
   t.deepEqual(await idsOf(transport, file(1)), [all[0]?.id])
 })
 
-live('a job that an extractor has fetched by itself is running, until it had no status for a while', async t => {
+live('a job fetched by a polling extractor is reported as running, even without a status while it is unacknowledged', async t => {
   const { broker, transport, quiet } = await setUp(t, 3)
   await transport.listen(new TestListener(''))
   for (const noAck of [true, false]) t.truthy(await broker.channel.get('some.extractor', { noAck }))
@@ -105,7 +105,7 @@ live('a job that an extractor has fetched by itself is running, until it had no 
   t.is(await transport.cancel(jobFor(2).id), 'running')
 })
 
-live('a job whose extractor died while processing it is cancelled, in its queue or gone from it', async t => {
+live('a job whose extractor died while processing it is cancelled, whether or not it is still in its queue', async t => {
   const { broker, transport, quiet } = await setUp(t, 2)
   await transport.listen(new TestListener(''))
   for (const n of [1, 2]) {
@@ -122,7 +122,7 @@ live('a job whose extractor died while processing it is cancelled, in its queue 
   t.deepEqual(await idsOf(transport, file(1)), [])
 })
 
-live('a job whose queue was emptied is cancelled after a while, one whose queue was deleted at once', async t => {
+live('a job whose queue was purged is cancelled after a while, one whose queue was deleted at once', async t => {
   const { broker, transport, quiet } = await setUp(t, 2)
   await broker.channel.purgeQueue('some.extractor')
   await quiet(1)
@@ -132,7 +132,7 @@ live('a job whose queue was emptied is cancelled after a while, one whose queue 
   t.deepEqual(await idsOf(transport, file(1)), [])
 })
 
-live('a job that was lost at the broker is cancelled though its extractor listens, once that has been idle', async t => {
+live('a job lost at the broker is cancelled despite a listening extractor, once it has had no status for a while', async t => {
   const { broker, transport, quiet } = await setUp(t, 2)
   await broker.channel.purgeQueue('some.extractor')
   await broker.channel.consume('some.extractor', () => undefined)
@@ -142,7 +142,7 @@ live('a job that was lost at the broker is cancelled though its extractor listen
   t.is((await idsOf(transport, file(1))).length, 1)
 })
 
-live('without the broker an unsent job is cancelled, and a sent one cannot be', async t => {
+live('without the broker, an unsent job is cancelled, and cancelling a sent one fails with Unavailable', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const proxy = await flakyProxy(t, broker.uri)

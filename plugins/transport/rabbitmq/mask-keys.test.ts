@@ -2,7 +2,7 @@ import test from 'ava'
 import { growsLinearly } from 'pounce/sdk/testing'
 import { maskKeys } from './mask-keys.ts'
 
-test('keys in messages of extractors are masked in any position', t => {
+test('keys in extractor messages are masked wherever they occur', t => {
   const key = 'e1e1865a-60e0-cf7f-cb8e-432c8ad6aac7'
   const texts = [
     `503 Server Error: no for url: http://h/api/files/1?key=${key}`,
@@ -24,11 +24,11 @@ test('keys in messages of extractors are masked in any position', t => {
   t.is(maskKeys(`a?key=${key}&b=2 c`), 'a?key=secretKey&b=2 c')
 })
 
-test('other text stays as it is', t => {
+test('other text is unchanged', t => {
   for (const text of ['monkey business', 'unknown key: foo', 'the keyboard=x', "KeyError: 'b'", 'a = b']) t.is(maskKeys(text), text)
 })
 
-test('the time it takes grows with the length', t => {
+test('masking takes linear time', t => {
   for (const piece of ['key', 'key=', '"key" ', '\\"', 'a-', "key'    :   "])
     t.true(
       growsLinearly(size => maskKeys(piece.repeat(size / piece.length)), 200_000),

@@ -45,7 +45,7 @@ async function receiving(broker: Awaited<ReturnType<typeof testBroker>>): Promis
   return counts
 }
 
-live('a broker that is unavailable at the start does not stop the start; jobs wait and go when it comes', async t => {
+live('an unavailable broker does not prevent the start; jobs wait and are sent when it becomes available', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const proxy = await flakyProxy(t, broker.uri)
@@ -59,7 +59,7 @@ live('a broker that is unavailable at the start does not stop the start; jobs wa
   t.true(isWell(kernel))
 })
 
-live('10,000 jobs that waited for the broker arrive when it is back, each once', async t => {
+live('10,000 jobs published while the broker is unavailable arrive once each when it recovers', async t => {
   const world = await setUp(t)
   await world.proxy.become('refuse')
   await eventually(() => !isWell(world))
@@ -73,7 +73,7 @@ live('10,000 jobs that waited for the broker arrive when it is back, each once',
   )
 })
 
-live('a connection that breaks again and again loses nothing', async t => {
+live('no job is lost when the connection breaks repeatedly', async t => {
   const world = await setUp(t)
   const counts = await receiving(world.broker)
   for (let round = 0; round < 5; round += 1) {
@@ -103,7 +103,7 @@ live('an unresponsive broker is detected, publishing does not wait for it, and a
   t.is(counts.size, 110)
 })
 
-live('messages held by a kernel that died are sent by another one when the lease ends', async t => {
+live('messages leased by a kernel that died are sent by another one when the lease expires', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const documents = await temporaryDocuments(t)
@@ -145,7 +145,7 @@ live('messages already at the broker when a kernel died are not sent again, and 
   t.deepEqual(await idsIn('other.extractor'), [jobFor(70).id])
 })
 
-live('two kernels that find the same waiting jobs send each once', async t => {
+live('two kernels that find the same waiting jobs send each job once', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const documents = await temporaryDocuments(t)
@@ -179,7 +179,7 @@ live('a stopping kernel records its confirms and releases the rest', async t => 
   t.true(isWell(next))
 })
 
-live('a wrong account or vhost stops the start with the name of the setting, and without the password', async t => {
+live('wrong credentials or a wrong vhost fail the start with an error that names the setting, not the password', async t => {
   const broker = await testBroker(t, url)
   const documents = await temporaryDocuments(t)
   for (const change of [(uri: URL) => (uri.password = 'hush-hush'), (uri: URL) => (uri.pathname = '/no-such-vhost')]) {

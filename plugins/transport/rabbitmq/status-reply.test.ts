@@ -8,7 +8,7 @@ const read = (changes: object) =>
     now,
   )
 
-test('a reply of pyclowder is read', t => {
+test('a reply of pyclowder is parsed', t => {
   t.deepEqual(read({ job_id: 'j', user_id: 'u', message_type: 'StatusMessage.start', message: 'x' }), {
     targetId: 'f',
     extractor: 'e',
@@ -20,7 +20,7 @@ test('a reply of pyclowder is read', t => {
   t.deepEqual(read({ job_id: null }), { targetId: 'f', extractor: 'e', status: 'START', at: new Date('2026-11-21T09:14:51Z') })
 })
 
-test('"done" anywhere, however it is written, is exactly DONE', t => {
+test('a status with "done" anywhere means done, except progress and retries', t => {
   for (const status of ['DONE', 'StatusMessage.done: Done processing.', 'all done, StatusMessage.error'])
     t.is(meaningOf(read({ status }).status), 'done')
   t.is(meaningOf(read({ status: 'StatusMessage.error: x' }).status), 'error')
@@ -35,7 +35,7 @@ test('"done" anywhere, however it is written, is exactly DONE', t => {
     t.is(meaningOf(read({ status }).status), 'under way')
 })
 
-test('a start in odd forms is understood; one that is no date is now', t => {
+test('start times in unusual formats are parsed; an invalid one is replaced by the current time', t => {
   const local = new Date('2026-01-05T10:11:12').toISOString()
   const cases: readonly (readonly [string, string])[] = [
     ['2026-01-05T10:11:12-06:00', '2026-01-05T16:11:12.000Z'],
@@ -51,7 +51,7 @@ test('a start in odd forms is understood; one that is no date is now', t => {
   for (const start of ['', 'yesterday', '2026-13-45T10:11:12', 5, null, undefined, '2026-01-05']) t.deepEqual(read({ start }).at, now)
 })
 
-test('what cannot be understood is refused with the reason', t => {
+test('a malformed reply is refused with the reason', t => {
   const refused: readonly (readonly [string, RegExp])[] = [
     ['', /JSON/],
     ['[]', /not a JSON object/],
@@ -68,7 +68,7 @@ test('what cannot be understood is refused with the reason', t => {
   for (const [text, message] of refused) t.throws(() => readReply(Buffer.from(text), now), { message })
 })
 
-test('a long text is cut, and can be stored', t => {
+test('a long status is truncated, and can be stored', t => {
   const { status } = read({ status: `a\u0000b ${'😀'.repeat(20_000)}` })
   t.true(status.startsWith('ab '))
   t.is(status.length, 10_000)
@@ -82,7 +82,7 @@ test('an error with megabytes of text, which pyclowder sends twice, is still an 
   t.is(status.length, 10_000)
 })
 
-test('a key at the place where a text is cut stays hidden', t => {
+test('a key at the position where a status is truncated stays masked', t => {
   const { status } = read({ status: `StatusMessage.error: ${'x'.repeat(9970)}?key=0123456789abcdef` })
   t.false(status.includes('0123'))
 })

@@ -58,7 +58,7 @@ test('members of a space are listed in pages, each once', async t => {
   t.deepEqual((await users.membersOf(spaceId(301), { limit: 4 })).items, [])
 })
 
-test('an email address is the same in any case and normalization', async t => {
+test('email addresses are compared regardless of case and Unicode normalization', async t => {
   const { id } = await users.create({ email: ' Jos\u0065\u0301@Example.org ', firstName: 'J', lastName: 'E', status: 'Active' })
   t.is((await users.byEmail('JOS\u00c9@example.ORG'))?.id, id)
   await t.throwsAsync(users.create({ email: 'jos\u00e9@example.org', firstName: 'X', lastName: 'Y', status: 'Active' }), {

@@ -102,7 +102,7 @@ test('account-wide routes require the verb, and a key that is not limited to spa
   t.deepEqual(await statuses(`name=srw&spaces=${space}&verbs=read,write`), [403, 403, 403])
 })
 
-test('a limited key of a server admin has no admin rights, nor superadmin mode', async t => {
+test('a limited key of a server admin has neither admin rights nor superadmin mode', async t => {
   const key = await newKey(server, server.admin.email, server.admin.password, 'name=held&verbs=read,write,delete,manage')
   for (const query of ['', '?superAdmin=true']) {
     t.is((await server.as(key)(`/api/users${query}`)).status, 403)
@@ -111,7 +111,7 @@ test('a limited key of a server admin has no admin rights, nor superadmin mode',
   t.is((await server.as(key)('/api/me', { headers: { cookie: 'superAdmin=true' } })).status, 200)
 })
 
-test('an expired key is refused with this message, and deleted a month later', async t => {
+test('an expired key is refused with 401 and a message of its own, and deleted a month later', async t => {
   const clock = new FixedClock()
   const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
   const other = await bootForTest({ t, plugins, clock })
@@ -156,7 +156,7 @@ test('the command line creates the same keys', async t => {
   )
 })
 
-test('a password allows what limited keys do not', async t => {
+test('keys can be listed with a password, unlike with a limited key', async t => {
   const headers = { authorization: basic(ada.email, ada.password) }
   t.is((await server.as()('/api/users/keys', { headers })).status, 200)
 })

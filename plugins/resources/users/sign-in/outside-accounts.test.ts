@@ -35,7 +35,7 @@ const arrive = async (who: Partial<VerifiedIdentity>) => {
   return answer.status === 200 ? server.get(Users).get(id) : answer.status
 }
 
-test.serial('an address is valid from the sign-in at which it was verified', async t => {
+test.serial('an email address is verified from the first sign-in that confirms it, and no unverified one replaces it', async t => {
   const first = await arrive({ subject: 'cn=ada' })
   t.like(first, { email: 'ada@example.org', isEmailUnverified: true, provider: 'directory', identities: ['directory cn=ada'] })
   const moved = await arrive({ subject: 'cn=ada', email: 'Ada.Lovelace@example.org', lastName: 'King' })
@@ -56,7 +56,7 @@ test.serial('values from a provider are validated like user input', async t => {
   t.like(named, { firstName: 'Li ne' })
 })
 
-test.serial('an address of another user cannot be taken over, nor an account whose subject has a common prefix', async t => {
+test.serial('neither the address of another user nor an account with a common subject prefix can be taken over', async t => {
   const { id } = await server.get(Users).create({ email: 'victim@example.org', firstName: 'V', lastName: 'V', status: 'Active' })
   t.is(await arrive({ subject: 'cn=mallory', email: 'Victim@example.org' }), 401)
   t.is((await server.get(Users).get(id))?.identities, undefined)
@@ -64,7 +64,7 @@ test.serial('an address of another user cannot be taken over, nor an account who
   t.like(long, { email: 'longer@example.org' })
 })
 
-test.serial('concurrent first sign-ins of one user, with changing names, create one account', async t => {
+test.serial('concurrent first sign-ins of one user create one account', async t => {
   said = { subject: 'cn=crowd', email: 'crowd@example.org', isEmailVerified: true }
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => server.as()('/api/login', { method: 'POST', json: { email: 'typed', password: 'theirs' } })),

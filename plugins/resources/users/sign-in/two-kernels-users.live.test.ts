@@ -73,7 +73,7 @@ live('a key that is revoked on one kernel is refused by the other', async t => {
   t.is(await becomes(401, () => elsewhere(person)('/api/me')), 401)
 })
 
-live('changes of the status apply to keys, sessions and passwords on the other kernel', async t => {
+live('status changes of an account apply to keys, sessions and passwords on the other kernel', async t => {
   const person = await newPerson(one, 'suspended')
   const cookie = await signIn(other, person.email, person.password)
   const byPassword = () => other.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
@@ -130,7 +130,7 @@ live('a limited key has the same limits on the other kernel', async t => {
   t.is((await other.as(key)('/api/spaces', { method: 'POST', json: { name: 'S', description: '' } })).status, 403)
 })
 
-live('joining a space, being removed and changes of a role take effect on the other kernel', async t => {
+live('joining a space, removal from it and changes of a role take effect on the other kernel', async t => {
   const [ann, bob] = [await somebody(one, 'ann'), await somebody(one, 'bob')]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
