@@ -80,7 +80,7 @@ inBrowser('a concurrent change by another user is shown beside one’s own, and 
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await dialog.getByText('Their leaves').waitFor()
   await dialog.getByRole('button', { name: 'Save mine' }).click()
-  await until('both texts', async () => {
+  await until('both fields to be saved', async () => {
     const { name, description } = await collection()
     return name === 'My leaves' && description === 'of my oaks'
   })

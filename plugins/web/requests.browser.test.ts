@@ -46,7 +46,7 @@ test('compressed scripts of the home page with imports are at most 200 kB, of an
   t.true(styles <= 15_000, `${styles} bytes of styles`)
   const pages = Object.keys(chunks).filter(name => name.startsWith('pages/'))
   t.true(pages.length > 10)
-  t.deepEqual([...loadedWith('frame/main.ts', chunks)], ['frame/main.ts'], 'frames load nothing of pages')
+  t.deepEqual([...loadedWith('frame/main.ts', chunks)], ['frame/main.ts'], 'frames load no chunks of pages')
   for (const page of pages) {
     const bytes = await bytesOf(filesOf(loadedWith(page, chunks).difference(first)))
     t.true(bytes <= 60_000, `${page}: ${bytes} bytes`)
@@ -90,7 +90,7 @@ const withPreview = async (call: TestFetch, dataset: string, picture: Uint8Array
 }
 
 inBrowser(
-  'home and search are at most 10 requests besides their data, a dataset with its README 15, a file with its viewer 20',
+  'home and search take at most 10 requests besides their data, a dataset with its README 15, a file with its viewer 20',
   async t => {
     const server = await bootForTest({ t })
     const call = server.as(server.admin.key)

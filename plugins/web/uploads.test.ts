@@ -70,13 +70,13 @@ inBrowser('a folder is uploaded completely, each file once, despite a page reloa
 
   await page.goto(`/datasets/${dataset}`)
   await choose()
-  await until('some files are there', async () => (await arrived()) > digests.size / 4, Boolean, limitMs)
+  await until('a quarter of the files to be uploaded', async () => (await arrived()) > digests.size / 4, Boolean, limitMs)
 
   page.on('dialog', dialog => void dialog.accept())
   await page.reload()
   await page.getByText('Select the same folder again').waitFor()
   await choose()
-  await until('more files are there', async () => (await arrived()) > digests.size / 2, Boolean, limitMs)
+  await until('half of the files to be uploaded', async () => (await arrived()) > digests.size / 2, Boolean, limitMs)
 
   server.signal('SIGKILL')
   await server.ended
@@ -84,7 +84,7 @@ inBrowser('a folder is uploaded completely, each file once, despite a page reloa
   // Waiting uploads do not change; running ones could end during the accessibility check.
   t.deepEqual(await axeFindings(page), [])
   server = await start()
-  await until('all files are there', isDone, Boolean, limitMs)
+  await until('all files to be uploaded', isDone, Boolean, limitMs)
 
   const found = new Map<string, string>()
   for (let after = ''; ; ) {
@@ -94,7 +94,7 @@ inBrowser('a folder is uploaded completely, each file once, despite a page reloa
       if (kind !== 'file') continue
       const bytes = Buffer.from(await (await server.as(key)(`/api/files/${id}`)).arrayBuffer())
       const at = [...path, name].join('/')
-      t.false(found.has(at), `${at} is there twice`)
+      t.false(found.has(at), `${at} exists twice`)
       found.set(at, createHash('sha256').update(bytes).digest('hex'))
     }
     const [, next] = /[?&](after=[^&>]+)/.exec(response.headers.get('link') ?? '') ?? []
@@ -136,7 +136,7 @@ const endedSession = async (t: ExecutionContext) => {
 inBrowser('uploads continue when their account signs in again', async t => {
   const { server, page, signIn } = await endedSession(t)
   await signIn(server.admin)
-  await until('the file is there', async () => (await trayTitle(page)).replaceAll(',', '').startsWith('1 of 1'))
+  await until('the file to be uploaded', async () => (await trayTitle(page)).replaceAll(',', '').startsWith('1 of 1'))
   t.is(await page.getByText('Sign in again to continue the uploads').count(), 0)
 })
 
@@ -163,7 +163,7 @@ inBrowser('after cancelling everything no other file is sent, and a reload resto
   await page.getByRole('button', { name: 'Add files' }).waitFor()
   const files = Array.from({ length: 30 }, (_, at) => ({ name: `plot ${at}.csv`, mimeType: 'text/csv', buffer: Buffer.from('a,b') }))
   await page.locator('input[data-add=files]').setInputFiles(files)
-  await until('uploads are on their way', async () => sent.length > 0)
+  await until('an upload to be sent', async () => sent.length > 0)
   await page.getByRole('button', { name: 'Cancel all' }).click()
   await page.getByText('of 30').waitFor({ state: 'detached' })
   t.true(sent.length < 10, `${sent.length} of 30 files were sent`)
@@ -191,7 +191,7 @@ inBrowser('a refused file is listed with the reason, and uploads without a conne
   for (const width of [360, 1280]) {
     await page.setViewportSize({ width, height: 800 })
     // The list measures its rows after rendering.
-    await until('the rows are below each other', async () => {
+    await until('the rows not to overlap', async () => {
       const [first, second] = await Promise.all([rows.nth(0).boundingBox(), rows.nth(1).boundingBox()])
       return first !== null && second !== null && first.y + first.height <= second.y + 1
     })
@@ -218,7 +218,7 @@ inBrowser('a refused file is listed with the reason, and uploads without a conne
   await rows.getByText('Waiting for the connection').nth(1).waitFor()
   t.is(await page.locator('.upload-tray').getByText('/s').count(), 0)
   await page.unroute('**/api/uploadToDataset/**')
-  await until('the files are there', async () => (await trayTitle(page)).startsWith('2 of 2'))
+  await until('both files to be uploaded', async () => (await trayTitle(page)).startsWith('2 of 2'))
   t.is(await page.getByText('The uploads will resume automatically').count(), 0)
 })
 

@@ -36,10 +36,10 @@ test('a member of 64,000 spaces has the rights of the last one, for one resource
   const where = everything.visibleTo(busy, 'ViewDataset')
   t.true(typeof where === 'object' && JSON.stringify(where).includes(idOf('lab')))
   t.log(`${looks.count} looks at 64,000 memberships`)
-  t.true(looks.count < 20 * 64_000, 'not each of them for each thing')
+  t.true(looks.count < 20 * 64_000, 'memberships are not read once per resource')
 })
 
-test('a decision and the scope of a search read each of 10,000 memberships a few times at most', async t => {
+test('an access decision and a search scope read each of 10,000 memberships at most five times', async t => {
   for (const look of [
     (busy: Caller) => everything.canOn(busy, 'ViewDataset', { kind: 'dataset', id: hex(1) }),
     (busy: Caller) => everything.searchScope(busy),
@@ -50,7 +50,7 @@ test('a decision and the scope of a search read each of 10,000 memberships a few
   }
 })
 
-test('a space in which a caller has several roles, as through groups, counts once', t => {
+test('a space in which a caller has several roles, for example through groups, is listed once', t => {
   const twice = someone('twice', [lab, { ...lab, group: idOf('soil') }, { ...member('lab', 'Editor'), group: idOf('rock') }])
   t.deepEqual(everything.visibleTo(twice, 'ViewDataset'), {
     op: 'or',
@@ -62,7 +62,7 @@ test('a space in which a caller has several roles, as through groups, counts onc
   })
 })
 
-test('very many parents are read in batches, and cyclic ones only once', async t => {
+test('parents are read in batches of 1,000, and a cycle of parents is not followed repeatedly', async t => {
   const datasets = Array.from({ length: 2500 }, (_, n): Ref => ({ kind: 'dataset', id: hex(n) }))
   const asked: number[] = []
   const rightsOf = async (ids: readonly string[]) => {

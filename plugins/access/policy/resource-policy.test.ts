@@ -133,7 +133,7 @@ for (const [mode, permission, verdicts] of everywhere)
     t.is(given.join(''), verdicts.replaceAll(' ', ''))
   })
 
-test('the caller of the policy may state whether an operation changes a resource in the trash, for any right', async t => {
+test('the caller of the policy can specify, for any permission, whether an operation changes a resource in the trash', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   const asked = (caller: string, permission: Permission, trash: 'readable' | 'frozen') =>
     policy.canOn(cast[caller]!, permission, dataset('trashed'), trash)
@@ -148,7 +148,7 @@ test('the caller of the policy may state whether an operation changes a resource
   t.deepEqual([...(await policy.allowed(author, 'ViewDataset', 'dataset', both, 'frozen'))], [idOf('plain')])
 })
 
-test('the key of a job gets `frozen` for a target in the trash, and reads nothing there that its owner may not', async t => {
+test('a job key gets `frozen` for a target in the trash, and reads nothing there that its owner may not read', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   const target = { kind: 'file', id: idOf('inTrash') } as const
   const job = { id: 'job', target, dataset: idOf('trashed') }
@@ -168,7 +168,7 @@ test('a trashed resource is in the trash for all callers; one that also has a li
   }
 })
 
-test('a malformed id is answered like an unknown one and never reaches the store', async t => {
+test('a malformed id is treated like an unknown one and never reaches the store', async t => {
   const reads = { count: 0 }
   const policy = policyOn(sourcesOf(world, reads))
   for (const id of ['', 'x', '__proto__', '0'.repeat(5000), "' or 1=1"])
@@ -180,7 +180,7 @@ test('a kind that no plugin declares is invisible', async t => {
   t.is(await policyOn(sourcesOf(world)).canOn(cast['superAdmin']!, 'ViewSection', { kind: 'section', id: idOf('a') }), 'unseen')
 })
 
-test('open downloads let all callers download what they may view, and nothing else', async t => {
+test('`allowAnonymousDownload` lets all callers download what they may view, and permits nothing else', async t => {
   const on = { isPrivate: true, allowAnonymousDownload: true }
   const policy = policyOn(sourcesOf(world), on)
   t.is(await policy.canOn(cast['anonymous']!, 'DownloadFiles', dataset('shown')), 'yes')
@@ -189,11 +189,11 @@ test('open downloads let all callers download what they may view, and nothing el
   t.is(await policy.canOn(cast['viewer']!, 'EditDataset', dataset('plain')), 'no')
 })
 
-test('geostreams can be closed on a private server', t => {
+test('a private server can be configured to hide geostreams from anonymous callers', t => {
   t.is(policyOn(sourcesOf(world), { isPrivate: true, makeGeostreamsPublicReadable: false }).can(cast['anonymous']!, 'ViewGeoStream'), 'no')
 })
 
-test('resources that are each other’s parents give no right and no endless loop', async t => {
+test('cyclic parents grant no right and cause no endless loop', async t => {
   const circle: World = {
     'collection:a': { parents: [{ kind: 'collection', id: idOf('b') }] },
     'collection:b': { parents: [{ kind: 'collection', id: idOf('a') }] },
@@ -211,7 +211,7 @@ test('resources that are each other’s parents give no right and no endless loo
   t.is(await policy.canOn(cast['viewer']!, 'ViewCollection', { kind: 'collection', id: idOf('c') }), 'yes')
 })
 
-test('a chain of parents beyond the limit gives no right', async t => {
+test('a chain of parents longer than the limit grants no right', async t => {
   const chain: Record<string, World[string]> = { 'collection:n20': { spaces: lab } }
   for (let at = 0; at < 20; at += 1)
     chain[`collection:n${at}`] = { author: idOf('nobody'), parents: [{ kind: 'collection', id: idOf(`n${at + 1}`) }] }
@@ -220,7 +220,7 @@ test('a chain of parents beyond the limit gives no right', async t => {
   t.is(await policy.canOn(cast['viewer']!, 'ViewCollection', { kind: 'collection', id: idOf('n14') }), 'yes')
 })
 
-test('a thousand files of one dataset take one read of files and one of datasets', async t => {
+test('rights on a thousand files of one dataset take one read of files and one of datasets', async t => {
   const many: Record<string, World[string]> = { 'dataset:plain': { spaces: lab } }
   for (let at = 0; at < 1000; at += 1) many[`file:f${at}`] = { author: idOf('uploader'), parents: [dataset('plain')] }
   const reads = { count: 0 }
@@ -234,7 +234,7 @@ test('a thousand files of one dataset take one read of files and one of datasets
   t.is((await policy.allowed(cast['viewer']!, 'ViewFile', 'file', [])).size, 0)
 })
 
-test('an empty list of roles in a space gives nothing', async t => {
+test('a membership without permissions grants no right', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   t.is(await policy.canOn(someone('guest', [member('lab', [])]), 'ViewDataset', dataset('plain')), 'unseen')
 })
@@ -244,7 +244,7 @@ test('a failing store is an error, not a refusal', async t => {
   await t.throwsAsync(policyOn({ all: () => [broken] }).canOn(cast['author']!, 'ViewDataset', dataset('plain')), { message: 'away' })
 })
 
-test('a verdict on a dataset reads it once, and nothing else', async t => {
+test('an access decision on a dataset reads it once, and nothing else', async t => {
   const rights = { author: idOf('author'), spaces: lab, isPublic: false, state: 'live' } as const
   const read: (readonly string[])[] = []
   const rightsOf = async (ids: readonly string[]) => {
@@ -260,7 +260,7 @@ test('a verdict on a dataset reads it once, and nothing else', async t => {
   t.deepEqual(read, [[dataset('plain').id]])
 })
 
-test('callers see of a kind what its own view permission allows; of an undeclared kind, nothing', async t => {
+test('callers see resources of a kind only with its view permission, and none of an undeclared kind', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   const viewer = someone('viewer', [member('lab', ['ViewDataset'])])
   t.deepEqual([...(await policy.seen(viewer, 'dataset', [dataset('plain').id, idOf('gone')]))], [dataset('plain').id])

@@ -18,7 +18,7 @@ passwordProviderContract(live, async () => {
   return { provider: (await accountsOf(url('LDAP'))).provider, account }
 })
 
-live('the identity carries the groups of the person, and an unverified address unless configured otherwise', async t => {
+live('the identity contains the groups of the user, and its address is unverified unless configured otherwise', async t => {
   const { dn, email, password } = await newPerson(url('LDAP'), 'a good password')
   const group = await newGroup(url('LDAP'), [dn])
   const { provider } = await accountsOf(url('LDAP'))
@@ -37,7 +37,7 @@ live('groups may be entries that list their members', async t => {
   t.deepEqual((await provider.password(email, password))?.groups, [group])
 })
 
-live('only members of the groups of the settings may sign in', async t => {
+live('only members of the configured groups may sign in', async t => {
   const [member, other] = await Promise.all([newPerson(url('LDAP'), 'a good password'), newPerson(url('LDAP'), 'a good password')])
   const group = await newGroup(url('LDAP'), [member.dn])
   const { provider } = await accountsOf(url('LDAP'), { onlyGroups: [group.toUpperCase().replace(',', ' , ')] })
@@ -53,7 +53,7 @@ live('users may sign in with any name that the filter matches', async t => {
   t.is((await provider.password(email, password))?.email, email)
 })
 
-live('user input is only ever a value in the filter', async t => {
+live('user input is escaped in the filter', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const { provider } = await accountsOf(url('LDAP'))
   for (const login of ['*', `${email})(uid=*`, `*)(mail=${email}`, email.replace('@', '*'), `${email}\\2a`, '(', '\\', '\0', `${email}\0`])
@@ -75,7 +75,7 @@ live('a name that matches two entries, and an entry without an address, are refu
   t.is(lines.length, 2)
 })
 
-live('a directory that is unavailable, unresponsive or refuses our bind is no wrong password', async t => {
+live('a directory that is unreachable, unresponsive or refuses our bind is reported as Unavailable, not as a wrong password', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const { provider: unknown, directory } = await accountsOf(url('LDAP'), { bindPassword: 'wrong' })
   await t.throwsAsync(unknown.password(email, password), { instanceOf: Unavailable })
@@ -95,13 +95,13 @@ live('a directory that is unavailable, unresponsive or refuses our bind is no wr
   await t.throwsAsync(nowhere.password(email, password), { instanceOf: Unavailable })
 })
 
-live('a directory that cannot encrypt never sees a password, unless the settings allow it', async t => {
+live('no password is sent to a directory without TLS, unless the settings allow it', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const { provider } = await accountsOf(url('LDAP'), { startTls: true })
   await t.throwsAsync(provider.password(email, password), { instanceOf: Unavailable })
 })
 
-live('the permanent identifier of a person may be an attribute other than the name of the entry', async t => {
+live('the permanent identifier of a user may be an attribute other than the DN', async t => {
   const { email, password, dn } = await newPerson(url('LDAP'), 'a good password')
   const { provider } = await accountsOf(url('LDAP'), { idAttribute: 'entryUUID' })
   const subject = (await provider.password(email, password))?.subject
@@ -112,7 +112,7 @@ live('the permanent identifier of a person may be an attribute other than the na
   t.is(await byNone.password(email, password), undefined)
 })
 
-live('names of entries with every special character are tried as they are', async t => {
+live('users whose DN contains special characters can sign in, and their groups are found', async t => {
   const mail = `special-${Date.now()}@example.org`
   const uid = 'a\\,b\\+c\\"d\\\\e\\<f\\>g\\;h\\#i\\=j (k)*'
   const { password, dn } = await newPerson(url('LDAP'), 'a good password', { mail }, `${uid}${Date.now()}`)
@@ -122,7 +122,7 @@ live('names of entries with every special character are tried as they are', asyn
   t.is(await provider.password(mail, 'a wrong password'), undefined)
 })
 
-live('a directory that points to another one is not followed there', async t => {
+live('referrals to another directory are not followed', async t => {
   const strangers: unknown[] = []
   const stranger = createServer(socket => {
     strangers.push(socket)
@@ -142,7 +142,7 @@ live('a directory that points to another one is not followed there', async t => 
   t.deepEqual(strangers, [])
 })
 
-/** The directory behind TLS, with a certificate for `localhost`; its address may use another host name. */
+/** A TLS proxy for the directory, with a certificate for `localhost`; its address may use another host name. */
 const encrypted = async (t: ExecutionContext): Promise<{ readonly port: number; readonly caFile: string }> => {
   const { cert, key } = certificateFor('localhost')
   const { hostname, port } = new URL(url('LDAP'))
@@ -158,7 +158,7 @@ const encrypted = async (t: ExecutionContext): Promise<{ readonly port: number; 
   return { port: (server.address() as AddressInfo).port, caFile }
 }
 
-live('the certificate of the directory is verified: the authority of the settings, and the name', async t => {
+live('the certificate of the directory is verified: its host name, and its issuer against `caFile`', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const { port, caFile } = await encrypted(t)
   const { provider } = await accountsOf(`ldaps://localhost:${port}`, { caFile })

@@ -40,7 +40,7 @@ test('tokens are refused when no audience is configured', async t => {
   t.deepEqual(issuer.asked, [])
 })
 
-test('a token identifies its account; its groups and addresses count as at a sign-in', async t => {
+test('a token identifies its account; its groups and addresses are checked as at sign-in', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience, onlyGroups: ['staff'] } })
   const of = async (claims: object) => accounts.bearer(await issuer.token({ sub: 'ada', aud: [audience, 'another'], ...claims }))
@@ -50,7 +50,7 @@ test('a token identifies its account; its groups and addresses count as at a sig
   t.like(await of({ groups: 'staff', email: 'ada@example.org', email_verified: true }), { email: 'ada@example.org', isEmailVerified: true })
 })
 
-test('each provider vouches for its own tokens', async t => {
+test('a token is attributed to the provider that issued it', async t => {
   const [one, other] = [await fakeIssuer(t), await fakeIssuer(t)]
   const { accounts } = await oidcWith({ one: { issuer: one.url, audience }, other: { issuer: `${other.url}/`.slice(0, -1), audience } })
   t.is((await accounts.bearer(await one.token({ sub: 'ada', aud: audience })))?.provider, 'one')
@@ -65,7 +65,7 @@ test('forged tokens cause only occasional requests for the keys of the provider'
   t.is(issuer.asked.filter(path => path === '/keys').length, 1)
 })
 
-test('while the provider is unavailable, tokens of known keys are accepted, and forged ones cause no requests to it', async t => {
+test('while the provider is unavailable, tokens signed with known keys are accepted, and forged ones cause a single request', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
   t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
@@ -102,7 +102,7 @@ test('logs contain neither tokens nor their claims', async t => {
     t.false(JSON.stringify(lines).includes(secret))
 })
 
-test('while a provider is unavailable its tokens are neither valid nor invalid', async t => {
+test('tokens of an unavailable provider are reported as unavailable, not as invalid', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
   const token = await issuer.token({ sub: 'ada', aud: audience })

@@ -9,7 +9,7 @@ blobStoreContract(test, makeStore)
 blobStoreLocalPathContract(test, makeStore)
 blobStoreCrc32Contract(test, makeStore)
 
-test('a blob has one key: other spellings of its numbers or its folder are absent', async t => {
+test('a blob has a single key: other spellings of its numbers or its folder are not found', async t => {
   const store = await makeStore(t)
   const small = await store.put(Buffer.from('small'))
   const big = await store.put(Buffer.alloc(100_000, 'big'))

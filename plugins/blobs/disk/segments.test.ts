@@ -33,7 +33,7 @@ const diskBytes = async (folder: string): Promise<number> => {
   return stats.reduce((sum, { blocks }) => sum + blocks * 512, 0)
 }
 
-test('a segment grows to its limit, then the next one begins, and all of it survives a restart', async t => {
+test('a full segment is followed by a new one, and all entries survive a restart', async t => {
   const { store, folder } = await freshStore(t)
   const keys = await fill(store, 1200)
   t.true((await segmentFiles(folder)).length >= 2)
@@ -49,13 +49,13 @@ test('a segment grows to its limit, then the next one begins, and all of it surv
 
 const tails: readonly (readonly [string, Buffer])[] = [
   ['half a header', encodeHeader({ offset: 5064, sizeBytes: 900, modified: new Date(), sha256: 'ab'.repeat(32) }).subarray(0, 31)],
-  ['a header without its bytes', encodeHeader({ offset: 5064, sizeBytes: 900, modified: new Date(), sha256: 'ab'.repeat(32) })],
+  ['a header without content', encodeHeader({ offset: 5064, sizeBytes: 900, modified: new Date(), sha256: 'ab'.repeat(32) })],
   ['zeros', Buffer.alloc(10_000)],
-  ['noise', testBytes(300_000, 7)],
-  ['a header of another place', encodeHeader({ offset: 1, sizeBytes: 0, modified: new Date(), sha256: 'ab'.repeat(32) })],
+  ['random bytes', testBytes(300_000, 7)],
+  ['a header with a wrong offset', encodeHeader({ offset: 1, sizeBytes: 0, modified: new Date(), sha256: 'ab'.repeat(32) })],
 ]
 for (const [name, tail] of tails) {
-  test(`${name} at the end of a segment is cut off at the next start`, async t => {
+  test(`a segment that ends with ${name} is truncated at the next start`, async t => {
     const { store, folder } = await freshStore(t)
     const { key } = await store.put(testBytes(5000))
     await store.dispose()
@@ -71,7 +71,7 @@ for (const [name, tail] of tails) {
   })
 }
 
-test('bytes that look like an entry are not taken for one', async t => {
+test('content that resembles an entry is not read as one', async t => {
   const { store, folder } = await freshStore(t)
   const fake = encodeHeader({ offset: 64, sizeBytes: 5, modified: new Date(), sha256: 'ab'.repeat(32) })
   const { key } = await store.put(Buffer.concat([fake, fake, Buffer.from('hello')]))
@@ -81,7 +81,7 @@ test('bytes that look like an entry are not taken for one', async t => {
   await again.dispose()
 })
 
-test('a segment is deleted with its last entry, also when it was removed before a restart', async t => {
+test('a segment is deleted with its last entry, even if other entries were removed before a restart', async t => {
   const { store, folder } = await freshStore(t)
   const keys = await fill(store, 1200)
   const [first] = await segmentFiles(folder)
@@ -100,7 +100,7 @@ test('a segment is deleted with its last entry, also when it was removed before 
   await again.dispose()
 })
 
-test('the space of removed entries comes back while others stay in the same segment', async t => {
+test('the disk space of removed entries is freed while others remain in the same segment', async t => {
   const { store, folder } = await freshStore(t)
   const keys = await fill(store, 1200)
   const full = await diskBytes(folder)
@@ -121,7 +121,7 @@ test('the space of removed entries comes back while others stay in the same segm
   t.deepEqual(await readdir(join(folder, 'tmp')), [])
 })
 
-test('entries that are put while others of the segment are removed survive', async t => {
+test('entries written while others in the same segment are removed survive', async t => {
   const { store } = await freshStore(t)
   const kept: string[] = []
   for (let round = 0; round < 20; round += 1) {

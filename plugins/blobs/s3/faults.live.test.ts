@@ -42,7 +42,7 @@ const piecesOf = (bytes: Buffer, gate?: (at: number) => Promise<void>): Readable
   )
 
 for (const mode of ['refuse', 'silent', 'cut'] as const) {
-  live(`a server that is unavailable (${mode}) is unavailable for every call, and back at once`, async t => {
+  live(`every call to an unavailable server (${mode}) fails with Unavailable, and succeeds once it is back`, async t => {
     const proxy = await flakyProxy(t, url('S3'))
     const { store } = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
     const { key } = await store.put(testBytes(100_000))
@@ -69,7 +69,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
   })
 }
 
-live('a slow server is waited for while it answers', async t => {
+live('requests to a slow server succeed while it keeps responding', async t => {
   const proxy = await flakyProxy(t, url('S3'), { slowMs: 500 })
   const { store } = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
   await proxy.become('slow')
@@ -77,7 +77,7 @@ live('a slow server is waited for while it answers', async t => {
   t.true((await (await store.get(key))?.toArray())?.[0]?.equals(testBytes(1000)))
 })
 
-live('an upload cut in the middle fails, whatever its source does, and leaves nothing', async t => {
+live('an interrupted upload fails even if its source stalls, and leaves no object', async t => {
   const proxy = await flakyProxy(t, url('S3'))
   const made = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
   const source = piecesOf(testBytes(40 * MB), async at => {
@@ -96,7 +96,7 @@ live('an upload cut in the middle fails, whatever its source does, and leaves no
   )
 })
 
-live('a connection that breaks now and then harms neither upload nor download', async t => {
+live('uploads and downloads survive occasional connection failures', async t => {
   const proxy = await flakyProxy(t, url('S3'))
   const { store } = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
   const bytes = testBytes(30 * MB)
@@ -122,7 +122,7 @@ live('a connection that breaks now and then harms neither upload nor download', 
 })
 
 for (const mode of ['refuse', 'silent'] as const) {
-  live(`a download whose server becomes unavailable (${mode}) fails and never ends early`, async t => {
+  live(`a download fails instead of ending early when the server becomes unavailable (${mode})`, async t => {
     const proxy = await flakyProxy(t, url('S3'))
     const { store } = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
     const { key } = await store.put(piecesOf(testBytes(60 * MB)))
@@ -142,7 +142,7 @@ for (const mode of ['refuse', 'silent'] as const) {
   })
 }
 
-live('damage is detected anywhere, in whole reads and ranges, and other blocks can be read', async t => {
+live('corruption is detected in full and range reads, and other blocks can still be read', async t => {
   const { store, objects } = await freshStore(t, url('S3'))
   for (const size of [10, 200_000, 8 * MB]) {
     const bytes = testBytes(size)
@@ -161,7 +161,7 @@ live('damage is detected anywhere, in whole reads and ranges, and other blocks c
   }
 })
 
-live('without its checksums a blob is damaged, not absent', async t => {
+live('a blob without its checksums is reported as corrupt, not as absent', async t => {
   const { store, objects } = await freshStore(t, url('S3'))
   const long = await store.put(testBytes(7 * MB))
   await objects.remove(long.key.replace('p/', 'sums/'))
@@ -173,7 +173,7 @@ live('without its checksums a blob is damaged, not absent', async t => {
   }
 })
 
-live('uploads that a crash left are aborted a day later; those of others and those under way stay', async t => {
+live('uploads left by a crash are aborted after a day; newer uploads and those of other programs are kept', async t => {
   const made = await freshStore(t, url('S3'), { prefix: 'ours/' })
   const { uploads, clock, connection, store } = made
   const key = (await store.put(testBytes(7 * MB))).key
@@ -192,17 +192,17 @@ live('uploads that a crash left are aborted a day later; those of others and tho
 })
 
 const wrongSettings = [
-  ['no bucket named', { bucket: undefined }, 'blobs.s3.bucket'],
-  ['a bucket that is not there', { createBucket: false }, 'createBucket'],
-  ['a name no bucket can have', { bucket: 'A_b' }, 'blobs.s3.bucket'],
-  ['an unknown key', { accessKeyId: 'nobody' }, 'blobs.s3.accessKeyId'],
+  ['no bucket name', { bucket: undefined }, 'blobs.s3.bucket'],
+  ['a missing bucket', { createBucket: false }, 'createBucket'],
+  ['an invalid bucket name', { bucket: 'A_b' }, 'blobs.s3.bucket'],
+  ['an unknown access key', { accessKeyId: 'nobody' }, 'blobs.s3.accessKeyId'],
   ['a wrong secret', { secretAccessKey: 'very-secret-but-wrong' }, 'blobs.s3.secretAccessKey'],
-  ['a key without a secret', { secretAccessKey: undefined }, 'blobs.s3.secretAccessKey'],
-  ['an address where nobody is', { endpoint: 'http://127.0.0.1:9' }, 'blobs.s3.endpoint'],
+  ['an access key without a secret', { secretAccessKey: undefined }, 'blobs.s3.secretAccessKey'],
+  ['an unreachable endpoint', { endpoint: 'http://127.0.0.1:9' }, 'blobs.s3.endpoint'],
   ['a wrong region', { region: 'eu-nowhere-1' }, 'blobs.s3.region'],
 ] as const
 for (const [what, wrong, setting] of wrongSettings) {
-  live(`with ${what} the start is refused and ${setting} is named`, async t => {
+  live(`with ${what}, startup fails and the error names ${setting}`, async t => {
     const error = await failureOf(new S3Connection({ ...freshConfig(url('S3')), ...wrong } as never, silent).start())
     t.true(error instanceof Invalid, String(error))
     const { message } = error as Error
@@ -211,7 +211,7 @@ for (const [what, wrong, setting] of wrongSettings) {
   })
 }
 
-live.serial('many concurrent transfers use little memory', async t => {
+live.serial('two concurrent transfers of 100 MiB use less than 160 MiB of memory', async t => {
   const { store } = await freshStore(t, url('S3'))
   const before = process.memoryUsage().rss
   let most = 0

@@ -16,7 +16,7 @@ const folderOf = async (t: ExecutionContext): Promise<string> => {
 const budgets = [
   ['in memory', 32 * 1024 * 1024],
   ['in a file from the start', 0],
-  ['in a file from some point on', 300_000],
+  ['first in memory, then in a file', 300_000],
 ] as const
 for (const [where, bytes] of budgets) {
   test(`a part kept ${where} can be sent repeatedly, and releases all its resources`, async t => {
@@ -39,7 +39,7 @@ for (const [where, bytes] of budgets) {
   })
 }
 
-test('a part that becomes too long for memory goes into a file, whatever room there is', async t => {
+test('a part above the limit for parts in memory moves to a file, even if the budget is not exhausted', async t => {
   const budget = new MemoryBudget(1024 * 1024 * 1024)
   const part = new PartBuffer(budget, await folderOf(t))
   const piece = testBytes(1024 * 1024)
@@ -49,7 +49,7 @@ test('a part that becomes too long for memory goes into a file, whatever room th
   await part.dispose()
 })
 
-test('a part that needs a file and cannot create one reports that the folder is unavailable', async t => {
+test('a part that cannot create its file fails with Unavailable', async t => {
   const part = new PartBuffer(new MemoryBudget(0), '/nowhere/at/all')
   await t.throwsAsync(part.add(testBytes(10)), { instanceOf: Unavailable })
   await part.dispose()

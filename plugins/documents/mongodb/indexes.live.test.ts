@@ -56,7 +56,7 @@ live('a new index on old documents answers for all of them, those changed while 
   await t.throwsAsync(store.find(bare, { using: 'byName', limit: 1 }).then(() => store.find(indexed, { using: 'byName', limit: 1 })))
 })
 
-live('a unique index over documents that share a key is refused by its name, and made once they do not', async t => {
+live('a unique index over duplicate keys is refused by name, and created once the duplicates are gone', async t => {
   const database = testDatabase(t, url('MONGODB'))
   const unique = collection<Note>()('things', { byRank: { on: ['rank'], unique: true } })
   const store = await openStore(t, { uri: url('MONGODB'), database })
@@ -70,7 +70,7 @@ live('a unique index over documents that share a key is refused by its name, and
   await t.throwsAsync(store.commit<Note>({ update: 'b', in: unique, set: { rank: 1 } }), { instanceOf: Taken })
 })
 
-live('an index that is defined otherwise under its old name serves the new definition', async t => {
+live('an index redefined under the same name uses the new definition', async t => {
   const store = await openStore(t, { uri: url('MONGODB') })
   await store.declare([collection<Note>()('things', { main: { on: ['email'], unique: true } })])
   const other = collection<Note>()('things', { main: { on: ['name'], unique: true } })

@@ -9,7 +9,7 @@ const text = fc.string({
 })
 const byUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-test('encoded text has the order of code points on servers that compare bytes and on those that compare UTF-16 units', t => {
+test('encoded text sorts by code point on servers that compare bytes and on those that compare UTF-16 code units', t => {
   const property = fc.property(text, text, (a, b) => {
     const order = Math.sign(compareText(a, b))
     const [one, other] = [encodeText(a), encodeText(b)]
@@ -18,7 +18,7 @@ test('encoded text has the order of code points on servers that compare bytes an
   t.notThrows(() => fc.assert(property, { numRuns: 3000 }))
 })
 
-test('exactly the texts with a prefix lie between the prefix and its upper bound', t => {
+test('exactly the strings with a prefix lie between the prefix and its upper bound', t => {
   const property = fc.property(text, text, (a, b) => {
     const [low, high, found] = [encodeText(a), afterPrefix(encodeText(a)), encodeText(b)]
     return (found >= low && found < high) === b.startsWith(a)
@@ -26,7 +26,7 @@ test('exactly the texts with a prefix lie between the prefix and its upper bound
   t.notThrows(() => fc.assert(property, { numRuns: 3000 }))
 })
 
-test('halves of surrogate pairs stay different from each other and can be written as UTF-8', t => {
+test('lone surrogates stay distinct and can be encoded as UTF-8', t => {
   const encoded = ['\ud800', '\udbff', '\udc00', '\ufffd', '\ud83d\ude00'].map(encodeText)
   t.is(new Set(encoded).size, encoded.length)
   t.true(encoded.every(one => one.isWellFormed()))

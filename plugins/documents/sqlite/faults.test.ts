@@ -14,7 +14,7 @@ import { SqliteOutbox } from './sqlite-outbox.ts'
 const large = 'x'.repeat(200_000)
 const ioError = Object.assign(new Error('disk I/O error'), { errcode: 1034 })
 
-test('a full disk is reported, harms nothing that was acknowledged, and writing continues once there is space', async t => {
+test('a full disk is reported and loses no acknowledged document, and writes succeed again once there is space', async t => {
   const store = await openStore(t, { settings: { maxSizeMiB: 2 } })
   await store.declare([notes])
   const stored: string[] = []
@@ -38,7 +38,7 @@ test('a full disk is reported, harms nothing that was acknowledged, and writing 
   t.is(made.revision, 1)
 })
 
-test('a document that was read before is read as it is, after changes that were kept and after one that was not', async t => {
+test('a cached document is current after committed changes and after a failed one', async t => {
   const store = await openStore(t, { settings: { maxSizeMiB: 2 } })
   await store.declare([notes])
   await store.commit<Note>({ insert: { id: 'n', name: 'one' }, into: notes })
@@ -56,7 +56,7 @@ test('a document that was read before is read as it is, after changes that were 
   t.is((await store.get(notes, 'n'))?.name, 'again')
 })
 
-test('one invalid change does not fail the others of its batch', async t => {
+test('one invalid change does not fail the others in its batch', async t => {
   const store = await openStore(t, { settings: { maxSizeMiB: 1 } })
   await store.declare([notes])
   const huge = 'x'.repeat(3_000_000)
@@ -75,7 +75,7 @@ test('one invalid change does not fail the others of its batch', async t => {
   t.like(await store.get(notes, 'n1'), { name: 'changed', revision: 2 })
 })
 
-test('commits of one turn share a transaction', async t => {
+test('commits in one turn of the event loop share transactions of at most 256', async t => {
   const transactions: number[] = []
   const count = (_name: string, _labels?: object, by = 1): void => {
     transactions.push(by)
@@ -88,7 +88,7 @@ test('commits of one turn share a transaction', async t => {
   t.deepEqual(transactions, [200, 256, 256, 88])
 })
 
-test('after an error that leaves the file in doubt the work is refused and the file reopened', async t => {
+test('after an I/O error pending commits are refused and the file is reopened', async t => {
   const folder = await tempFolder(t)
   const database = new Database({ file: `${folder}/x.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
   database.open()
@@ -163,7 +163,7 @@ test('events that were stored although their commit was reported as failed are d
   t.deepEqual(await hear(), [])
 })
 
-test('a locked file is reported as unavailable, and works again when it is free', async t => {
+test('a locked file is reported as unavailable, and is usable again once unlocked', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.declare([notes])
@@ -176,7 +176,7 @@ test('a locked file is reported as unavailable, and works again when it is free'
   t.is((await store.commit({ insert: { id: 'a' }, into: notes })).revision, 1)
 })
 
-test('a change that cannot be written as JSON is refused alone', async t => {
+test('a change that cannot be serialized as JSON is refused without affecting others', async t => {
   const store = await openStore(t)
   await store.declare([notes])
   const circle: { self?: object } = {}
@@ -197,7 +197,7 @@ test('a change that cannot be written as JSON is refused alone', async t => {
   )
 })
 
-test('half a surrogate pair in a text is kept', async t => {
+test('lone surrogates in strings are preserved', async t => {
   const store = await openStore(t)
   await store.declare([notes])
   await store.commit({ insert: { id: 'a', name: 'x\ud800y', content: { '\udc00': '\ud83d' } }, into: notes })
@@ -205,7 +205,7 @@ test('half a surrogate pair in a text is kept', async t => {
   t.is((await store.find(notes, { using: 'byName', where: eq('name', 'x\ud800y'), limit: 9 })).items.length, 1)
 })
 
-test('a new unique index over documents that share a key is refused by name', async t => {
+test('a new unique index over duplicate keys is refused by name', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   const plain = collection<Note>()('plain', { byName: { on: ['name'] } })
@@ -217,7 +217,7 @@ test('a new unique index over documents that share a key is refused by name', as
   t.is((await store.get(plain, 'b'))?.name, 'same')
 })
 
-test('a database that is damaged, or that may not be opened, is named with what to do', async t => {
+test('the error for a damaged or inaccessible database names the file and the remedy', async t => {
   const folder = await tempFolder(t)
   const file = join(folder, 'documents', 'pounce.db')
   const refused = async (): Promise<string> => (await t.throwsAsync(openStore(t, { folder }))).message

@@ -48,7 +48,7 @@ const documents = fc
   .map(([all, others]) => [...all, ...others.map(name => ({ ...all[0], name }))])
 
 for (const format of ['csv', 'json'] as const) {
-  test(`lines made of ${format === 'csv' ? 'texts' : 'texts as JSON'} are those made of documents`, t => {
+  test(`${format === 'csv' ? 'CSV' : 'JSON'} lines made from stored JSON equal those made from documents`, t => {
     fc.assert(
       fc.property(documents, all => {
         const maker = new RowFormatter({ format, columns }, found)
@@ -64,7 +64,7 @@ for (const format of ['csv', 'json'] as const) {
   })
 }
 
-test('very long documents are written too', t => {
+test('a document with 300,000 array items is formatted', t => {
   const long = { id: 'long', name: 'x', places: Array.from({ length: 300_000 }, (_, n) => ({ dataset: `d${n % 7}`, folder: null })) }
   const maker = new RowFormatter({ format: 'csv', columns }, found)
   for (const _ of [1, 2]) t.regex(maker.line(JSON.stringify(long)), /^"long","x",,,,,"","d0, d1, d2, d3, d4, d5, d6",/)

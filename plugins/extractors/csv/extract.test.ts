@@ -52,7 +52,7 @@ test('the content of a table is displayed, not executed', async t => {
 
 for (const [name, text, options, expected] of [
   ['tabs', 'a\tb,c\n1\t2\n', csv, { delimiter: 'tab', columnCount: 2 }],
-  ['tabs by the type, in one column of commas', 'a,b,c\td\n1,2,3\t4\n', { contentType: 'text/tab-separated-values' }, { delimiter: 'tab' }],
+  ['tabs by content type, despite commas', 'a,b,c\td\n1,2,3\t4\n', { contentType: 'text/tab-separated-values' }, { delimiter: 'tab' }],
   [
     'semicolons with decimal commas',
     'a;b\n1,5;x\n-2,25;y\n',
@@ -65,13 +65,13 @@ for (const [name, text, options, expected] of [
       ],
     },
   ],
-  ['bars', 'a|b\n1|2\n', csv, { delimiter: '|' }],
+  ['vertical bars', 'a|b\n1|2\n', csv, { delimiter: '|' }],
   ['delimiters within quotation marks', '"a;b;c";d\n"1;2;3";4\n', csv, { delimiter: ';', columnCount: 2 }],
   ['a single column', 'name\nAnn\nBob\n', csv, { columnCount: 1, rows: 2 }],
   ['comments before the table', '# made by us, in May\na,b,c\n1,2,3\n', csv, { columnCount: 3, rows: 1 }],
-  ['a heading that starts with #', '#id,b\n1,2\n', csv, { columnCount: 2, rows: 1 }],
+  ['a header row that starts with #', '#id,b\n1,2\n', csv, { columnCount: 2, rows: 1 }],
   [
-    'a mark and CRLF',
+    'a BOM and CRLF',
     '\ufeffa,b\r\n1,2\r\n',
     csv,
     {
@@ -87,7 +87,7 @@ for (const [name, text, options, expected] of [
   })
 }
 
-test('a table in Latin-1 and one in UTF-16 are read', async t => {
+test('tables in Latin-1 and UTF-16 are read', async t => {
   t.like((await ofText(t, Buffer.from('Ort,Größe\nKöln,1\n', 'latin1'))).metadata, {
     encoding: 'windows-1252',
     columns: [{ name: 'Ort', type: 'text' }, { name: 'Größe' }],
@@ -98,7 +98,7 @@ test('a table in Latin-1 and one in UTF-16 are read', async t => {
   })
 })
 
-test('a table without heading gets numbered columns and keeps its first row', async t => {
+test('a table without a header row gets numbered columns and keeps its first row', async t => {
   const { metadata } = await ofText(t, '1,x\n2,y\n')
   t.like(metadata, {
     hasHeader: false,
@@ -110,7 +110,7 @@ test('a table without heading gets numbered columns and keeps its first row', as
   })
 })
 
-test('types are those that all values share', async t => {
+test('the type of a column is one that all its values share', async t => {
   const rows = [
     'i,n,z,d,w,b,e,m,s',
     '1,1.5,007,2024-02-29T10:00:00Z,2024-13-01,TRUE,,1,1e3',
@@ -121,7 +121,7 @@ test('types are those that all values share', async t => {
   t.deepEqual(types, { i: 'integer', n: 'number', z: 'text', d: 'date', w: 'text', b: 'boolean', e: 'empty', m: 'text', s: 'number' })
 })
 
-test('rows that are too short or too long are counted, not fatal', async t => {
+test('rows with too few or too many cells are counted, and are no error', async t => {
   const { metadata } = await ofText(t, 'a,b\n1\n2,3,4\n\n5,6\n')
   t.like(metadata, {
     rows: 3,
@@ -133,12 +133,12 @@ test('rows that are too short or too long are counted, not fatal', async t => {
   })
 })
 
-test('quotation marks within a value and line breaks within quotation marks are values', async t => {
+test('quotation marks within a value and line breaks within quotation marks are part of the value', async t => {
   const { metadata } = await ofText(t, 'a,b\n5" pipe,1\n"two\nlines",2\n')
   t.like(metadata, { rows: 2, brokenRows: undefined })
 })
 
-test('a quotation mark that is never closed is reported with the line that it is on', async t => {
+test('an unclosed quotation mark is reported with its line number', async t => {
   const { metadata } = await ofText(t, 'a,b\n1,2\n"3,4\n5,6\n')
   t.like(metadata, { rows: 1, brokenRows: 1 })
   const message = 'a quotation mark is not closed before the end of the file'
@@ -147,13 +147,13 @@ test('a quotation mark that is never closed is reported with the line that it is
   t.deepEqual(windows.metadata?.problems, [`line 5: ${message}`])
 })
 
-test('a row without end stops the reading with what was read before', async t => {
+test('a row longer than 1 MiB ends the run with the rows read before it', async t => {
   const { metadata } = await ofText(t, `a,b\n1,2\n"${'3,4\n'.repeat(1_000_000)}`)
   t.like(metadata, { rows: 1, brokenRows: 1, isComplete: false })
   t.regex(String((metadata?.problems as string[] | undefined)?.[0]), /^line 3: a row is longer than 1 MiB/)
 })
 
-test('of 5,000 columns the first thousand are described', async t => {
+test('only the first 1,000 of 5,000 columns are described', async t => {
   const cells = Array.from({ length: 5000 }, (_, at) => `c${at}`).join(',')
   const run = await ofText(t, `${cells}\n${cells}\n`)
   t.is(run.metadata?.columnCount, 5000)
@@ -161,7 +161,7 @@ test('of 5,000 columns the first thousand are described', async t => {
   t.regex((await run.preview(0)).toString(), /… and 4950 more columns/)
 })
 
-test('half a million rows are read with little memory', async t => {
+test('half a million rows are read in less than 200 MiB of memory', async t => {
   const path = join(await temporaryFolder(t), 'long.csv')
   const piece = '12,3.5,some text,2024-01-01\n'.repeat(10_000)
   await pipeline(Readable.from(['a,b,c,d\n', ...Array<string>(50).fill(piece)]), createWriteStream(path))

@@ -13,7 +13,7 @@ const isInstalled = (): boolean => {
 const live = isInstalled() ? test : test.skip
 const title = (fact: string) => (isInstalled() ? fact : `${fact} (ffprobe is not installed)`)
 
-live(title('a real ffprobe reads a tone'), async t => {
+live(title('ffprobe reads the metadata of a WAV file'), async t => {
   const { metadata } = await runExtractor(t, extract, testFile('tone.wav'))
   t.like(metadata, {
     container: 'wav',
@@ -22,7 +22,7 @@ live(title('a real ffprobe reads a tone'), async t => {
   })
 })
 
-live(title('a real ffprobe refuses what is no media'), async t => {
+live(title('ffprobe refuses a file that is neither audio nor video'), async t => {
   const path = await temporaryFile(t, 'noise.mp4', Buffer.from(Array.from({ length: 20_000 }, (_, at) => (at * 7919) % 251)))
   await t.throwsAsync(runExtractor(t, extract, path), { message: /^The file cannot be read as audio or video: noise\.mp4: / })
 })

@@ -9,7 +9,6 @@ import { onServer, openStore, testSchema } from './testing.ts'
 
 const { test: live, url } = liveTests(test, 'POSTGIS')
 
-/** The promised limit is 2 s; a machine that runs other tests may take twice as long. */
 const start = Date.UTC(2026, 0, 5)
 
 const pointAt = (id: number, stream = (id % 7) + 1): Datapoint => ({
@@ -62,7 +61,7 @@ const back = async (call: () => Promise<unknown>): Promise<void> => {
 }
 
 for (const mode of ['refuse', 'silent', 'cut'] as const)
-  live(`a server that is unavailable (${mode}): Unavailable, and used again when it is back`, async t => {
+  live(`every call to an unavailable server (${mode}) fails with Unavailable, and succeeds once it is back`, async t => {
     const { store, proxy } = await behindProxy(t)
     await store.insert(points(1, 100))
     await proxy.become(mode)
@@ -81,7 +80,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const)
     t.is(insertedIn(await store.insert(points(1, 200))), 100)
   })
 
-live('inserts that break off: every batch is whole or absent, statistics agree, and sending all again completes them', async t => {
+live('interrupted inserts store each batch completely or not at all, statistics agree, and a retry completes them', async t => {
   const { store, direct, proxy } = await behindProxy(t)
   const batches = Array.from({ length: 40 }, (_, at) => points(at * 500 + 1, 500))
   const running = batches.map(batch => failure(() => store.insert(batch)))
@@ -106,7 +105,7 @@ live('inserts that break off: every batch is whole or absent, statistics agree, 
 })
 
 for (const mode of ['cut', 'silent', 'refuse'] as const)
-  live(`a read whose server becomes unavailable (${mode}) fails, and never ends early`, async t => {
+  live(`a read fails instead of ending early when the server becomes unavailable (${mode})`, async t => {
     const { store, direct, proxy } = await behindProxy(t)
     for (let at = 0; at < 10; at++) await direct.insert(points(at * 2000 + 1, 2000))
     let seen = 0
@@ -124,7 +123,7 @@ for (const mode of ['cut', 'silent', 'refuse'] as const)
     t.is((await Array.fromAsync(store.read({ filter: {} }))).flat().length, 20_000)
   })
 
-live('connections that the server ends are replaced, and what ran on them is Unavailable', async t => {
+live('connections closed by the server are replaced, and calls in progress on them fail with Unavailable', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const address = new URL(url('POSTGIS'))
   address.searchParams.set('application_name', schema)

@@ -35,7 +35,7 @@ const testDatabase = async (t: ExecutionContext): Promise<string> => {
   })
 }
 
-live('stores that start at once make the schema once, and all can be used', async t => {
+live('stores that start concurrently create the schema once, and all are usable', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(t, { url: url('POSTGIS'), schema })))
   for (const store of stores) t.is(await store.get(1), undefined)
@@ -44,7 +44,7 @@ live('stores that start at once make the schema once, and all can be used', asyn
   t.regex(stores[0]?.engine ?? '', /^PostGIS \d+\.\d+.* \(PostgreSQL \d+(\.\d+)?\)$/)
 })
 
-live('a schema of a newer version is refused, and left as it is', async t => {
+live('a schema of a newer version is refused and left unchanged', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   await (await openStore(t, { url: url('POSTGIS'), schema })).dispose()
   await onServer(url('POSTGIS'), client => client.query(`update ${schema}.version set number = 1000`))
@@ -53,11 +53,11 @@ live('a schema of a newer version is refused, and left as it is', async t => {
   t.deepEqual(rows, [{ number: 1000 }])
 })
 
-live('a database without PostGIS is refused with the statement that helps', async t => {
+live('a database without PostGIS is refused with the SQL statement that installs it', async t => {
   await refuses(t, await testDatabase(t), /^geo\.postgis\.url: PostGIS is not installed in this database: .*"create extension postgis;"/)
 })
 
-live('an extension in a schema of its own, and a schema with a reserved name, are no obstacle', async t => {
+live('PostGIS may be installed in another schema, and the configured schema may have a reserved name', async t => {
   const database = await testDatabase(t)
   await onServer(database, async client => {
     await client.query('create schema "Gis, new"')
@@ -78,7 +78,7 @@ live('an extension in a schema of its own, and a schema with a reserved name, ar
   await store.dispose()
 })
 
-live('a user with permission to create schemas is enough, and one without gets a message', async t => {
+live('permission to create the schema suffices, and its absence is reported', async t => {
   const role = `pounce_${randomUUID().slice(0, 8).replaceAll('-', '')}`
   const database = await testDatabase(t)
   const name = new URL(database).pathname.slice(1)
@@ -103,7 +103,7 @@ live('a user with permission to create schemas is enough, and one without gets a
   await again.dispose()
 })
 
-live('an unknown user or database is refused by the name of the setting', async t => {
+live('an unknown user or database is refused with the name of the setting', async t => {
   const nobody = changed(address => {
     address.username = 'nobody_at_all'
     address.password = secret
@@ -118,7 +118,7 @@ live('an unknown user or database is refused by the name of the setting', async 
   )
 })
 
-test('an address that cannot be used is refused without its password', async t => {
+test('the error for an unusable URL does not contain its password', async t => {
   await refuses(t, `postgres://me:${secret}@127.0.0.1:1/pounce`, /^geo\.postgis\.url: no server can be used at 127\.0\.0\.1:1\/pounce/)
   await refuses(t, `http://me:${secret}@127.0.0.1:1/pounce`, /^geo\.postgis\.url: expected a URL like/)
   await refuses(t, `postgres://me:${secret}@127.0.0.1:port/pounce`, /^geo\.postgis\.url: /)
@@ -126,7 +126,7 @@ test('an address that cannot be used is refused without its password', async t =
     await refuses(t, `postgres://me:${secret}@127.0.0.1:1/pounce?sslmode=${mode}`, /^geo\.postgis\.url: sslmode must be verify-full/)
 })
 
-live('a server without TLS is refused when the address requires it', async t => {
+live('a server without TLS is refused when the URL requires TLS', async t => {
   await refuses(
     t,
     changed(address => address.searchParams.set('sslmode', 'verify-full')),

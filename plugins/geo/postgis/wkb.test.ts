@@ -25,7 +25,7 @@ const geometryOf = (dimensions: 2 | 3): fc.Arbitrary<Geometry> => {
 
 const plain = (geometry: Geometry): unknown => JSON.parse(JSON.stringify(geometry))
 
-test('every geometry comes back number by number', t => {
+test('every geometry survives a round trip exactly', t => {
   for (const dimensions of [2, 3] as const)
     fc.assert(
       fc.property(geometryOf(dimensions), geometry => {
@@ -35,13 +35,13 @@ test('every geometry comes back number by number', t => {
     )
 })
 
-test('the form is that of PostGIS', t => {
+test('the encoding is that of PostGIS', t => {
   const point = '0101000020e6100000000000000000f03f0000000000000040'
   t.is(toWkb({ type: 'Point', coordinates: [1, 2] }), point)
   t.deepEqual(fromWkb(point.toUpperCase()), { type: 'Point', coordinates: [1, 2] })
   t.is(toWkb({ type: 'Point', coordinates: [1, 2, 3] }), '01010000a0e6100000000000000000f03f00000000000000400000000000000840')
 })
 
-test('a type that GeoJSON does not have is an error that names it', t => {
+test('a geometry type that GeoJSON does not define is an error that names it', t => {
   t.throws(() => fromWkb('0108000020e610000000000000'), { message: /type 8/ })
 })

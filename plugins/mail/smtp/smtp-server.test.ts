@@ -19,7 +19,7 @@ mailerContract(test, async () => {
   return { mailer: (await mailerFor(whole, port)).mailer, count: async () => taken.length }
 })
 
-test('the message arrives with its words, from the address of the settings', async t => {
+test('the message is delivered unchanged, from the configured address', async t => {
   const { taken, port } = await mailServer(t)
   const { mailer } = await mailerFor(t, port, { fromName: 'Datenhaus Köln' })
   await mailer.send({ to: ['ann@example.org', 'bob@example.org'], subject: 'Größe 葉', text: 'Line one\n.\nLine three' })
@@ -31,7 +31,7 @@ test('the message arrives with its words, from the address of the settings', asy
   t.regex(text, /Line one\r\n\.\r\nLine three/)
 })
 
-test('a server that is unavailable, full, busy or silent makes the mail wait', async t => {
+test('sending fails with Unavailable while the server is unreachable, busy or unresponsive', async t => {
   const busy: SMTPServerOptions = { onMailFrom: (_address, _session, done) => done(answering(451, 'Try later')) }
   const silentServer: SMTPServerOptions = { onMailFrom: () => undefined }
   for (const options of [busy, silentServer]) {
@@ -45,7 +45,7 @@ test('a server that is unavailable, full, busy or silent makes the mail wait', a
   await t.throwsAsync(server.health(), { instanceOf: Unavailable })
 })
 
-test('it goes on when the server is back, without a new start', async t => {
+test('sending succeeds once the server is back, without a restart', async t => {
   let isBusy = true
   const { port, taken } = await mailServer(t, {
     onMailFrom: (_address, _session, done) => done(isBusy ? answering(421, 'Shutting down') : null),
@@ -58,14 +58,14 @@ test('it goes on when the server is back, without a new start', async t => {
   t.is(taken.length, 1)
 })
 
-test('a permanently rejected message is reported as such', async t => {
+test('a permanently rejected message fails with MailRefused and status 502', async t => {
   const { port } = await mailServer(t, { onRcptTo: (_address, _session, done) => done(answering(550, 'No such user')) })
   const { mailer } = await mailerFor(t, port)
   const { status, code } = await t.throwsAsync(mailer.send(mail), { instanceOf: MailRefused })
   t.deepEqual([status, code], [502, 'mail-refused'])
 })
 
-test('a recipient who is refused does not take the mail from the others', async t => {
+test('a refused recipient is logged, and the others still get the message', async t => {
   const { port, taken } = await mailServer(t, {
     onRcptTo: ({ address }, _session, done) => done(address.startsWith('gone') ? answering(550, 'No such user') : null),
   })
@@ -79,7 +79,7 @@ test('a recipient who is refused does not take the mail from the others', async 
   t.regex(JSON.stringify(lines), /gone@example\.org/)
 })
 
-test('the password is shown to the server only when it is encrypted, unless the settings say `none`', async t => {
+test('the password is sent only over TLS, unless `security` is `none`', async t => {
   let passwords = 0
   const { port, taken } = await mailServer(t, {
     authOptional: false,
@@ -107,7 +107,7 @@ test('a certificate without a trusted issuer is refused', async t => {
   t.is(taken.length, 0)
 })
 
-test('settings that cannot work stop the start and are named', async t => {
+test('invalid settings fail startup and are named in the error', async t => {
   const whole = { host: '127.0.0.1', security: 'none' as const, from: 'data@example.org', fromName: 'Pounce', timeoutMs: 1000 }
   const { host: _host, ...hostless } = whole
   const { from: _from, ...fromless } = whole

@@ -7,11 +7,11 @@ const make = () => basicPreviewers.map(previewer => new previewer())
 
 previewerContract(test, make)
 
-test('the plugin contributes all of them', t => {
+test('the plugin contributes all previewers', t => {
   t.is(plugin.provides?.length, make().length)
 })
 
-test('a page that somebody uploaded is never shown as a page', t => {
+test('no previewer displays uploaded HTML, XHTML or SVG', t => {
   const shown = make().filter(({ showsFiles, mediaTypes }) => showsFiles && mediaTypes.some(type => /html|svg|xhtml/.test(type)))
   t.deepEqual(shown, [])
 })

@@ -41,7 +41,7 @@ const signedIn = (id: string): AnyEvent => ({
   data: { address: '192.0.2.77' },
 })
 
-test('an event that is delivered twice is one entry', async t => {
+test('an event delivered twice creates one entry', async t => {
   const { log, lines } = await opened(t)
   await log.handleAll([signedIn('6b0000000000000000000001'), signedIn('6b0000000000000000000002')])
   await log.handleAll([signedIn('6b0000000000000000000002')])
@@ -62,17 +62,17 @@ test('concurrent failed sign-ins are counted exactly, by account and network', a
   )
   clock.advance(16 * 60_000)
   await refused('192.0.2.1')
-  t.is((await lines()).length, 4, 'after a while there is another line')
+  t.is((await lines()).length, 4, 'after 15 minutes a new entry begins')
 })
 
-test('expired entries are deleted and the others are kept, in any number', async t => {
+test('all expired entries are deleted and the others are kept', async t => {
   const { log, forget, lines, clock, documents } = await opened(t)
   await Promise.all(Array.from({ length: 450 }, () => log.note({ type: 'superadmin.used', actor: user })))
   clock.advance(399 * dayMs)
   await log.note({ type: 'superadmin.used', actor: user })
   const never = new AbortController().signal
   await forget.run(never)
-  t.is(await documents.count(audit, { using: 'byAt', upTo: 1000 }), 453, 'with the first lines of two chains')
+  t.is(await documents.count(audit, { using: 'byAt', upTo: 1000 }), 453, 'including the first entries of two chains')
   clock.advance(2 * dayMs)
   await forget.run(never)
   t.is((await lines()).length, 1)
@@ -102,7 +102,7 @@ test('addresses are stored as configured', async t => {
   }
 })
 
-test('changes to the own profile are not audited', t => {
+test('users’ changes to their own profiles are not audited', t => {
   const updated = (fields: string[], actor?: string) =>
     auditLineOf({
       ...{ id: 'a', at: '', type: 'user.updated', subject: { kind: 'user', id: user }, data: { fields } },

@@ -20,7 +20,7 @@ const zipLength = (entries: readonly ZipEntry[]): number => new ZipWithKnownLeng
 /** Written by both implementations, which must produce the same bytes. */
 const written = async (entries: readonly ZipEntry[]): Promise<Buffer> => {
   const [along, known] = [await buffer(zip(entries)), await buffer(new ZipWithKnownLength(entries).pieces())]
-  if (!along.equals(known)) throw new Error('what is written along differs from what was known before')
+  if (!along.equals(known)) throw new Error('the implementations produced different bytes')
   return known
 }
 
@@ -77,7 +77,7 @@ test('an empty archive is valid', async t => {
   t.deepEqual(await membersOf(archive), [])
 })
 
-test('members carry their time in UTC and the rights of a plain file', async t => {
+test('members have their modification time in UTC and the mode of a regular file', async t => {
   const archive = await written([entry('a/small.txt', Buffer.from('small')), entry('large.bin', randomBytes(200_000))])
   const members = await membersOf(archive)
   t.deepEqual(
@@ -90,7 +90,7 @@ test('members carry their time in UTC and the rights of a plain file', async t =
   )
 })
 
-test('more than 65,535 members need ZIP64, and get it', async t => {
+test('an archive with more than 65,535 members uses ZIP64', async t => {
   const entries = Array.from({ length: 70_000 }, (_, n) => entry(`f${n}`, Buffer.from(String(n))))
   const archive = await written(entries)
   t.is(archive.length, zipLength(entries))
@@ -163,7 +163,7 @@ test('a stream that is too short, too long or fails ends the archive with an err
   }
 })
 
-test('stopping to read closes open streams', async t => {
+test('ending a read early closes open streams', async t => {
   const source = Readable.from(
     (function* () {
       for (;;) yield Buffer.alloc(65_536)
@@ -226,7 +226,7 @@ test('entries before a range are not read if their checksums are known', async t
   for (const member of await membersOf(whole)) t.is((await bytesOf(whole, member)).length, 100_000)
 })
 
-test.serial('memory stays flat over a large archive', async t => {
+test.serial('an archive of 512 MiB is written with less than 48 MiB of buffers', async t => {
   t.timeout(60_000)
   const block = randomBytes(1 << 20)
   const entries = Array.from({ length: 8 }, (_, n) => huge(`part ${n}`, 64, block))

@@ -39,7 +39,7 @@ const publishedBy = async (work: () => Promise<unknown>, atLeast = 0) => {
   const since = Date.now()
   await work()
   await until(
-    `${atLeast} records`,
+    `${atLeast} records to be published`,
     () => server.drained().then(() => published.length),
     count => count >= before + atLeast,
   )
@@ -56,7 +56,7 @@ test.serial('creating an account and signing in are user activity', async t => {
   t.like(made, [{ category: 'user_activity', type: 'signup' }])
   const ann = await person('ann')
   t.deepEqual(await publishedBy(() => signIn(server, ann.email, ann.password)), [{ category: 'user_activity', type: 'login', ...ann.as }])
-  t.deepEqual(await publishedBy(async () => ann.get('/api/me')), [], 'a key is no sign-in')
+  t.deepEqual(await publishedBy(async () => ann.get('/api/me')), [], 'using a key is not a sign-in')
 })
 
 test.serial('an upload names its dataset and the owner of the dataset', async t => {
@@ -71,7 +71,7 @@ test.serial('an upload names its dataset and the owner of the dataset', async t 
   ])
 })
 
-test.serial('a complete tracked download is two records, one that is only complete or only tracked is one', async t => {
+test.serial('a complete tracked download creates two records, one that is only complete or only tracked creates one', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann, { name: 'Read' })
   const file = await upload(ann.call, dataset, '12345', 'read.txt')
@@ -87,7 +87,7 @@ test.serial('a complete tracked download is two records, one that is only comple
   t.is((await server.get(Files).get(file))?.statistics.downloads, 2)
 })
 
-test.serial('a dataset that is downloaded counts its files and folders', async t => {
+test.serial('the record of a dataset download has the number of its files and folders as its size', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann, { name: 'Zip' })
   const folder = await newFolder(ann.call, dataset, 'raw')
@@ -98,7 +98,7 @@ test.serial('a dataset that is downloaded counts its files and folders', async t
   t.like(record, { category: 'download', type: 'dataset', resource_id: dataset, resource_name: 'Zip', size: 3, author_id: ann.id })
 })
 
-test.serial('extractions requested by users, and files that are archived and restored', async t => {
+test.serial('extractions requested by users, archiving and unarchiving are recorded', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann, { name: 'Old' })
   const file = await upload(ann.call, dataset, '12345', 'run.txt')

@@ -31,7 +31,7 @@ const twoKernels = async (t: ExecutionContext): Promise<readonly [TestServer, Te
   return [await boot(), await boot()]
 }
 
-live('clients of every kernel receive every event in the order of the changes, and a revoked key ends streams on all', async t => {
+live('clients of every kernel receive all events in the order of the changes, and a revoked key ends streams on all kernels', async t => {
   const [one, other] = await twoKernels(t)
   const ann = await somebody(one, 'ann')
   const dataset = await newDataset(ann)
@@ -44,7 +44,7 @@ live('clients of every kernel receive every event in the order of the changes, a
   const tagsOf = ({ events }: (typeof streams)[number]) => [
     ...new Set(events.filter(of('tags.added')).map(({ data }) => Number((data['tags'] as string[])[0]))),
   ]
-  for (const stream of streams) await until('all of them', () => tagsOf(stream).length === 20)
+  for (const stream of streams) await until('all 20 events', () => tagsOf(stream).length === 20)
   for (const stream of streams)
     t.deepEqual(
       tagsOf(stream),
@@ -60,10 +60,10 @@ live('one kernel at a time delivers to a webhook: each message once, even if the
   const dataset = await newDataset(ann)
   await ok(ann.call('/api/webhooks', { method: 'POST', json: { url: target.url, filter: { types: ['file.created'] } } }))
   for (let round = 0; round < 10; round += 1) await upload((round % 2 ? one : other).as(ann.key), dataset, 'x', `${round}`)
-  await until('all', () => target.received.length >= 10)
+  await until('all 10 deliveries', () => target.received.length >= 10)
   t.is(new Set(target.received.map(({ headers }) => headers['webhook-id'])).size, 10)
   t.is(target.received.length, 10)
   await one.stop()
   await upload(other.as(ann.key), dataset, 'x', 'after')
-  await until('what the other kernel delivers', () => target.received.length === 11)
+  await until('the delivery by the other kernel', () => target.received.length === 11)
 })

@@ -20,7 +20,7 @@ test('geometries in well-known text are recognized, regardless of case and spaci
     t.true(isWkt(text), text)
 })
 
-test('other texts are not recognized as geometries', t => {
+test('other strings are not recognized as geometries', t => {
   for (const text of [
     '',
     'Champaign',

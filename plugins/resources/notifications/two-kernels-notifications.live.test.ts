@@ -61,7 +61,7 @@ live.serial('two concurrent kernels send a digest once', async t => {
   }
 })
 
-live.serial('failed attempts on two kernels are counted in one entry, each once', async t => {
+live.serial('failed sign-ins on two kernels are counted in one entry, each once', async t => {
   const [one] = kernels as readonly [TestServer]
   const cid = await somebody(one, 'cid')
   const json = { email: cid.email, password: 'a wrong one' }

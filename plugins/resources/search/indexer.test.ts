@@ -35,7 +35,7 @@ const world = ({ isShared }: { readonly isShared: boolean }) => {
   return { state, kernel }
 }
 
-test('concurrent changes of one file are rendered once, in an index of one kernel', async t => {
+test('concurrent changes of one file are rendered once if the index is not shared', async t => {
   const { state, kernel } = world({ isShared: false })
   const subject = { kind: 'file', id }
   const events = [
@@ -48,13 +48,13 @@ test('concurrent changes of one file are rendered once, in an index of one kerne
   t.is(state.found, 'old')
 })
 
-test('in an index of several kernels a file is rendered before and after the write', async t => {
+test('in a shared index, a file is rendered before and after the write', async t => {
   const { state, kernel } = world({ isShared: true })
   await kernel(async put => put()).refresh('file', [id])
   t.is(state.described, 2)
 })
 
-test('an older read is not written last', async t => {
+test('an older read does not overwrite a newer one', async t => {
   const { state, kernel } = world({ isShared: false })
   let slow = true
   const indexing = kernel(async put => {
@@ -71,7 +71,7 @@ test('an older read is not written last', async t => {
   t.is(state.found, 'new')
 })
 
-test('a slow kernel writes the current state, even after another kernel has', async t => {
+test('a slow kernel writes the current state even after another kernel has written it', async t => {
   const { state, kernel } = world({ isShared: true })
   const other = kernel(async put => put())
   let puts = 0

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { batched, inTurns } from './entity-loader.ts'
 
-test('keys requested in one turn are loaded together, each once', async t => {
+test('keys requested in one turn are loaded in batches, each once', async t => {
   const asked: (readonly number[])[] = []
   const double = batched<number, number>(3, async keys => {
     asked.push(keys)
@@ -28,7 +28,7 @@ const busyFor = (ms: number): void => {
   while (performance.now() < until);
 }
 
-test('a few run at a time, in order', async t => {
+test('at most three run concurrently, in order', async t => {
   let [running, most] = [0, 0]
   const ended: number[] = []
   const ask = inTurns(3, 1000, async (n: number) => {
@@ -55,7 +55,7 @@ test('work that resolves immediately yields to other requests', async t => {
   setImmediate(count)
   await Promise.all(Array.from({ length: 40 }, () => ask(2)))
   isOver = true
-  // 80 ms in stints of 5, each of which may take 2 more.
+  // 80 ms in slices of 5 ms, each of which may overrun by 2 ms.
   t.true(turns >= 5, `${turns} turns`)
 })
 

@@ -21,7 +21,7 @@ live('clamd answers PING and VERSION', async t => {
   t.regex(await scanner.version(), /^ClamAV \d/)
 })
 
-live('a stream beyond StreamMaxLength of clamd is not scanned', async t => {
+live('a stream longer than the StreamMaxLength of clamd is not scanned', async t => {
   const pieces = function* () {
     for (let at = 0; at < 101; at++) yield Buffer.alloc(1024 * 1024)
     yield eicar

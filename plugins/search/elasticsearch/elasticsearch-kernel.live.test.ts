@@ -54,7 +54,7 @@ live('an uploaded file is found by name and metadata, except while it is in the 
   t.like(status.plugins['elasticsearch'], { status: 'connected', server: url('ELASTICSEARCH') })
 })
 
-live('a reindex while people write loses nothing', async t => {
+live('a reindex during concurrent uploads loses nothing', async t => {
   const { server, ann } = await boot(t)
   const dataset = await newDataset(ann.call, { name: 'busy' })
   const admin = server.as(server.admin.key)
@@ -80,20 +80,20 @@ live('a reindex while people write loses nothing', async t => {
     status => status === 200,
   )
   await until(
-    'an empty index',
+    'the index to be empty',
     () => names(ann, 'report*'),
     found => found.length === 0,
   )
   await ok(admin('/api/reindex', { method: 'POST' }))
   await until(
-    'all to be found again',
+    'all uploads to be found again',
     () => names(ann, 'report*'),
     found => found.length === uploaded.size,
   )
 })
 
 for (const mode of ['refuse', 'silent'] as const) {
-  live(`with a search server that is ${mode}, uploads go on, and are found when it is back`, async t => {
+  live(`while the search server is unavailable (${mode}), uploads continue, and are found once it is back`, async t => {
     const proxy = await flakyProxy(t, url('ELASTICSEARCH'))
     const { server, ann } = await boot(t, proxy.urlFor(url('ELASTICSEARCH')), 1800)
     const dataset = await newDataset(ann.call, { name: 'outage' })
@@ -107,7 +107,7 @@ for (const mode of ['refuse', 'silent'] as const) {
     t.is(status.plugins['elasticsearch']?.['status'], 'disconnected')
     await proxy.become('pass')
     await until(
-      'an answer',
+      'the search to succeed',
       async () => (await search(ann, 'outage')).status,
       status => status === 200,
     )

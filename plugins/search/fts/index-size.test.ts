@@ -32,7 +32,7 @@ const request = (text: string, over: Partial<SearchRequest> = {}): SearchRequest
 const numbers = async (index: SearchIndex, over: SearchRequest): Promise<readonly number[]> =>
   (await index.search(over)).hits.map(({ id }) => Number.parseInt(id, 16))
 
-test('an index of many documents', async t => {
+test('searches, name lookups and facets are bounded in an index of 12,000 documents', async t => {
   const { index } = await freshIndex(t)
   await index.rebuild(many())
 
@@ -92,7 +92,7 @@ test('an index of many documents', async t => {
   t.deepEqual(await numbers(index, request('common', { size: 1 })), [1])
 })
 
-test('documents of one and the same time are all found, and in a window each once', async t => {
+test('documents with the same creation time are all found, each once across pages', async t => {
   const { index } = await freshIndex(t)
   const created = new Date('2026-03-04T05:06:07.890Z')
   const changes = Array.from({ length: 2500 }, (_, n) => ({ put: searchDocument(n + 1, { name: 'same time', created }) }))
@@ -104,7 +104,7 @@ test('documents of one and the same time are all found, and in a window each onc
   t.is(seen.size, 2500)
 })
 
-test('a search that takes too long is given up, and the next one is served', async t => {
+test('a search that exceeds the time limit is aborted, and the next one is served', async t => {
   const { folder, index: first } = await freshIndex(t)
   await first.rebuild(many())
   await first.dispose()

@@ -66,7 +66,7 @@ test('one process serves several runs', async t => {
   t.is(worker.runs, 2)
 })
 
-test('the environment of an extractor holds nothing of the server', async t => {
+test('an extractor does not inherit the environment of the server', async t => {
   process.env['POUNCE_SECRET_OF_TEST'] = 'secret'
   const { run } = await setUp(t)
   const { metadata } = JSON.parse(await run('echo'))
@@ -88,14 +88,14 @@ test('the environment of an extractor holds nothing of the server', async t => {
   )
 })
 
-test('an endless loop is ended when its time is over', async t => {
+test('an endless loop is stopped at its timeout', async t => {
   const { run, worker } = await setUp(t)
   const error = await t.throwsAsync<RunFailure>(run('loop', { timeoutMs: 700 }), { message: 'It took longer than 0.7 s and was stopped' })
   t.is(error.kind, 'killed')
   t.false(worker.isUsable)
 })
 
-test('a full heap ends the process, not the server', async t => {
+test('exhausting the heap ends the process, not the server', async t => {
   const { run } = await setUp(t, 32)
   const error = await t.throwsAsync<RunFailure>(run('heap-hog'), { message: 'It exceeded 32 MiB of memory and was stopped' })
   t.is(error.kind, 'killed')
@@ -107,7 +107,7 @@ test('memory outside the heap is limited too', async t => {
   t.is(error.kind, 'killed')
 })
 
-test('a process that exits has been killed, one whose extractor throws has refused', async t => {
+test('a process that exits is reported as `killed`, an extractor that throws as `refused`', async t => {
   const first = await setUp(t)
   const exit = await t.throwsAsync<RunFailure>(first.run('exit'), { message: 'Its process exited without a result (exit code 3)' })
   t.is(exit.kind, 'killed')
@@ -117,7 +117,7 @@ test('a process that exits has been killed, one whose extractor throws has refus
   t.true(second.worker.isUsable)
 })
 
-test('a process that ends while it starts is reported with its exit code and its last words', async t => {
+test('a process that exits during startup is reported with its exit code and its error output', async t => {
   const { run } = await setUp(t, 64, 256, ['/bin/sh', '-c', 'echo no such right >&2; exit 7', 'sh'])
   const failure = (await t.throwsAsync(run('echo'))) as RunFailure
   t.is(failure.message, 'The extractor process did not start (exit code 7)')
@@ -132,7 +132,7 @@ test('an uncaught error fails the run and retires the process', async t => {
   t.false(worker.isUsable)
 })
 
-test('an extractor can write nowhere but below the folder it is given', async t => {
+test('an extractor can write only to its output folder', async t => {
   const { run } = await setUp(t)
   const elsewhere = await mkdtemp(join(tmpdir(), 'pounce-elsewhere-'))
   t.teardown(() => rm(elsewhere, { recursive: true, force: true }))
@@ -142,7 +142,7 @@ test('an extractor can write nowhere but below the folder it is given', async t 
   t.is(await run('write', {}, { path: 'file' }), '{}')
 })
 
-test('a module that is not there, or exports nothing to run, is refused', async t => {
+test('a module that does not exist or exports no function is refused', async t => {
   const { run } = await setUp(t)
   t.is((await t.throwsAsync<RunFailure>(run('absent'))).kind, 'refused')
   t.is((await t.throwsAsync<RunFailure>(run('../messages'), { message: /exports no function/ })).kind, 'refused')

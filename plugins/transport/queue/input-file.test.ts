@@ -20,12 +20,12 @@ async function target(t: ExecutionContext): Promise<string> {
   return join(folder, 'input')
 }
 
-test('bytes that are a file already are not copied', async t => {
+test('a blob with a local path is not copied', async t => {
   const blobs = blobsWith({ get: () => Promise.reject(new Error('not asked')), localPath: async key => `/blobs/${key}` })
   t.is(await inputFile(blobs, { blob: 'b1', sizeBytes: 10 ** 12 }, await target(t), limits), '/blobs/b1')
 })
 
-test('other bytes are copied, also a second time and when there are none', async t => {
+test('other blobs are copied, even over an earlier copy and if empty', async t => {
   const path = await target(t)
   t.is(await inputFile(holding('some bytes'), { blob: 'b1', sizeBytes: 10 }, path, limits), path)
   t.is(await readFile(path, 'utf8'), 'some bytes')
@@ -33,7 +33,7 @@ test('other bytes are copied, also a second time and when there are none', async
   t.is(await readFile(path, 'utf8'), '')
 })
 
-test('bytes that are missing, damaged, too many or more than declared are refused', async t => {
+test('a blob that is missing, corrupt, too large or longer than declared is refused', async t => {
   const path = await target(t)
   const kindOf = async (blobs: BlobStore, sizeBytes: number) =>
     (await t.throwsAsync<RunFailure>(inputFile(blobs, { blob: 'b1', sizeBytes }, path, limits))).kind
@@ -47,7 +47,7 @@ test('bytes that are missing, damaged, too many or more than declared are refuse
   t.is(await kindOf(blobsWith({ get: async () => Readable.from(damaged()) }), 10), 'refused')
 })
 
-test('a byte store that is unavailable is distinguished', async t => {
+test('an unavailable blob store fails with Unavailable, not with a refusal', async t => {
   const blobs = blobsWith({ get: () => Promise.reject(new Unavailable('away')) })
   await t.throwsAsync(inputFile(blobs, { blob: 'b1', sizeBytes: 1 }, await target(t), limits), { instanceOf: Unavailable })
 })

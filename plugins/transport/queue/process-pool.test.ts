@@ -41,7 +41,7 @@ async function setUp(t: ExecutionContext, options: Partial<PoolOptions> = {}) {
   return { pool, run, processes }
 }
 
-test('runs with one memory limit share a process, others do not', async t => {
+test('runs with the same memory limit share a process, others do not', async t => {
   const { run, processes } = await setUp(t)
   const first = await run()
   t.is(await run(), first)
@@ -50,7 +50,7 @@ test('runs with one memory limit share a process, others do not', async t => {
   t.is(await processes(), 2)
 })
 
-test('a process that is still starting when the pool ends leaves nothing behind', async t => {
+test('disposing of the pool while a process is starting leaves nothing behind', async t => {
   const { pool, run, processes } = await setUp(t)
   const failed = t.throwsAsync(run('loop'))
   for (let found = 0; found === 0; await pause(1)) found = await processes().catch(() => 0)
@@ -59,14 +59,14 @@ test('a process that is still starting when the pool ends leaves nothing behind'
   await failed
 })
 
-test('an idle process makes way for another memory limit', async t => {
+test('an idle process is replaced when a run needs another memory limit', async t => {
   const { run, processes } = await setUp(t, { size: 1 })
   await run()
   await run('echo', 96)
   t.is(await processes(), 1)
 })
 
-test('an extractor can run until all processes are taken, and then only if it can use an idle one', async t => {
+test('when the pool is full, an extractor can run only if an idle process has its memory limit', async t => {
   const { pool, run } = await setUp(t, { size: 1 })
   const module = new URL('./fixtures/echo.ts', import.meta.url)
   const [same, other] = [64, 96].map(memoryMb => ({ memoryMb, module }) as Extractor)
@@ -76,21 +76,21 @@ test('an extractor can run until all processes are taken, and then only if it ca
   t.false(pool.hasPlaceFor(other))
 })
 
-test('a process is replaced after its share of runs', async t => {
+test('a process is replaced after `runsPerProcess` runs', async t => {
   const { run } = await setUp(t, { runsPerProcess: 2 })
   const first = await run()
   t.is(await run(), first)
   t.not(await run(), first)
 })
 
-test('a process that failed its run is not used again', async t => {
+test('a process is not reused after a failed run', async t => {
   const { run } = await setUp(t)
   const first = await run()
   await t.throwsAsync(run('exit'))
   t.not(await run(), first)
 })
 
-test('an idle process is ended after a while', async t => {
+test('an idle process is stopped after `idleMs`', async t => {
   const { run, processes } = await setUp(t, { idleMs: 50 })
   await run()
   while ((await processes()) > 0) await pause(10)

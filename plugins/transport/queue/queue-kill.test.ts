@@ -75,7 +75,7 @@ const stillThere = (some: readonly Process[]): readonly string[] =>
     .filter(({ pid, stat, command }) => !stat.startsWith('Z') && some.some(one => one.pid === pid && one.command === command))
     .map(({ pid }) => pid)
 
-test('a server that is killed again and again loses no job, and runs few twice', async t => {
+test('a repeatedly killed server loses no job, and runs only a few twice', async t => {
   const { folder, confirmed, start, kill, results } = await setUp(t)
   let published = 0
   for (const [round, afterMore] of [3, 8, 1, 12, 5].entries()) {
@@ -98,7 +98,7 @@ test('a server that is killed again and again loses no job, and runs few twice',
   await eventually(async () => (await readdir(join(folder, 'transport.queue', 'runs'))).length === 0)
 })
 
-test('a killed server leaves no extractor behind, not even one that loops', async t => {
+test('a killed server leaves no extractor running, not even one in an endless loop', async t => {
   const { looping, runners, start, kill } = await setUp(t)
   start(0, 2, 'loop')
   // A waiting process would notice the end of the server; a looping one does not.

@@ -101,9 +101,9 @@ const layers = [
   }),
 ] as const
 
-const asRoot = process.getuid?.() === 0 ? test : skippedBecause(test, 'a user of its own needs root')
+const asRoot = process.getuid?.() === 0 ? test : skippedBecause(test, 'a dedicated user requires root')
 
-asRoot('what a user of its own keeps outside of the data folder goes with it', async t => {
+asRoot('the folder that a dedicated user has outside the data folder is deleted with it', async t => {
   const folder = `${userFolder}-goes`
   const user = await OwnUser.probe({ folder, dataFolder: '/root', code: ownCode, firstUid })
   t.true(existsSync(folder))
@@ -114,11 +114,11 @@ asRoot('what a user of its own keeps outside of the data folder goes with it', a
 
 for (const [layer, test, sandbox] of layers) {
   if (typeof sandbox === 'string') {
-    test(`${layer}: an extractor cannot get out`, () => undefined)
+    test(`${layer}: an extractor cannot escape`, () => undefined)
     continue
   }
 
-  test(`${layer}: no script gets out`, async t => {
+  test(`${layer}: scripts cannot escape`, async t => {
     const data = await dataFolder(t)
     const { visits, ...targets } = await servers(t, data)
     const { tries, worker } = await prisonerIn(t, sandbox, data)
@@ -131,7 +131,7 @@ for (const [layer, test, sandbox] of layers) {
     t.is(await readFile(join(data, 'blobs', 'input'), 'utf8'), 'hello')
   })
 
-  test(`${layer}: the environment holds nothing of the server`, async t => {
+  test(`${layer}: the environment of the server is not inherited`, async t => {
     process.env['POUNCE_SECRET_OF_TEST'] = 'secret'
     const { tries } = await prisonerIn(t, sandbox, await dataFolder(t))
     const names = Object.keys((await tries('environment')) as object)
@@ -150,7 +150,7 @@ for (const [layer, test, sandbox] of layers) {
     await t.throwsAsync(second.tries('grow'), { message: /EFBIG/ })
   })
 
-  test(`${layer}: messages that are too long, or none, end the process and not the server`, async t => {
+  test(`${layer}: an overlong or malformed message ends the process, not the server`, async t => {
     const data = await dataFolder(t)
     for (const way of ['line', 'nonsense']) {
       const { tries, worker } = await prisonerIn(t, sandbox, data)
@@ -159,14 +159,14 @@ for (const [layer, test, sandbox] of layers) {
     }
   })
 
-  test(`${layer}: programs that start programs are stopped`, async t => {
+  test(`${layer}: a run that starts more than 32 processes is stopped`, async t => {
     const { tries } = await prisonerIn(t, sandbox, await dataFolder(t), { childProcesses: true })
     await t.throwsAsync(tries('forks', '40'), { message: 'It started more than 32 processes and was stopped' })
   })
 
   if (sandbox === alone) continue
 
-  test(`${layer}: no native code gets out`, async t => {
+  test(`${layer}: native code cannot escape`, async t => {
     const data = await dataFolder(t)
     const { visits, ...targets } = await servers(t, data)
     const { tries } = await prisonerIn(t, sandbox, data, { childProcesses: true, nativeAddons: true })
@@ -183,7 +183,7 @@ const { test: inBubblewrap, sandbox: bubblewrap } =
     ? { test: skippedBecause(test, probed.bubblewrap), sandbox: alone }
     : { test, sandbox: probed.bubblewrap as Sandbox }
 
-inBubblewrap('bubblewrap: files of the system that no program needs are not there', async t => {
+inBubblewrap('bubblewrap: system files that no program needs are hidden, and writes to system folders fail', async t => {
   const { tries } = await prisonerIn(t, bubblewrap, await dataFolder(t), { childProcesses: true })
   for (const path of ['/etc/passwd', '/etc/shadow', '/etc/hostname', '/home', '/var/log', '/sys/kernel', '/run'])
     await t.throwsAsync(tries('outside', `require('node:fs').statSync('${path}')`), undefined, path)
@@ -191,7 +191,7 @@ inBubblewrap('bubblewrap: files of the system that no program needs are not ther
     await t.throwsAsync(tries('outside', `require('node:fs').writeFileSync('${path}', '')`), undefined, path)
 })
 
-inBubblewrap('bubblewrap: the network is there for an extractor that has declared it', async t => {
+inBubblewrap('bubblewrap: an extractor that declares network access can connect', async t => {
   const data = await dataFolder(t)
   const { port, visits } = await servers(t, data)
   const { tries } = await prisonerIn(t, bubblewrap, data, { network: true })

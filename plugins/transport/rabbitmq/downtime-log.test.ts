@@ -42,7 +42,7 @@ test('there is no outage while one of several kernels is running', async t => {
   t.false(second.outages.include(at('10:00:30')))
 })
 
-test('a kernel that serves no requests sees outages and hides none', async t => {
+test('a kernel that serves no requests detects outages and does not count as running', async t => {
   const { kernel } = await setUp(t)
   const [first, worker, later] = [kernel(), kernel(false), kernel()]
   await first.outages.start()
@@ -54,7 +54,7 @@ test('a kernel that serves no requests sees outages and hides none', async t => 
   t.true(worker.outages.include(at('10:01:30')))
 })
 
-test('a store that was away is an outage, and no error', async t => {
+test('a period in which the store is unavailable is an outage, not an error', async t => {
   const { documents, kernel } = await setUp(t)
   const { clock, outages } = kernel()
   await outages.start()

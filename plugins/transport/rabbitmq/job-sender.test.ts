@@ -58,7 +58,7 @@ async function setUp(t: ExecutionContext, options: { readonly keys?: Keys; reado
   return { documents, book, sender, channel, up, publish, stored, refused }
 }
 
-test('no more than allowed are unconfirmed; each confirm makes room', async t => {
+test('at most `maxUnconfirmed` messages are unconfirmed; each confirm allows another', async t => {
   const { channel, up, publish, stored } = await setUp(t)
   await up()
   await publish(1, 3, 5, 7, 9)
@@ -69,7 +69,7 @@ test('no more than allowed are unconfirmed; each confirm makes room', async t =>
   t.deepEqual(await stored(3), { state: 'unsent', isHeld: true })
 })
 
-test('a broker that is short of memory gets nothing, and unconfirmed messages stay ours', async t => {
+test('a blocked broker gets no messages, and the leases of unconfirmed jobs are renewed', async t => {
   const { book, sender, channel, up, publish, stored } = await setUp(t, { leaseMs: 600 })
   await up()
   await publish(1)
@@ -109,7 +109,7 @@ test('messages that the broker rejects or leaves unconfirmed are released as in 
   t.deepEqual([...taken.values()], [true, true])
 })
 
-test('a message that comes back is refused once it is confirmed', async t => {
+test('the job of a returned message is refused once the message is confirmed', async t => {
   const { channel, up, publish, refused } = await setUp(t)
   const correlations: string[] = []
   const { publish: send } = FakeChannel.prototype
@@ -127,7 +127,7 @@ test('a message that comes back is refused once it is confirmed', async t => {
   t.regex(refused[0]?.reason ?? '', /Queue some\.extractor does not exist/)
 })
 
-test('the account of a job may be gone, or not readable for now', async t => {
+test('a job is released while its account is unavailable, and refused if the account was deleted', async t => {
   let failure: Error = new Unavailable('the store is unavailable')
   const keys: Keys = { ...usualKeys, jobKey: () => Promise.reject(failure) }
   const { channel, up, publish, stored, refused } = await setUp(t, { keys })
@@ -141,7 +141,7 @@ test('the account of a job may be gone, or not readable for now', async t => {
   t.is(channel.published.length, 0)
 })
 
-test('a stopping sender waits for what is under way and frees the rest', async t => {
+test('a stopping sender waits for unconfirmed messages and releases the other jobs', async t => {
   const { sender, channel, up, publish, stored } = await setUp(t)
   await up()
   await publish(1, 3, 5, 7)
@@ -153,7 +153,7 @@ test('a stopping sender waits for what is under way and frees the rest', async t
   t.is((await stored(7))?.isHeld, false)
 })
 
-test('sent jobs are recorded as sent when the store is back; until then they stay ours', async t => {
+test('sent jobs are recorded as sent once the store is back, and stay held until then', async t => {
   const { documents, sender, channel, up, publish, stored } = await setUp(t)
   await up()
   await publish(1)

@@ -6,7 +6,7 @@ import { testBroker } from './fixtures/test-broker.ts'
 
 const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
 
-live('in a kernel, jobs outlive a restart, and the sink shares the connection', async t => {
+live('jobs survive a restart of the kernel, and the event sink shares the connection', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   await broker.channel.assertExchange('clowder.metrics', 'fanout', { durable: true })

@@ -9,7 +9,7 @@ const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-live('a job goes to its queue over the default exchange, with the properties and the key that extractors expect', async t => {
+live('a job is sent to its queue through the default exchange, with the properties and the key that extractors expect', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const { transport } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri })
@@ -27,7 +27,7 @@ live('a job goes to its queue over the default exchange, with the properties and
   t.deepEqual(JSON.parse(String(message?.content)), { ...jobFor(1).message, secretKey: `key of ${jobFor(1).user} for ${jobFor(1).id}` })
 })
 
-live('an anonymous message has the key of its job, never the service key; without that the job ends with an error', async t => {
+live('the message of an anonymous job has a job key, never the service key; without a key the job ends with an error', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const { transport } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri })
@@ -81,7 +81,7 @@ live('a missing queue is reported again until the listener accepts it', async t 
   t.is(listener.statuses.length, 1)
 })
 
-live('exchanges and the reply queue are declared as Clowder does; queues of extractors are not', async t => {
+live('exchanges and the reply queue are declared as in Clowder; queues of extractors are not declared', async t => {
   const broker = await testBroker(t, url)
   const { transport, sink } = await startRabbit(t, {
     documents: await temporaryDocuments(t),
@@ -119,7 +119,7 @@ live('exchanges and the reply queue are declared as Clowder does; queues of extr
   )
 })
 
-live('facts reach the event sink in their order, without properties', async t => {
+live('event sink records are published in order, without properties', async t => {
   const broker = await testBroker(t, url)
   await broker.channel.assertExchange('clowder.metrics', 'fanout', { durable: true })
   await broker.declare('event.sink')
@@ -142,7 +142,7 @@ live('facts reach the event sink in their order, without properties', async t =>
   await t.throwsAsync(sink.publish([...facts, ...facts]), { message: /At most 1000/ })
 })
 
-live('legacy bindings, listeners and input types come from the management plugin', async t => {
+live('legacy bindings, listeners and input types are read from the management plugin', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('old.images', 'old.all', 'extractors.only')
   await broker.channel.assertExchange('clowder', 'topic', { durable: true })
@@ -173,7 +173,7 @@ live('legacy bindings, listeners and input types come from the management plugin
   )
 })
 
-live('without the management plugin the bus works, and logs its absence once', async t => {
+live('without the management plugin the bus is usable, and logs its absence once', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const lines: string[] = []

@@ -6,7 +6,7 @@ import { newDataset, upload } from '../../../../test/support/scene.ts'
 import { files } from '../collection.ts'
 import { up } from './0001-files-do-not-wait.ts'
 
-test('files that waited for their jobs become PROCESSED; others are unchanged, and running it again changes nothing', async t => {
+test('files that waited for their jobs become PROCESSED; others are unchanged, and a second run changes nothing', async t => {
   const server = await bootForTest({ t })
   const ann = await newPerson(server, 'ann')
   const dataset = await newDataset(ann.call)

@@ -39,7 +39,7 @@ test('a password read from a file is not printed', async t => {
   t.is(await server.get(Users).byEmail('nofile@example.org'), undefined)
 })
 
-test('promoting makes a server admin', async t => {
+test('`user promote` makes an account a server admin', async t => {
   const { id } = await run('user create', { email: 'rising@example.org' })
   await run('user promote', { email: 'Rising@Example.org' })
   t.is((await server.get(Users).get(String(id)))?.status, 'Admin')
@@ -66,7 +66,7 @@ test('accounts and keys are listed without their secrets', async t => {
   t.false(JSON.stringify(keys).includes(String(key)))
 })
 
-test('a key that is revoked on the command line is refused', async t => {
+test('a key revoked on the command line is refused', async t => {
   await run('user create', { email: 'revoking@example.org' })
   const { key } = await run('key create', { email: 'revoking@example.org', name: 'once' })
   t.is((await server.as(String(key))('/api/me')).status, 200)
@@ -76,7 +76,7 @@ test('a key that is revoked on the command line is refused', async t => {
   await t.throwsAsync(run('key create', { email: 'revoking@example.org', name: 'x' }, { scope: 'all' }), { instanceOf: Invalid })
 })
 
-test('an identity at another provider is linked to one account on the command line, and unlinked again', async t => {
+test('an external identity can be linked to one account on the command line, and unlinked', async t => {
   const link = (email: string, provider: string, subject: string) => run('user link', { email, provider, subject })
   const { id } = await run('user create', { email: 'linked@example.org' })
   await run('user create', { email: 'other@example.org' })

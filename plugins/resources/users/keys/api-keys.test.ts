@@ -19,7 +19,7 @@ interface KeyJson {
   readonly identityId: { readonly userId: string; readonly providerId: string }
 }
 
-test('a full key is returned when it is created and never again', async t => {
+test('a key is returned in full only when it is created', async t => {
   const person = await newPerson(server, 'keys')
   const made = await person.call('/api/users/keys?name=for%20scripts', { method: 'POST' })
   t.is(made.status, 200)
@@ -60,7 +60,7 @@ test('names of keys are unique per user, and _extraction_key is reserved', async
   t.is(((await again.json()) as { message: string }).message, 'Key with name same already exists')
 })
 
-// The mobile app of Clowder v1 creates one at every sign-in.
+// The mobile app of Clowder v1 creates such a key at every sign-in.
 test('a key may have a name that begins with an underscore', async t => {
   const person = await newPerson(server, 'mobile')
   const json = { name: '_1764348566000' }
@@ -123,7 +123,7 @@ test('an extraction key acts for the user but cannot manage keys, accounts or th
   t.is((await server.as(server.admin.key)('/api/users/keys/test')).status, 200)
 })
 
-test('a key from before jobs had keys of their own is refused, and deleted by the migration', async t => {
+test('an extraction key from before job keys existed is refused, and deleted by the migration', async t => {
   const own = await bootForTest({ t, plugins })
   const documents = own.get(DocumentStore)
   const shown = 'c0ffee00-0000-4000-8000-000000000000'

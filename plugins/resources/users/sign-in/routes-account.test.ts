@@ -59,7 +59,7 @@ test('a session can be ended only by its owner', async t => {
   t.is((await byCookie(server, here)(`/api/sessions/${id}`, { method: 'DELETE' })).status, 404)
 })
 
-test('all other sessions are ended at once; with a key all are', async t => {
+test('all other sessions can be ended at once; a request with a key ends all of them', async t => {
   const person = await newPerson(server, 'all')
   const cookies = [await signInFrom(person), await signInFrom(person), await signInFrom(person)] as const
   const foreign = await signInFrom(await newPerson(server, 'untouched'))
