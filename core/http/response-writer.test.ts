@@ -29,7 +29,7 @@ interface Got {
   readonly isWhole: boolean
 }
 
-/** A response without decoding. */
+/** A response, not decoded. */
 const ask = (url: string, accept: string | undefined, more: { method?: string; headers?: Record<string, string> } = {}): Promise<Got> =>
   new Promise((resolve, reject) => {
     const headers = { ...more.headers, ...(accept === undefined ? {} : { 'accept-encoding': accept }) }
@@ -281,7 +281,7 @@ test('a slow reader pauses the source, and a disconnect ends it', async t => {
   }
 })
 
-test('the number of responses compressed concurrently is limited, without disconnected ones', async t => {
+test('the number of responses compressed concurrently is limited, not counting disconnected ones', async t => {
   let go = (): void => undefined
   const waiting = new Promise<void>(resolve => {
     go = resolve
