@@ -39,7 +39,7 @@ export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): 
     t.true(telling > queries.length, `${telling} searches find something and not everything`)
   })
 
-  test('a corpus indexed in batches, late and twice is sorted, paged and suggested alike', async t => {
+  test('a corpus indexed in batches, out of order and twice gives the same order, pages and suggestions', async t => {
     const documents = searchCorpus()
     const index = await makeIndex(t)
     const kept = await applyInPieces(index, documents)
