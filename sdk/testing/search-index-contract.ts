@@ -132,9 +132,9 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
     ['two spaces', { all: false, spaces: [north, south], includePublic: false }, [1, 2, 3], ['n', 's']],
     ['own', { all: false, spaces: [], author: ann, includePublic: false }, [1, 5], ['n', 'own']],
     ['public', { all: false, spaces: [], includePublic: true }, [4], ['p']],
-    ['public, with the kind closed', { all: false, spaces: [], includePublic: true, closedKinds: ['file'] }, [], []],
+    ['public, of a closed kind', { all: false, spaces: [], includePublic: true, closedKinds: ['file'] }, [], []],
     ['public, with other kinds closed', { all: false, spaces: [], includePublic: true, closedKinds: ['sensor', 'stream'] }, [4], ['p']],
-    ['own, with the kind closed', { all: false, spaces: [], author: ann, includePublic: true, closedKinds: ['file'] }, [1, 5], ['n', 'own']],
+    ['own, of a closed kind', { all: false, spaces: [], author: ann, includePublic: true, closedKinds: ['file'] }, [1, 5], ['n', 'own']],
     ['a space, own and public', { all: false, spaces: [south], author: ann, includePublic: true }, [1, 2, 3, 4, 5], ['n', 'own', 'p', 's']],
     [
       'one kind in spaces',
