@@ -274,7 +274,7 @@ test('a slow reader pauses the source, and a disconnect ends it', async t => {
       last = given
       for (let turns = 0; turns < 50; turns += 1) await new Promise(resolve => setTimeout(resolve, 4))
     }
-    t.true(given < 2000, `${given} pieces of 70 kB`)
+    t.true(given < 2000, `${given} chunks of 70 kB`)
     client.socket.destroy()
     while (freed === 0) await new Promise(setImmediate)
     t.is(freed, 1)

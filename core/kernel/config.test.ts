@@ -283,7 +283,7 @@ test('variables declared by a plugin set their settings, or give a warning', asy
   t.deepEqual((await load({ plugins: [aliases], environment: { OTHER_MODE: 'Plain' } })).warnings, [])
 })
 
-test('our own variable of a setting takes precedence over that of another program', async t => {
+test('the POUNCE_ variable of a setting takes precedence over that of another program', async t => {
   const environment = { OTHER_ADMINS: 'a@example.org', POUNCE_ADMINS: 'b@example.org' }
   t.deepEqual((await load({ plugins: [aliases], environment })).kernel.admins, ['b@example.org'])
 })

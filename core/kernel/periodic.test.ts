@@ -50,7 +50,7 @@ test('work in a process suspended for longer than its lease is aborted first', a
   const leases = new Leases(documents, clock, () => nowMs)
   const lease = await leases.take('sweep', 60)
   if (!lease) return t.fail('no lease')
-  const held = leases.hold(lease, () => t.fail('nothing is asked'))
+  const held = leases.hold(lease, () => t.fail('unexpected renewal'))
   t.teardown(() => held.end())
   const asked = documents.commit
   documents.commit = () => Promise.reject(new Error('asked'))

@@ -36,7 +36,7 @@ export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): 
       }
     }
     t.deepEqual(wrong, [])
-    t.true(telling > queries.length, `${telling} searches find something and not everything`)
+    t.true(telling > queries.length, `${telling} searches find some but not all documents`)
   })
 
   test('a corpus indexed in batches, out of order and twice gives the same order, pages and suggestions', async t => {
