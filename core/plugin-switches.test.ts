@@ -31,7 +31,7 @@ const owner = definePlugin({ id: 'test.things', summary: 's', collections: [thin
 const Words = contributions<{ readonly word: string }>('words')
 const route = routesFor('echo', {})
 
-/** What a plugin has done, and what blocks it. */
+/** Records the calls of a plugin, and blocks or fails them. */
 class Seen {
   readonly handled: string[] = []
   readonly life: string[] = []
@@ -148,7 +148,7 @@ test('a plugin that is switched off behaves as if it were absent, and is complet
   t.deepEqual(await get(kernel, '/api/echo'), [200, { echo: 'echo' }])
   t.deepEqual(await get(kernel, '/openapi.json'), before)
   t.is(words(kernel), 1)
-  t.deepEqual(seen.life, ['start 1', 'dispose 1', 'start 2'], 'its classes are made again')
+  t.deepEqual(seen.life, ['start 1', 'dispose 1', 'start 2'], 'its classes are instantiated again')
   await kernel.runPeriodic('test.echo/tick')
   t.is(seen.periodicRuns, 1)
 })
@@ -159,7 +159,7 @@ test('a running request is completed before the plugin stops, and new ones are r
   const slow = get(kernel, '/api/echo/slow')
   await seen.entered.promise
   const off = set(kernel, 'test.echo', false)
-  await until('new requests to find nothing', async () => (await get(kernel, '/api/echo'))[0] === 404)
+  await until('new requests to get 404', async () => (await get(kernel, '/api/echo'))[0] === 404)
   t.deepEqual(seen.life, ['start 1'])
   seen.released.resolve()
   t.deepEqual(await slow, [200, { echo: 'late' }])
@@ -208,14 +208,14 @@ test('choices persist after a restart, and events in between are kept', async t 
   t.is((await get(await started(t, plugins(third), folder), '/api/echo'))[0], 200)
 })
 
-test('another kernel on the same store follows', async t => {
+test('a switch applies to all kernels on the same store', async t => {
   const overrides = { [DocumentStore]: new MemoryDocuments(systemClock, new ObjectIds(systemClock)) }
   const onStore = async () => started(t, [echoing(new Seen())], await tempFolder(t), overrides)
   const [one, two] = [await onStore(), await onStore()]
   await set(one, 'test.echo', false)
-  await until('the other kernel to switch it off', async () => (await get(two, '/api/echo'))[0] === 404)
+  await until('the other kernel to switch the plugin off', async () => (await get(two, '/api/echo'))[0] === 404)
   await set(two, 'test.echo', true)
-  await until('the first kernel to switch it on', async () => (await get(one, '/api/echo'))[0] === 200)
+  await until('the first kernel to switch the plugin on', async () => (await get(one, '/api/echo'))[0] === 200)
   t.like(await stateOf(one, 'test.echo'), { isEnabled: true, isRunning: true })
 })
 

@@ -94,7 +94,7 @@ const connected = async (t: Parameters<typeof serve>[0]) => {
   return clientOf(routes, { url })
 }
 
-test('parameters, queries and bodies travel as declared, and answers come typed', async t => {
+test('parameters, queries and bodies are sent as declared, and responses are typed', async t => {
   const client = await connected(t)
   const { status, body } = await client.getThing({ params: { id: 'a/b ü' }, query: { tag: ['x', 'y&z'] } })
   t.is(status, 200)

@@ -21,7 +21,7 @@ test('a hash with a different cost is verified with that cost', async t => {
   t.true(await new Passwords(cheap).verify('correct horse', hash))
 })
 
-test('the usual cost is that of the recommendation', async t => {
+test('the hash has the parameters of the recommended cost', async t => {
   t.regex(await new Passwords(recommendedCost).hash('correct horse'), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
 })
 
@@ -30,7 +30,7 @@ test('composed and decomposed letters are the same password', async t => {
   t.true(await passwords.verify('cafe\u0301 au lait', await passwords.hash('caf\u00e9 au lait')))
 })
 
-test('a password that is too short or too long is refused and never cut', async t => {
+test('a password that is too short or too long is refused and never truncated', async t => {
   const passwords = new Passwords(cheap)
   for (const wrong of ['', 'seven77', 'x'.repeat(1001)]) await t.throwsAsync(passwords.hash(wrong), { instanceOf: Invalid })
   const longest = '😀'.repeat(1000)
@@ -40,7 +40,7 @@ test('a password that is too short or too long is refused and never cut', async 
   t.false(await passwords.verify('x'.repeat(10_000_000), hash))
 })
 
-test.serial('without a hash the answer is no, after the same work', async t => {
+test.serial('without a hash the result is false, after the same work', async t => {
   const passwords = new Passwords()
   const hash = await passwords.hash('correct horse')
   await passwords.verify('correct horse', undefined)
@@ -48,7 +48,7 @@ test.serial('without a hash the answer is no, after the same work', async t => {
   t.is(await unlike({ unknown: () => refused(null), wrong: () => refused(hash) }), undefined)
 })
 
-test('a hash in another form is an error, not a no', async t => {
+test('a hash in another format is an error, not false', async t => {
   for (const hash of ['', 'plain', '$2a$10$abcdefghijklmnopqrstuv', '$argon2id$v=19$m=64,t=1,p=1$c2FsdA'])
     await t.throwsAsync(new Passwords(cheap).verify('correct horse', hash), { message: /PHC/ })
 })

@@ -51,7 +51,7 @@ test('a store that rejects changes ends the removal instead of being retried for
   t.is(asked(), 1)
 })
 
-test('it stops between batches on abort', async t => {
+test('an abort stops the removal between batches', async t => {
   const { documents, left } = storeOf(5)
   await removeFound(documents, notes, { ...query, signal: AbortSignal.abort() })
   t.is(left.size, 5)

@@ -95,7 +95,7 @@ test('policy, counts, tree, reports, recommendations and personal data read the 
   t.deepEqual(
     [...((await resource?.rightsOf([1, 3, 5].map(idOf))) ?? new Map()).keys()],
     [idOf(1)],
-    'one without rights is as if it were not there',
+    'a resource without rights is treated as absent',
   )
   t.deepEqual([...((await resource?.namesOf?.([1, 3].map(idOf))) ?? [])], [[idOf(1), 'apples']])
   t.is(found.find(one => one.kind === partKind)?.namesOf, undefined)
@@ -103,7 +103,7 @@ test('policy, counts, tree, reports, recommendations and personal data read the 
   const policy = server.get(Policy)
   t.deepEqual([...(await policy.seen(asAnn, kind, [1, 2, 3, 4].map(idOf)))], [idOf(1)])
   t.deepEqual([...(await policy.seen(asAnn, partKind, [1, 2].map(idOf)))], [idOf(1)], 'a part has the rights of its parent')
-  t.is((await policy.seen(asAnn, 'definition', [idOf(1)])).size, 0, 'a kind that nobody declares is not seen')
+  t.is((await policy.seen(asAnn, 'definition', [idOf(1)])).size, 0, 'resources of an undeclared kind are not visible')
 
   const counts = server.get(ContentCounts)
   t.deepEqual(
@@ -121,7 +121,7 @@ test('policy, counts, tree, reports, recommendations and personal data read the 
     .all()
     .find(one => one.kind === kind)
   const first = await branch?.below({ kind: 'dataset', id: 'room', mine: false }, asAnn, { limit: 2 })
-  t.deepEqual(first?.items, [], 'who may view a parent may not view all that is in it')
+  t.deepEqual(first?.items, [], 'permission to view the parent does not extend to its contents')
   const rest = await branch?.below({ kind: 'dataset', id: 'room', mine: false }, asAnn, { limit: 2, after: first?.next ?? [''] })
   t.deepEqual([rest?.items, rest?.next], [[{ kind, id: idOf(1), name: 'apples', hasChildren: false, data: { author: ann } }], undefined])
   for (const parent of [

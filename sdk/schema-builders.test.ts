@@ -35,11 +35,11 @@ const build = (
     { title: 'All of them' },
   )
 
-test('every constructor makes the JSON Schema that TypeBox makes', t => {
+test('every constructor builds the same JSON Schema as TypeBox', t => {
   t.deepEqual(JSON.parse(JSON.stringify(build(s))), JSON.parse(JSON.stringify(build(Type))))
 })
 
-test('an optional member stays optional where the schema is used again', t => {
+test('an optional schema stays optional when it is reused', t => {
   const name = s.Optional(s.String())
   t.deepEqual(JSON.parse(JSON.stringify(s.Object({ name, other: s.Optional(name) }))), {
     type: 'object',

@@ -10,7 +10,7 @@ const textOf = async (pieces: Parameters<typeof streamed>[0]): Promise<string> =
   return text
 }
 
-test('pieces of a list and of a generator arrive in their order', async t => {
+test('chunks of a list and of a generator arrive in order', async t => {
   async function* later() {
     for (const piece of ['a', 'b', '', 'c']) yield Buffer.from(piece)
   }
@@ -35,7 +35,7 @@ test('no more chunks are produced than requested', async t => {
   const stream = streamed(endless(), 3)
   await once(stream, 'readable')
   await new Promise(setImmediate)
-  t.true(made <= 4, `${made} pieces`)
+  t.true(made <= 4, `${made} chunks`)
   stream.destroy()
   await once(stream, 'close')
   t.true(isLeft)
@@ -77,5 +77,5 @@ test('a stream that was read is freed by the next minor garbage collection', asy
   const before = heapNow('major')
   await read(1000)
   const grown = (heapNow('minor') - before) / 1000
-  t.true(grown < 4000, `${grown} bytes of each stay`)
+  t.true(grown < 4000, `${grown} bytes of each are retained`)
 })

@@ -110,7 +110,7 @@ test('the doctor merges the findings of all plugins, and exits with 1 if there i
   t.is((await pounce(['doctor', '--ill', '--data', data])).code, 1)
 })
 
-test('parked events and migrations are listed, and retrying an unknown event fails', async t => {
+test('dead letters and migrations are listed, and retrying an unknown event fails', async t => {
   const data = await tempFolder(t)
   t.is((await pounce(['migrate', 'up', '--json', '--data', data])).out, '{\n  "applied": 0\n}\n')
   t.is((await pounce(['migrate', 'status', '--data', data])).out, 'nothing\n')
@@ -130,7 +130,7 @@ test('a data folder without an installation is reported and left unchanged, exce
   }
   t.is((await pounce(['migrate', 'up'], environment)).code, 0)
   t.is((await pounce(['doctor'], environment)).code, 0)
-  // Like a restored backup: without the lock.
+  // A restored backup has no lock file.
   await rm(join(data, 'kernel.lock'))
   t.is((await pounce(['doctor'], environment)).code, 0)
   const file = await pounce(['doctor'], { ...environment, POUNCE_DATA: main })
@@ -150,7 +150,7 @@ test('a reader that closes the pipe early causes no error', async t => {
   }
 })
 
-test('the program runs by its own name', async t => {
+test('the program is executable', async t => {
   const mode = (await stat(main)).mode
   t.is(mode & 0o111, 0o111)
   const { stdout } = await promisify(execFile)(main, ['--version'], {

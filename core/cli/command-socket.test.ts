@@ -102,7 +102,7 @@ test('plugins are switched in the server, or without one for the next start', as
   t.is((await run('greeting', 'say', 'Ada')).code, 0)
 })
 
-test('a client that sends invalid or too much data is refused, and the server continues', async t => {
+test('a client that sends invalid or too much data is refused, and the server keeps running', async t => {
   const data = await tempFolder(t)
   await startServer(t, data)
   const answerTo = (text: string): Promise<string> =>

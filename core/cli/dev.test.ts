@@ -39,7 +39,7 @@ const developing = (t: ExecutionContext, folder: string) => {
   return { prints, ended, interrupt: () => child.kill('SIGINT') }
 }
 
-test('a plugin is run, and restarted on each change, even after it was broken', async t => {
+test('a plugin is run, and restarted on every change, even after one that broke it', async t => {
   const folder = join(await tempFolder(t), 'pounce-tides')
   const [made] = (await once(spawn(process.execPath, words('plugin', 'new', 'routes', folder), { env: environment }), 'close')) as [number]
   t.is(made, 0)

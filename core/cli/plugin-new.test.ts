@@ -30,7 +30,7 @@ const textsIn = async (folder: string): Promise<readonly string[]> => {
   return Promise.all(entries.filter(one => one.isFile()).map(one => readFile(join(one.parentPath, one.name), 'utf8')))
 }
 
-test('each kind is a folder with package.json, tsconfig, code, a test and a README, under the name that was given', async t => {
+test('each kind is generated with package.json, tsconfig, code, a test and a README, under the given name', async t => {
   const folder = await tempFolder(t)
   for (const kind of kinds) {
     const made = join(folder, kind)

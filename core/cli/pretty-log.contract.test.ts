@@ -3,7 +3,7 @@ import { logContract } from 'pounce/sdk/testing'
 import { createLog } from '../services/log.ts'
 import { prettyLine } from './pretty-log.ts'
 
-/** The colour around a line and the indented stack below it are the log's own; a colour anywhere else is not. */
+/** Removes the colour around a line and the indented stack below it, which the log adds; colours elsewhere are kept. */
 const withoutOwnSigns = (text: string): string =>
   text
     .replace(/^\u001b\[\d+m/, '')

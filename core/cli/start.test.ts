@@ -50,7 +50,7 @@ test('a second signal ends the process immediately', async t => {
   await t.throwsAsync(running)
 })
 
-test('SIGTERM without requests ends with 0', async t => {
+test('SIGTERM or SIGINT without running requests exits with 0', async t => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const { kill, ended } = await startServer(t, await tempFolder(t))
     kill(signal)
@@ -82,7 +82,7 @@ test('warnings of the configuration are logged', async t => {
 test('SIGUSR1 opens no debugger', async t => {
   const { url, kill, text } = await startServer(t, await tempFolder(t))
   kill('SIGUSR1')
-  await until('what the signal leads to', () => /Signal ignored|Debugger listening/.test(text.out + text.err))
+  await until('the signal to be handled', () => /Signal ignored|Debugger listening/.test(text.out + text.err))
   t.notRegex(text.out + text.err, /Debugger listening/)
   t.is(await statusOf(`${url}/healthz`), 200)
 })

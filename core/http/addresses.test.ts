@@ -80,7 +80,7 @@ test('a trailing slash redirects to the path without it, with the query', async 
   t.is(await (await fetch(`${url}/api/things/?key=ann&x=1`)).text(), 'key https://data.example.org/api/things?x=1 null')
 })
 
-test('a change is repeated at the path without the slash', async t => {
+test('a change is redirected with 308 to the path without the slash', async t => {
   const { port, url } = await serve(t, routes, at('https://data.example.org'))
   const json = { 'content-type': 'application/json' }
   const got = await raw(port, '/api/things/?key=ann', 'POST', json, '{"name":"leaf"}')
@@ -132,7 +132,7 @@ test('all routes are also served below the path of the base URL', async t => {
     t.is((await raw(port, path)).status, 404, path)
 })
 
-test('a base path that is the beginning of a route’s path hides no route', async t => {
+test('a base path that is a prefix of a route’s path does not hide the route', async t => {
   const { port } = await serve(t, routes, at('https://data.example.org/api'))
   for (const path of ['/api/things', '/api/api/things']) t.is((await raw(port, path)).status, 200, path)
 })

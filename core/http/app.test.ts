@@ -165,7 +165,7 @@ test('callers who have not accepted the terms are refused except where the terms
     }
 })
 
-test('an anonymous change is 401, whatever it names and whatever its body', async t => {
+test('an anonymous change is 401, whatever its resource and body', async t => {
   const { ask } = await server(t)
   const texts = new Set<string>()
   for (const id of [seenId, hiddenId, 'malformed']) {
@@ -266,7 +266,7 @@ test('each kind of credential is read', async t => {
   t.is((await ask({ path: '/api/me?k%65y=ann' })).status, 200)
 })
 
-test('callers with an invalid credential are anonymous', async t => {
+test('callers with an invalid credential are treated as anonymous', async t => {
   const { ask } = await server(t)
   const wrong = ['Basic !!!', 'Basic', 'Digest x', `Basic ${Buffer.from('ann:wrong').toString('base64')}`]
   for (const path of ['/api/read', `/api/datasets/${seenId}`]) {
@@ -364,7 +364,7 @@ test('without accounts every credential is refused, and public routes work witho
 
 const texts = { 200: s.Array(s.String()) }
 
-test('a handler finds its own request in the scope, and the kernel behind it', async t => {
+test('a handler resolves values of its own request, and services of the kernel', async t => {
   const own = {
     look: route({
       method: 'GET',

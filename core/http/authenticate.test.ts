@@ -62,12 +62,12 @@ test('two different keys or sessions are invalid', t => {
   t.is(sent({ cookie: 'pounce_session="a"' })?.session, 'a')
 })
 
-test('a cookie whose name only has the same prefix is another cookie', t => {
+test('a cookie with a similar name is not a session', t => {
   for (const cookie of ['pounce_session2=a', 'xpounce_session=a', 'POUNCE_SESSION=a', 'pounce_session', '=a', ';;;'])
     t.is(sent({ cookie })?.session, undefined, cookie)
 })
 
-test('an Authorization header of another scheme is a wrong credential, not none', t => {
+test('an Authorization header that is malformed or of another scheme is invalid, not absent', t => {
   for (const authorization of [
     'Digest x',
     'Basic',

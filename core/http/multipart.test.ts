@@ -205,7 +205,7 @@ test('a body that ends before its last boundary is refused, and so is the open f
   t.is((seen.failure as { code?: string }).code, 'invalid')
 })
 
-test('a client that disconnects mid-file fails the file', async t => {
+test('reading a file fails if its client disconnects before the end', async t => {
   const { port, seen } = await server(t)
   const client = await rawClient(port)
   client.send(`POST /read HTTP/1.1\r\nHost: x\r\nContent-Type: ${type['content-type']}\r\nContent-Length: 100000\r\n\r\n`)
@@ -265,7 +265,7 @@ test('content similar to a boundary is preserved, regardless of chunk boundaries
   )
 })
 
-test('a slow handler holds the sender back', async t => {
+test('a slow handler causes back-pressure on the sender', async t => {
   const gate = Promise.withResolvers<void>()
   const slow = route({
     method: 'POST',

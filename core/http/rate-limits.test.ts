@@ -227,7 +227,7 @@ test('budgets in requests are refilled one by one, to the second', async t => {
   await t.notThrowsAsync(admit())
 })
 
-test.serial('metadata below the limit has no budget, and a body of unknown length has one', async t => {
+test.serial('metadata below the size limit is not charged, a body of unknown length is', async t => {
   const now = performance.now.bind(performance)
   let workedMs = 0
   const clock = mock.method(performance, 'now', () => now() + workedMs)
@@ -251,7 +251,7 @@ test.serial('metadata below the limit has no budget, and a body of unknown lengt
   const large = JSON.stringify({ text: 'long enough to count' })
   let answers = 0
   while ((await post(large)) === 200) answers += 1
-  // Out of one second per minute; overhead of the machine is added.
+  // The budget is one second per minute; the machine's overhead is charged as well.
   t.true(answers >= 1 && answers <= 6, `${answers}`)
   t.is(await post('{"a":1}'), 200)
   const postChunked = async () => {
@@ -329,7 +329,7 @@ test.serial('the time to the first byte is charged, even for a streamed response
   t.is((await get('/api/slow')).status, 429)
 })
 
-test('a burst of requests begins a few at a time, in order, and other work runs in between', async t => {
+test('a burst of requests is started a few at a time, in order, with other work in between', async t => {
   const pace = new RequestPacer()
   const begun: number[] = []
   const atOnce: number[] = []

@@ -46,7 +46,7 @@ test('a removed root page is replaced by the redirect', async t => {
   t.deepEqual([answer.status, answer.headers.get('location')], [302, 'docs'])
 })
 
-test('a route that was removed is unknown, also where another plugin has its path with another method', async t => {
+test('a removed route is 404, even if another plugin has its path with another method', async t => {
   const at = (method: 'GET' | 'PUT') =>
     route({
       method,

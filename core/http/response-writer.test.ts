@@ -29,7 +29,7 @@ interface Got {
   readonly isWhole: boolean
 }
 
-/** A response without decoding. */
+/** A response, not decoded. */
 const ask = (url: string, accept: string | undefined, more: { method?: string; headers?: Record<string, string> } = {}): Promise<Got> =>
   new Promise((resolve, reject) => {
     const headers = { ...more.headers, ...(accept === undefined ? {} : { 'accept-encoding': accept }) }
@@ -274,14 +274,14 @@ test('a slow reader pauses the source, and a disconnect ends it', async t => {
       last = given
       for (let turns = 0; turns < 50; turns += 1) await new Promise(resolve => setTimeout(resolve, 4))
     }
-    t.true(given < 2000, `${given} pieces of 70 kB`)
+    t.true(given < 2000, `${given} chunks of 70 kB`)
     client.socket.destroy()
     while (freed === 0) await new Promise(setImmediate)
     t.is(freed, 1)
   }
 })
 
-test('the number of responses compressed concurrently is limited, without disconnected ones', async t => {
+test('the number of responses compressed concurrently is limited, not counting disconnected ones', async t => {
   let go = (): void => undefined
   const waiting = new Promise<void>(resolve => {
     go = resolve

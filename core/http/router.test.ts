@@ -165,7 +165,7 @@ test('a tail and a parameter at the same position are different paths', t => {
   t.is(refusal(mounted('a.one', 'getX', get('/api/x/:id')), mounted('a.two', 'getY', get('/api/x/:rest*'))), '')
 })
 
-test('two routes of one name are refused', t => {
+test('two routes with the same name are refused', t => {
   t.regex(
     refusal(mounted('a.one', 'getX', get('/x')), mounted('a.two', 'getX', get('/y'))),
     /the route name getX is declared by both a\.one and a\.two/,

@@ -234,7 +234,7 @@ test('settings are printed with defaults and without secrets', async t => {
   })
 })
 
-test('a plugin below a setting of the kernel keeps its settings apart', async t => {
+test('settings of a plugin below a kernel setting are kept separate from it', async t => {
   const policy = definePlugin({ id: 'access.policy', summary: 'p', config: s.Object({ strict: s.Boolean({ default: false }) }) })
   const config = await load({ plugins: [policy], environment: { POUNCE_ACCESS__PRIVATE: '1', POUNCE_ACCESS__POLICY__STRICT: '1' } })
   t.deepEqual(config.kernel.access, { private: true })
@@ -283,7 +283,7 @@ test('variables declared by a plugin set their settings, or give a warning', asy
   t.deepEqual((await load({ plugins: [aliases], environment: { OTHER_MODE: 'Plain' } })).warnings, [])
 })
 
-test('our own variable of a setting takes precedence over that of another program', async t => {
+test('the POUNCE_ variable of a setting takes precedence over that of another program', async t => {
   const environment = { OTHER_ADMINS: 'a@example.org', POUNCE_ADMINS: 'b@example.org' }
   t.deepEqual((await load({ plugins: [aliases], environment })).kernel.admins, ['b@example.org'])
 })
@@ -317,7 +317,7 @@ test('a plugin may define the path of its settings, and those of a copy are unde
   t.deepEqual(config.print()['outside'], { allow: ['a', 'b'] })
 })
 
-test('a used plugin replaces the one that provides the same port, in addition to the rest', async t => {
+test('a plugin in replacePlugins replaces the one that provides the same port, and the rest stay', async t => {
   const plugins = [keeps('documents.sqlite'), alsoBytes]
   t.deepEqual(await namesOf({ plugins }), ['documents.sqlite', 'blobs.extra'])
   t.deepEqual(await namesOf({ plugins, environment: { POUNCE_REPLACE_PLUGINS: 'blobs.disk,search.fts' } }), [
@@ -333,12 +333,12 @@ test('a used plugin replaces the one that provides the same port, in addition to
   t.deepEqual(shipped, ['documents.sqlite', 'blobs.s3'])
 })
 
-test('a used plugin that is already listed stays, and the other provider of its port is removed', async t => {
+test('a plugin in replacePlugins that is already listed stays, and the other provider of its port is removed', async t => {
   const defaults = { plugins: ['blobs.s3', 'blobs.disk'] }
   t.deepEqual(await namesOf({ defaults, environment: { POUNCE_REPLACE_PLUGINS: 'blobs.disk' } }), ['blobs.disk'])
 })
 
-test('only the used plugins of the source with the highest precedence count', async t => {
+test('only replacePlugins of the source with the highest precedence applies', async t => {
   const path = await file(t, { replacePlugins: ['blobs.s3'], plugins: ['blobs.disk'] })
   t.deepEqual(await namesOf({ file: path }), ['blobs.s3'])
   t.deepEqual(await namesOf({ file: path, environment: { POUNCE_REPLACE_PLUGINS: '' } }), ['blobs.disk'])
@@ -372,7 +372,7 @@ test('a setting under both of its names in one file is refused', async t => {
   t.regex(await refusal(t, { file: path }), /sets both replacePlugins and its former name use: keep only replacePlugins/)
 })
 
-test('a used plugin that does not exist is refused by name', async t => {
+test('an unknown plugin in replacePlugins is refused by name', async t => {
   const message = await refusal(t, { environment: { POUNCE_REPLACE_PLUGINS: 'blobs.dsk' } })
   t.is(message, 'blobs.dsk is not part of this version (did you mean blobs.disk?)')
 })

@@ -30,7 +30,7 @@ const ReaderPort = port<Reader>('reader')
 
 const plugin = definePlugin({ id: 'test.store', summary: 's', config, provides: [provide(StorePort, Store), provide(ReaderPort, Reader)] })
 
-test('two copies of a plugin have classes, settings and logs of their own', t => {
+test('two copies of a plugin have separate classes, settings and logs', t => {
   const plan = buildPluginGraph(
     [
       { name: 'test.store', plugin },
@@ -43,7 +43,7 @@ test('two copies of a plugin have classes, settings and logs of their own', t =>
   t.is(container.get(StorePort).bucket, 'test.store')
   t.is(container.get(CopyPort).bucket, 'test.archive')
   t.not(container.get(StorePort).log, container.get(CopyPort).log)
-  t.like(copy?.resolve(ReaderPort), { store: { bucket: 'test.archive' } }, 'inside a plugin its own port comes first')
+  t.like(copy?.resolve(ReaderPort), { store: { bucket: 'test.archive' } }, 'inside a plugin, its own provider takes precedence')
   t.is(first?.instanceOf(Store as Class<Store>), container.get(StorePort))
 })
 
@@ -59,7 +59,7 @@ test('classes are instantiated once, and listed after their dependencies', t => 
   t.is(container.get(ReaderPort).store, container.get(StorePort))
 })
 
-test('a request scope sees the kernel and its own names, and no other request', t => {
+test('a request scope resolves kernel services and its own values, but not those of other requests', t => {
   const container = new Container(new Map<string, unknown>([['clock', 'the clock']]), [])
   const Caller = port<string>('caller')
   const one = container.requestScope({ caller: 'Ada' })
@@ -105,7 +105,7 @@ test('a class is its own token, with one instance per copy of the plugin, even i
   )
   t.is(first?.instanceOf(Books).ledger, first?.instanceOf(Ledger))
   t.is(copy?.instanceOf(Books).ledger.store.bucket, 'test.archive')
-  t.is(container.get(Books), first?.instanceOf(Books) as Books, 'the first copy is the one that others ask')
+  t.is(container.get(Books), first?.instanceOf(Books) as Books, 'others get the instance of the first copy')
   t.throws(() => container.get(Reader), { message: 'No loaded plugin has the class Reader' })
 })
 

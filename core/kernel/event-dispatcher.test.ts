@@ -69,7 +69,7 @@ test('events of one subject are handled in order, one at a time, and different s
       order.get(subject),
       [0, 1, 2, 3, 4].map(at => `${subject}-${at}`),
     )
-  t.true(most > 1 && most <= 8, `${most} side by side`)
+  t.true(most > 1 && most <= 8, `${most} concurrently`)
 })
 
 test.serial('an event that arrives while another one of its subject is handled follows immediately', async t => {
@@ -124,7 +124,7 @@ for (const turns of Array.from({ length: 40 }, (_, at) => at))
     await t.notThrowsAsync(dispatch.drained(2000))
   })
 
-test('a failing handler is tried again until it succeeds', async t => {
+test('a failing handler is retried until it succeeds', async t => {
   let tries = 0
   const { outbox, dispatch } = await dispatching(
     t,
@@ -160,7 +160,7 @@ test('an event that fails five times is dead-lettered with its reason, and the o
   t.true(lines.some(({ level, message }) => level === 'error' && String(message).includes('dead letter')))
 })
 
-test('a parked event that is retried gets five more tries', async t => {
+test('a retried dead letter gets five more attempts', async t => {
   let isBroken = true
   const { outbox, dispatch } = await dispatching(
     t,
@@ -209,7 +209,7 @@ test('a batch has at most 200 events, acknowledged in one call', async t => {
   )
 })
 
-test('one poisonous event of a batch is dead-lettered alone', async t => {
+test('a poison event in a batch is dead-lettered alone', async t => {
   const handled = new Set<string>()
   const { outbox, dispatch } = await dispatching(
     t,

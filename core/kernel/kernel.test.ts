@@ -103,13 +103,13 @@ test('two providers of one port are both named', async t => {
   await t.throwsAsync(makeKernel(t, [one, two]), { message: /a\.one and a\.two both provide first/ })
 })
 
-test('a dependency cycle is printed', async t => {
+test('a dependency cycle is refused, naming its plugins', async t => {
   const one = definePlugin({ id: 'a.one', summary: 's', provides: [provide(First, needing(recorded('one', []), Second))] })
   const two = definePlugin({ id: 'a.two', summary: 's', provides: [provide(Second, needing(recorded('two', []), First))] })
   await t.throwsAsync(makeKernel(t, [one, two]), { message: 'circular dependency between plugins: a.one → a.two → a.one' })
 })
 
-test('a cycle inside a plugin is printed with its classes', async t => {
+test('a dependency cycle inside a plugin is refused, naming its classes', async t => {
   class One {
     readonly name = 'one'
     readonly other: Named
@@ -193,7 +193,7 @@ test('the note of a healthy plugin is reported, and it stays healthy', async t =
   t.deepEqual(plugins.at(-1), { id: 'a.first', ok: true, message: 'the walls are thin' })
 })
 
-test('an unhealthy plugin is reported by name and only the store decides on readiness', async t => {
+test('an unhealthy plugin is reported by name, and only the store affects readiness', async t => {
   const kernel = await makeKernel(t, [
     memoryStore,
     definePlugin({ id: 'a.first', summary: 's', provides: [provide(First, recorded('first', [], 'health'))] }),

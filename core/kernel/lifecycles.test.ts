@@ -12,7 +12,7 @@ const hanging = {
   instanceOf: () => undefined as never,
 }
 
-test.serial('a plugin that is still starting after 10 s is named in the log, and given up after the limit', async t => {
+test.serial('a plugin that is still starting after 10 s is named in the log, and fails the start after the limit', async t => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   t.teardown(() => mock.timers.reset())
   const { log, lines } = keptLog()

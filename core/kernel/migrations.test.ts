@@ -92,7 +92,7 @@ test('after a start killed before the installation was recorded, the next one is
   t.deepEqual((await documents.get(things, 'one'))?.steps, ['first', 'second'])
 })
 
-test('two kernels that start at once apply each migration once', async t => {
+test('two kernels that start concurrently apply each migration once', async t => {
   const clock = new FixedClock()
   const documents = storeAt(clock)
   const runs = await Promise.all([migrationsOn(documents, two).run(false), migrationsOn(documents, two).run(false)])

@@ -27,16 +27,16 @@ test('of two kernels one holds a lease, and the other gets it after its release,
   t.is(await two.take('sweep', 1000), undefined)
   t.truthy(held && (await one.renew(held)))
   nowMs = 2000
-  t.is(await two.take('sweep', 1000), undefined, 'it was renewed: the wait starts again')
+  t.is(await two.take('sweep', 1000), undefined, 'a renewal restarts the wait')
   nowMs = 3100
   const next = await two.take('sweep', 1000)
   t.is(next?.fence, 2)
-  t.is(held && (await one.renew(held)), undefined, 'the old owner sees that it was replaced')
+  t.is(held && (await one.renew(held)), undefined, 'the previous owner cannot renew it')
   if (next) await two.giveBack(next)
   t.is((await one.take('sweep', 1000))?.fence, 3)
 })
 
-test('clocks of machines may differ by years', async t => {
+test('a lease is exclusive even if the clocks of machines differ by years', async t => {
   const { clock, documents } = setUp()
   const late = new FixedClock('2031-01-01T00:00:00.000Z')
   const [one, two] = [new Leases(documents, clock), new Leases(documents, late)]
@@ -50,12 +50,12 @@ test('work in a process suspended for longer than its lease is aborted first', a
   const leases = new Leases(documents, clock, () => nowMs)
   const lease = await leases.take('sweep', 60)
   if (!lease) return t.fail('no lease')
-  const held = leases.hold(lease, () => t.fail('nothing is asked'))
+  const held = leases.hold(lease, () => t.fail('unexpected renewal'))
   t.teardown(() => held.end())
   const asked = documents.commit
   documents.commit = () => Promise.reject(new Error('asked'))
   nowMs = 60
-  await until('the end', () => held.signal.aborted)
+  await until('the lease to be aborted', () => held.signal.aborted)
   documents.commit = asked
   t.is(held.signal.reason.message, 'The lease of sweep was not renewed in time')
 })
@@ -70,15 +70,15 @@ test('a failed renewal is logged and is harmless if the next one succeeds in tim
   documents.commit = () => Promise.reject(new Error('away'))
   const held = leases.hold({ ...lease, forMs: 3000 }, error => troubles.push(error))
   t.teardown(() => held.end())
-  await until('a failed renewal', () => troubles.length > 0)
+  await until('a renewal to fail', () => troubles.length > 0)
   t.false(held.signal.aborted)
   documents.commit = commit
   await documents.commit({ update: idOfName('sweep'), in: leaseRecords, set: { owner: 'somebody else' } })
-  await until('the end', () => held.signal.aborted)
+  await until('the lease to be aborted', () => held.signal.aborted)
   t.is(held.signal.reason.message, 'The lease of sweep was lost')
 })
 
-test('a resting lease cannot be taken before its time', async t => {
+test('a lease released with a delay cannot be taken before the delay has elapsed', async t => {
   const { clock, documents } = setUp()
   const leases = new Leases(documents, clock)
   const held = await leases.take('sweep', 1000)
@@ -88,7 +88,7 @@ test('a resting lease cannot be taken before its time', async t => {
   t.truthy(await leases.take('sweep', 1000))
 })
 
-test('one of a hundred concurrent tries gets the lease', async t => {
+test('one of a hundred concurrent attempts gets the lease', async t => {
   const { clock, documents } = setUp()
   const tries = await Promise.all(Array.from({ length: 100 }, () => new Leases(documents, clock).take('sweep', 1000)))
   t.is(tries.filter(one => one !== undefined).length, 1)
@@ -121,7 +121,7 @@ test('two kernels run a task once per interval', async t => {
   t.is(runs, 1)
 })
 
-test('a failed run is logged and does not end the work', async t => {
+test('a failed run is logged, and the task runs again', async t => {
   let runs = 0
   const twice = Promise.withResolvers<void>()
   const shared = setUp()

@@ -41,7 +41,7 @@ test('a plugin in a folder outside the tree gets the SDK of this kernel', async 
   t.is(kernel.get(Outside).name, 'test.outsider')
 })
 
-test('a folder is found from the configuration file that names it, and a package beside it', async t => {
+test('folders and packages of plugins are resolved relative to the configuration file that names them', async t => {
   const folder = await tempFolder(t)
   await write(join(folder, 'mine', 'index.js'), source('test.mine'))
   await write(

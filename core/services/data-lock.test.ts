@@ -8,7 +8,7 @@ import { lockDataFolder } from './data-lock.ts'
 
 const holder = new URL('../kernel/fixtures/hold-lock.ts', import.meta.url)
 
-/** A process that holds the folder until it is killed. */
+/** A process that locks the folder until it is killed. */
 const holdElsewhere = async (folder: string) => {
   const child = spawn(process.execPath, [holder.pathname, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(child.stdout, 'data')
@@ -24,7 +24,7 @@ test('a locked folder is refused, naming the process, and free again after the r
   await (await lockDataFolder(folder)).release()
 })
 
-test('a folder that another process holds is refused, and free as soon as that process is killed', async t => {
+test('a folder locked by another process is refused, and free as soon as that process is killed', async t => {
   const folder = await tempFolder(t)
   const child = await holdElsewhere(folder)
   await t.throwsAsync(lockDataFolder(folder), { message: new RegExp(`is used by the process ${child.pid}:`) })
@@ -36,7 +36,7 @@ test('a folder that another process holds is refused, and free as soon as that p
   await lock.release()
 })
 
-test('one of many concurrent tries gets the folder', async t => {
+test('one of many concurrent attempts gets the lock', async t => {
   const folder = await tempFolder(t)
   const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataFolder(folder)))
   const held = tries.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))

@@ -17,7 +17,7 @@ test('metrics can be scraped, with a prefix and labels', async t => {
   t.regex(text, /process_cpu_user_seconds_total/)
 })
 
-test('other labels than those of the first use break nothing', async t => {
+test('labels that differ from those of the first use cause no error', async t => {
   const metrics = await createMetrics(true, silent)
   metrics.count('odd_total', { one: 'a' })
   metrics.count('odd_total', { two: 'b' })

@@ -125,7 +125,7 @@ test('a migration of points that is interrupted at any point is resumed by the n
       },
     })
     t.like(await run(from, { ...to, points: counting }), { points: pointsInAll })
-    t.true(inserted.length === 1 && (inserted[0] ?? 0) < 5000, 'what was there is not sent again')
+    t.true(inserted.length === 1 && (inserted[0] ?? 0) < 5000, 'points already in the target are not sent again')
     t.true(isDeepStrictEqual(await contents(to), await contents(from)))
     await from.documents.commit({ tombstone: moveId, in: moveRecords })
   }
@@ -178,7 +178,7 @@ test('rejected, lost or changed points are detected', async t => {
   await t.throwsAsync(refuseUnfinishedMove(rounding.documents))
 })
 
-test('a store that becomes unavailable ends the migration, and no work continues', async t => {
+test('a store that becomes unavailable ends the migration and all reads', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   let [open, reads] = [0, 0]
   const read: GeoStore['read'] = async function* (query) {

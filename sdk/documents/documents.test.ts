@@ -12,13 +12,13 @@ test('strings are compared like their UTF-8 bytes', t => {
   t.notThrows(() => fc.assert(property, { numRuns: 2000 }))
 })
 
-test('scalars have one order, whatever their types', t => {
+test('scalars of all types have a total order', t => {
   const ordered = [null, -1, 0, 1.5, '', 'a', 'b', false, true]
   t.deepEqual(ordered.toReversed().sort(compareScalars), ordered)
   for (const value of ordered) t.is(compareScalars(value, value), 0)
 })
 
-test('JSON is equal whatever the order of members, and not when a member is missing or inherited', t => {
+test('JSON is equal regardless of the order of members, but not if a member is missing or inherited', t => {
   t.true(sameJson({ a: [1, { b: null }], c: 'x' }, { c: 'x', a: [1, { b: null }] }))
   for (const [a, b] of [
     [{ a: 1 }, { b: 1 }],
@@ -58,13 +58,13 @@ test('an index has one entry per distinct element, and one for a document withou
   t.throws(() => keysOf({ on: ['a.b'] }, { a: [{ b: 1 }] }), { instanceOf: Invalid })
 })
 
-test('paths see own members only', t => {
+test('paths resolve own members only', t => {
   t.deepEqual(leavesAt({ a: 1 }, 'constructor.name'), [null])
   t.is(valueAt({}, '__proto__'), undefined)
   t.is(valueAt(JSON.parse('{"__proto__":{"x":1}}'), '__proto__.x'), 1)
 })
 
-test('an update of __proto__ makes a member and touches no prototype', t => {
+test('an update of __proto__ creates a member and modifies no prototype', t => {
   const document: Record<string, unknown> = {}
   applyUpdate(document, { set: JSON.parse('{"__proto__":{"x":1}}') })
   t.deepEqual(Object.keys(document), ['__proto__'])

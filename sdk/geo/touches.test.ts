@@ -19,7 +19,7 @@ const ringAround = ([west, south, east, north]: readonly [number, number, number
 ]
 const ring = fc.array(place, { minLength: 3, maxLength: 8 }).map(places => [...places, places[0] as GeoPosition])
 
-test('a point is in a box as it is in the polygon of the box', t => {
+test('a point touches a box exactly if it touches the equivalent polygon', t => {
   fc.assert(
     fc.property(place, box, (coordinates, area) => {
       const point = { type: 'Point', coordinates } as const
@@ -28,7 +28,7 @@ test('a point is in a box as it is in the polygon of the box', t => {
   )
 })
 
-test('a point touches what a collection or many points of that one point touch', t => {
+test('a point touches the same areas as a collection or MultiPoint of only that point', t => {
   const areas = fc.oneof(
     box.map(area => ({ box: area })),
     ring.map(outer => ({ polygon: [outer] })),

@@ -19,7 +19,7 @@ test('without settings a site has the name of the program', async t => {
   t.is(await siteName(sites()), 'Pounce')
 })
 
-test('terms are accepted from the moment they changed on, and always when there are none', t => {
+test('an acceptance is valid if not older than the terms, and not needed without terms', t => {
   const terms = (tosText: string, tosChanged: string | null) => ({ tosText, tosChanged }) as SiteSettings
   const [before, then, after] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z', '2026-01-03T00:00:00.000Z'] as const
   const accepted = (termsAccepted: string | null) => acceptsTerms({ termsAccepted }, terms('Be kind.', then))

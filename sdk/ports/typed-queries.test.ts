@@ -45,7 +45,7 @@ const misspelt = async (documents: DocumentStore): Promise<void> => {
   collection<Sample>('example.samples', { byDataset: { on: ['datset'] } })
 }
 
-test('queries that name fields and indexes of a collection compile and are answered; misspelt ones do not compile', async t => {
+test('queries that name fields and indexes of a collection compile and return results; misspelt ones do not compile', async t => {
   const server = await bootForTest({ t, plugins: ['documents.sqlite'], admin: 'none' })
   const documents = server.get(DocumentStore)
   await documents.declare([samples])

@@ -194,11 +194,11 @@ const checked = (text: string): void => {
   }
 }
 for (const [what, text] of hostile)
-  test(`${what} without end take time by their number at most`, t => {
+  test(`parsing many ${what} takes at most linear time`, t => {
     t.true(growsLinearly(length => checked(text(length)), 10_000))
   })
 
-test('matching is linear in the word', t => {
+test('matching takes time linear in the length of the word', t => {
   const automaton = new RegexAutomaton(readRegex('(a*)*(a|aa)*c'))
   t.false(automaton.fits('a'.repeat(200_000)))
   t.false(pieceFits('*a*a*a*a*a*a*b', 'a'.repeat(20_000)))

@@ -71,7 +71,7 @@ function readAsh() {
 }
 
 for (const [text, query] of readings) {
-  test(`${text.trim() === '' ? 'nothing' : text} is read`, t => {
+  test(`${text.trim() === '' ? 'nothing' : text} is parsed`, t => {
     t.deepEqual(readQuery(text), query)
   })
 }
@@ -105,13 +105,13 @@ const refusals: readonly (readonly [text: string, position: number, message: Reg
   ['"":"a"', 1, /Missing field/],
 ]
 for (const [text, position, message] of refusals) {
-  test(`${text} is refused at its place`, t => {
+  test(`${text} is refused with the position of the error`, t => {
     const error = t.throws(() => readQuery(text), { instanceOf: Invalid, message })
     t.like(error, { details: { position } })
   })
 }
 
-test('a query has limits', t => {
+test('a query is limited in length, nesting and the number of terms, alternatives and expressions', t => {
   for (const text of [
     'x'.repeat(10_001),
     '('.repeat(51) + ')'.repeat(51),

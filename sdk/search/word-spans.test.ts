@@ -13,7 +13,7 @@ const texts = [
 ]
 
 for (const text of texts)
-  test(`spans of ${JSON.stringify(text)} have the words in order, where they are`, t => {
+  test(`spans of ${JSON.stringify(text)} are in order and contain their words`, t => {
     const spans = wordSpansOf(text)
     t.deepEqual(
       spans.map(({ word }) => word),
@@ -22,7 +22,7 @@ for (const text of texts)
     for (const { word, start, end } of spans) t.true(wordsOf(text.slice(start, end)).includes(word))
   })
 
-test('the spans of any text of letters, digits, marks and spaces have the words of wordsOf', t => {
+test('spans of any letters, digits, marks and spaces have the same words as wordsOf', t => {
   const char = fc.constantFrom(...'aZ9_ -.éßλ観カ🌱\u0308')
   fc.assert(
     fc.property(fc.array(char, { maxLength: 30 }), chars => {

@@ -26,7 +26,7 @@ const messageOf = async (t: ExecutionContext, body: (t: TestContext) => unknown)
   return error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
 }
 
-test('a failed assertion says in words what was expected, what came, and of which case', async t => {
+test('a failed assertion reports the expected and the actual value, and the case', async t => {
   t.is(await messageOf(t, one => one.is(200, 400, '1e999')), 'Expected 400, but got 200. Case: 1e999')
   t.is(await messageOf(t, one => one.is('', 'a', '')), "Expected 'a', but got ''. Case: the empty text")
   t.is(await messageOf(t, one => one.true(false)), 'Expected true, but got false')
@@ -38,7 +38,7 @@ test('a failed assertion says in words what was expected, what came, and of whic
   t.is(await messageOf(t, one => one.regex('Key', /^[a-z]+$/)), "Expected text like /^[a-z]+$/, but got 'Key'")
 })
 
-test('an error that does not come, or is another one, is named', async t => {
+test('a missing or unexpected error is reported', async t => {
   t.is(
     await messageOf(t, one => one.throwsAsync(Promise.resolve(7), { instanceOf: RangeError }, '1e999')),
     'Expected RangeError to be thrown, but the result was 7. Case: 1e999',
@@ -53,7 +53,7 @@ test('an error that does not come, or is another one, is named', async t => {
   )
 })
 
-test('what holds passes, and errors are returned', async t => {
+test('assertions that hold pass, and expected errors are returned', async t => {
   const error = new RangeError('too far')
   const failure = await failureOf(async one => {
     one.is(Number.NaN, Number.NaN)
@@ -69,7 +69,7 @@ test('what holds passes, and errors are returned', async t => {
   t.is(failure, undefined)
 })
 
-test('what a test sets up ends after it, the last first, also when it failed', async t => {
+test('teardowns run after the test in reverse order, even if it failed', async t => {
   const ended: string[] = []
   await failureOf(one => {
     one.teardown(() => ended.push('first'))
@@ -79,7 +79,7 @@ test('what a test sets up ends after it, the last first, also when it failed', a
   t.deepEqual(ended, ['second', 'first'])
 })
 
-test('the context of ava is used as it is', async t => {
+test('an ava context is used as it is', async t => {
   let given: TestContext | undefined
   contractTest((_title: string, run: Body) => void run(t))('a fact', one => {
     given = one

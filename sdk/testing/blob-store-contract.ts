@@ -79,7 +79,7 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
     })
   }
 
-  test('a stream of many tiny pieces is stored whole', async t => {
+  test('a stream of many tiny chunks is stored completely', async t => {
     const store = await makeStore(t)
     const bytes = testBytes(150_000)
     const { key, sizeBytes } = await store.put(streamOf(bytes, 37))
@@ -87,14 +87,14 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
     t.true((await readAll(store, key))?.equals(bytes))
   })
 
-  test('a view into a larger buffer is stored without its surroundings', async t => {
+  test('a view into a larger buffer is stored without the rest of the buffer', async t => {
     const store = await makeStore(t)
     const around = testBytes(1000)
     const { key } = await store.put(new Uint8Array(around.buffer, around.byteOffset + 100, 50))
     t.true((await readAll(store, key))?.equals(around.subarray(100, 150)))
   })
 
-  test('announced facts that are true are accepted', async t => {
+  test('a correct announced length and digest are accepted', async t => {
     const store = await makeStore(t)
     for (const size of [0, 10, 100_000]) {
       const bytes = testBytes(size)
@@ -116,7 +116,7 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
     }
   })
 
-  test('parallel puts of all lengths do not mix', async t => {
+  test('concurrent puts of all lengths do not mix', async t => {
     const store = await makeStore(t)
     const blobs = Array.from({ length: 60 }, (_, at) => testBytes((at * 7919) % 180_000, at + 1))
     const facts = await Promise.all(blobs.map((bytes, at) => store.put(at % 2 ? bytes : streamOf(bytes))))
@@ -195,7 +195,7 @@ function refusing(test: ContractTest, makeStore: MakeBlobStore): void {
     })
   }
 
-  test('a put with a signal that is aborted already does nothing', async t => {
+  test('a put with an already aborted signal does nothing', async t => {
     const store = await makeStore(t)
     const reason = new Error('too late')
     t.is(await t.throwsAsync(store.put(testBytes(10), { signal: AbortSignal.abort(reason) })), reason)
@@ -234,13 +234,13 @@ function reading(test: ContractTest, makeStore: MakeBlobStore): void {
     })
   }
 
-  test('no range is inside 0 bytes', async t => {
+  test('no range of an empty blob is valid', async t => {
     const store = await makeStore(t)
     const { key } = await store.put(testBytes(0))
     await t.throwsAsync(store.get(key, { start: 0, end: 0 }), { instanceOf: Invalid })
   })
 
-  test('keys that the store never made are absent, whatever they look like', async t => {
+  test('keys that the store did not create are absent, whatever they look like', async t => {
     const store = await makeStore(t)
     const puts = await Promise.all([5, 100_000].map(size => store.put(testBytes(size))))
     const neighbours = puts.flatMap(({ key }) => [
@@ -275,7 +275,7 @@ function reading(test: ContractTest, makeStore: MakeBlobStore): void {
     t.deepEqual(await keysOf(store), [...known].sort())
   })
 
-  test('readers that stop early do no harm', async t => {
+  test('stopping a read early closes its stream and leaves the blob readable', async t => {
     const store = await makeStore(t)
     const bytes = testBytes(5_000_000)
     const { key } = await store.put(bytes)
@@ -307,7 +307,7 @@ function removing(test: ContractTest, makeStore: MakeBlobStore): void {
     t.deepEqual(await keysOf(store), [])
   })
 
-  test('what is put while others are removed stays', async t => {
+  test('blobs put while others are removed are kept', async t => {
     const store = await makeStore(t)
     const doomed = await Promise.all(Array.from({ length: 30 }, (_, at) => store.put(testBytes(at * 4000, at + 1))))
     const [kept] = await Promise.all([
@@ -320,7 +320,7 @@ function removing(test: ContractTest, makeStore: MakeBlobStore): void {
 }
 
 const flowBytes = 128 * MB
-/** Holding more than this at once means that there is no back-pressure. */
+/** Buffering more than this means that there is no back-pressure. */
 const mostHeldBytes = 40 * MB
 /** Each measurement collects garbage first, which takes longer than the data transfer in between. */
 const lookEveryBytes = 16 * MB
@@ -336,7 +336,7 @@ function bytesInUse(): number {
 }
 
 function flowing(test: ContractTest, makeStore: MakeBlobStore): void {
-  test.serial('128 MB flow in and out without being held in memory', async t => {
+  test.serial('128 MB are written and read without being buffered in memory', async t => {
     const store = await makeStore(t)
     const before = bytesInUse()
     let most = 0
@@ -369,14 +369,14 @@ function flowing(test: ContractTest, makeStore: MakeBlobStore): void {
       back.update(part)
     }
     t.is(back.digest('hex'), sha256)
-    t.true(most < mostHeldBytes, `${most} bytes were held at once`)
+    t.true(most < mostHeldBytes, `${most} bytes were buffered`)
   })
 }
 
 /** The contract of the capability `localPath`. */
 export function blobStoreLocalPathContract(runner: TestRunner, makeStore: MakeBlobStore): void {
   const test = contractTest(runner)
-  test('localPath names a file that holds exactly the bytes', async t => {
+  test('localPath returns the path of a file with exactly the bytes', async t => {
     const store = await makeStore(t)
     const bytes = testBytes(5_000_000)
     const { key } = await store.put(bytes)

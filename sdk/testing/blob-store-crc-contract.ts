@@ -5,7 +5,7 @@ import { type MakeBlobStore, testBytes } from './blob-store-contract.ts'
 /** The contract of the capability `crc32`. */
 export function blobStoreCrc32Contract(runner: TestRunner, makeStore: MakeBlobStore): void {
   const test = contractTest(runner)
-  test('the CRC-32, where there is one, is that of the bytes', async t => {
+  test('the CRC-32, if available, is that of the bytes', async t => {
     const store = await makeStore(t)
     let told = 0
     for (const size of [0, 1, 65_535, 65_536, 65_537, 1_000_000, 16 * 65_536]) {

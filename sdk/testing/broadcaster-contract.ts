@@ -60,7 +60,7 @@ export function broadcasterContract(runner: TestRunner, make: (t: TestContext) =
     await t.throwsAsync(one.send('a', 'x'.repeat(4097)), { message: /at most 4096 bytes/ })
   })
 
-  test('broadcaster: listeners stay through an interruption', async t => {
+  test('broadcaster: listeners survive an interruption of the connections', async t => {
     const servers = await make(t)
     const seen: string[] = []
     servers.other.listen('a', message => seen.push(message))

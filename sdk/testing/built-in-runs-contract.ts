@@ -97,7 +97,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     return { ...made, recorder, isOver, stateOf }
   }
 
-  test('a job reports start, result and done, and is then not pending', async t => {
+  test('a job reports start, result and done, and is then no longer pending', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     await transport.listen(recorder)
     const job = run(1, { write: 'p.txt', preview: 'p.txt' })
@@ -113,7 +113,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.deepEqual([first?.targetId, first?.extractor], [job.target.id, queue])
   })
 
-  test('jobs published before the listener are run once there is one', async t => {
+  test('jobs published before there is a listener are run once it is added', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     await transport.publish([run(1), run(2)])
     await transport.listen(recorder)
@@ -163,7 +163,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.deepEqual([...new Set(recorder.saidOf(run(1)))], ['StatusMessage.start: Started processing.', 'DONE'])
   })
 
-  test('a job whose target is gone is skipped', async t => {
+  test('a job whose target no longer exists is skipped', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     await transport.listen(recorder)
     await transport.publish([run(60)])
@@ -173,7 +173,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.is(recorder.saidOf(run(60)).at(-1), 'DONE')
   })
 
-  test('an extractor that cannot work here is skipped, and its job is done', async t => {
+  test('an extractor that cannot run here is skipped, and its job is done', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     await transport.listen(recorder)
     await transport.publish([run(1, { skip: 'no tool' })])
@@ -182,7 +182,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.deepEqual(recorder.results[0]?.output, { skipped: 'no tool' })
   })
 
-  test('a file that an extractor rejects makes a dead job, which can be revived', async t => {
+  test('a job becomes dead if the extractor rejects its file, and can be revived', async t => {
     const { transport, recorder, isOver, stateOf, store } = await setUp(t)
     recorder.inputs.set(hex(1), await store('bad'))
     await transport.listen(recorder)
@@ -207,7 +207,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.deepEqual(await transport.pending(file(1)), [])
   })
 
-  test('a run that takes too long is ended, and others go on', async t => {
+  test('a run that exceeds its time limit is ended, and others continue', async t => {
     const { transport, recorder, isOver, stateOf } = await setUp(t, 1000)
     await transport.listen(recorder)
     await transport.publish([run(1, { hang: true }), run(2)])
@@ -254,7 +254,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.is(await transport.cancel(run(1).id), 'unknown')
   })
 
-  test('a job of a queue that nobody serves waits', async t => {
+  test('a job in a queue without consumers stays waiting', async t => {
     const { transport, recorder, isOver, stateOf } = await setUp(t)
     await transport.listen(recorder)
     const foreign = jobFor(3, { queue: 'somebody.elses' })
@@ -290,7 +290,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.is([...recorder.results, ...second.results].length, 1)
   })
 
-  test('many jobs are all run, each once', async t => {
+  test('each of many jobs is run once', async t => {
     const { transport, recorder } = await setUp(t)
     await transport.listen(recorder)
     const all = Array.from({ length: 40 }, (_, n) => run(n + 1))

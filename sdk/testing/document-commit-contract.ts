@@ -43,7 +43,7 @@ export function documentCommitContract(test: ContractTest, open: Open): void {
 }
 
 function insertAndReplace(test: ContractTest, open: Open): void {
-  test('an inserted document comes back with revision 1, for any caller', async t => {
+  test('an inserted document is returned with revision 1 by commit, get and getMany', async t => {
     const store = await open(t)
     const made = await store.commit({ insert: { id: 'a', name: 'one', content: difficult }, into: notes })
     t.deepEqual(made, { id: 'a', revision: 1, name: 'one', content: difficult })
@@ -106,7 +106,7 @@ function insertAndReplace(test: ContractTest, open: Open): void {
     t.deepEqual(await store.get(notes, 'a'), replaced)
   })
 
-  test('an id that is empty, overlong or holds control characters is refused', async t => {
+  test('an id that is empty, too long or contains control characters is refused', async t => {
     const store = await open(t)
     for (const id of ['', 'x'.repeat(201), 'a\u0000b', 'a\n']) {
       await t.throwsAsync(store.commit({ insert: { id }, into: notes }), { instanceOf: Invalid })
@@ -127,21 +127,21 @@ function insertAndReplace(test: ContractTest, open: Open): void {
 
 function updates(test: ContractTest, open: Open): void {
   const cases: readonly (readonly [title: string, before: Note, update: Update, after: unknown])[] = [
-    ['set makes the objects on the way', {}, { set: { 'content.a.b': 1 } }, { content: { a: { b: 1 } } }],
+    ['set creates the objects on the path', {}, { set: { 'content.a.b': 1 } }, { content: { a: { b: 1 } } }],
     ['set replaces a value of any type', { content: { a: [1] } }, { set: { 'content.a': { c: null } } }, { content: { a: { c: null } } }],
     ['unset removes a field', { name: 'n', content: { a: 1, b: 2 } }, { unset: ['name', 'content.a'] }, { content: { b: 2 } }],
     ['unset of an absent field is no error', { name: 'n' }, { unset: ['content.a', 'author'] }, { name: 'n' }],
-    ['inc counts an absent field as 0', { content: { a: 5 } }, { inc: { 'content.a': -7, 'content.b': 2 } }, { content: { a: -2, b: 2 } }],
+    ['inc treats an absent field as 0', { content: { a: 5 } }, { inc: { 'content.a': -7, 'content.b': 2 } }, { content: { a: -2, b: 2 } }],
     ['push appends', { spaces: ['x'] }, { push: { spaces: { values: ['y', 'x'] } } }, { spaces: ['x', 'y', 'x'] }],
-    ['push makes an absent array', {}, { push: { 'content.list': { values: [{ a: 1 }] } } }, { content: { list: [{ a: 1 }] } }],
+    ['push creates an absent array', {}, { push: { 'content.list': { values: [{ a: 1 }] } } }, { content: { list: [{ a: 1 }] } }],
     ['push keeps the last', { spaces: ['1', '2'] }, { push: { spaces: { values: ['3', '4'], keepLast: 3 } } }, { spaces: ['2', '3', '4'] }],
     [
-      'addToSet appends what no element equals',
+      'addToSet appends values that equal no element',
       { content: { list: [{ a: [1] }, 2] } },
       { addToSet: { 'content.list': [{ a: [1] }, 2, '2', { a: [] }, '2'] } },
       { content: { list: [{ a: [1] }, 2, '2', { a: [] }] } },
     ],
-    ['addToSet makes an absent array', {}, { addToSet: { spaces: ['x'] } }, { spaces: ['x'] }],
+    ['addToSet creates an absent array', {}, { addToSet: { spaces: ['x'] } }, { spaces: ['x'] }],
     ['pull removes every equal element', { spaces: ['x', 'y', 'x'] }, { pull: { spaces: ['x', 'z'] } }, { spaces: ['y'] }],
     [
       'pull removes objects that have all members of a value',
@@ -151,7 +151,7 @@ function updates(test: ContractTest, open: Open): void {
     ],
     ['pull from an absent array is no error', { name: 'n' }, { pull: { spaces: ['x'] } }, { name: 'n' }],
     [
-      'operators work together',
+      'operators can be combined',
       { rank: 1, name: 'a' },
       { set: { author: 'x' }, unset: ['name'], inc: { rank: 1 } },
       { rank: 2, author: 'x' },
@@ -197,7 +197,7 @@ function updates(test: ContractTest, open: Open): void {
 }
 
 function guards(test: ContractTest, open: Open): void {
-  test('a guard that does not hold leaves document and outbox as they were', async t => {
+  test('a guard that does not hold leaves document and outbox unchanged', async t => {
     const store = await open(t)
     await store.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
     const made = await store.commit({ insert: { id: 'a', state: 'live' }, into: notes })
@@ -225,7 +225,7 @@ function guards(test: ContractTest, open: Open): void {
     t.is((await store.get(notes, 'a'))?.revision, 2)
   })
 
-  test('50 increments at once lose none', async t => {
+  test('of 50 concurrent increments none is lost', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', rank: 0 }, into: notes })
     await Promise.all(Array.from({ length: 50 }, () => store.commit({ update: 'a', in: notes, inc: { rank: 1 } })))
@@ -260,7 +260,7 @@ function uniqueKeys(test: ContractTest, open: Open): void {
     t.is((await store.get(notes, 'c'))?.revision, 2)
   })
 
-  test('unique keys with a null part are free; text differs from numbers and case counts', async t => {
+  test('unique keys with a null part never conflict; strings differ from numbers and by case', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', email: null }, into: notes })
     await store.commit({ insert: { id: 'b', email: null }, into: notes })

@@ -99,13 +99,13 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
   ['over an array without a value, by id', { using: 'byPlace' }],
   ['one element of an array', { using: 'byPlace', where: eq('places.dataset', 'd2'), sort: newest }],
   ['several elements of an array', { using: 'byPlace', where: isIn('places.dataset', ['d0', 'd2', 'd9']), sort: newest }],
-  ['in nothing', { using: 'byPlace', where: isIn('places.dataset', []), sort: newest }],
+  ['in an empty list', { using: 'byPlace', where: isIn('places.dataset', []), sort: newest }],
   ['visible to a stranger', { using: everyIndex, where: visible([], 'nobody'), sort: newest }],
   ['visible to a member', { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: newest }],
   ['visible to a member, oldest first', { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: oldest }],
-  ['visible to a member of all', { using: everyIndex, where: visible(twelve, 'u1'), sort: newest }],
-  ['visible to a member of many', { using: everyIndex, where: visible(many, 'u1'), sort: newest }],
-  ['visible to a member of many empty ones', { using: everyIndex, where: visible(many.slice(12), 'nobody'), sort: newest }],
+  ['visible to a member of all spaces', { using: everyIndex, where: visible(twelve, 'u1'), sort: newest }],
+  ['visible to a member of many spaces', { using: everyIndex, where: visible(many, 'u1'), sort: newest }],
+  ['visible to a member of many empty spaces', { using: everyIndex, where: visible(many.slice(12), 'nobody'), sort: newest }],
   [
     'overlapping alternatives',
     { using: 'byPlace', where: or(eq('places.dataset', 'd1'), isIn('places.dataset', ['d1', 'd2'])), sort: newest },
@@ -119,7 +119,7 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
     { using: everyIndex, where: or(visible(['s1'], 'u2'), and(eq('state', 'trashed'), eq('author', 'u0'))), sort: newest },
   ],
   [
-    'alternatives of alternatives',
+    'alternatives within alternatives',
     {
       using: everyIndex,
       where: and(eq('state', 'live'), or(or(isIn('spaces', ['s4']), eq('author', 'u4')), or(eq('isPublic', true)))),
@@ -127,13 +127,13 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
     },
   ],
   [
-    'a piece of a text',
+    'a trigram of text',
     { using: 'byNamePiece', where: and(eq('state', 'live'), eq('name~', 'ame'), contains('name', 'AME 3')), sort: newest },
   ],
-  ['pieces of a text', { using: 'byNamePiece', where: and(eq('state', 'live'), isIn('name~', ['ame', 'nam', overlong])), sort: oldest }],
+  ['trigrams of text', { using: 'byNamePiece', where: and(eq('state', 'live'), isIn('name~', ['ame', 'nam', overlong])), sort: oldest }],
   ['not', { using: 'byCreated', where: and(eq('state', 'live'), not(isIn('spaces', ['s1', 's2']))), sort: oldest }],
   [
-    'a stretch of time',
+    'a time range',
     {
       using: 'byCreated',
       where: and(eq('state', 'live'), range('created', { gte: '2023-11-14T22:13:30.000Z', lt: '2023-11-14T22:13:45.000Z' })),
@@ -143,15 +143,15 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
   ['without a value', { using: 'byCreated', where: and(eq('state', 'live'), eq('created', null)), sort: newest }],
   ['an empty array', { using: 'bySpace', where: and(eq('state', 'live'), eq('spaces', null)), sort: newest }],
   [
-    'visible, with an index without those that are nowhere',
+    'visible, with an index that omits documents without a space',
     { using: ['bySpaceOnly', 'byAuthor', 'byPublic'], where: visible(['s3', 's7'], 'u1'), sort: newest },
   ],
   [
-    'in a space, with that index alone',
+    'in a space, with only an index that omits documents without a space',
     { using: 'bySpaceOnly', where: and(eq('state', 'live'), isIn('spaces', ['s3', 's7'])), sort: newest },
   ],
   [
-    'with a value, by an index of those',
+    'with a value, with an index that omits documents without one',
     { using: 'byCreatedOnly', where: and(eq('state', 'live'), range('created', { gt: '' })), sort: newest },
   ],
   [
@@ -219,7 +219,7 @@ function seeking(test: ContractTest, open: Open): void {
 }
 
 function pagesUnderChange(test: ContractTest, open: Open): void {
-  test('pages of equal sort values miss and repeat nothing while documents come and go', async t => {
+  test('pages of equal sort values neither skip nor repeat documents during inserts and removals', async t => {
     const store = await open(t)
     const at = '2026-01-01T00:00:00.000Z'
     const insert = (id: string) => store.commit({ insert: { id, state: 'live', created: at }, into: notes })
@@ -288,7 +288,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     await t.throwsAsync(store.find(notes, { ...query, maxCharacters: 0 }), { instanceOf: RangeError })
   })
 
-  test('texts are split into a limited number of trigrams, and marked as overlong', async t => {
+  test('strings are split into a limited number of trigrams, and marked as overlong', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', state: 'live', name: `${'long '.repeat(50)}END` }, into: notes })
     await store.commit({ insert: { id: 'b', state: 'live', name: 'END😀' }, into: notes })
@@ -303,7 +303,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     t.deepEqual([await having('end'), await having('the')], [[], ['b']])
   })
 
-  test('a page continues after the last document although that was deleted', async t => {
+  test('a page continues after the last document even if that was deleted', async t => {
     const store = await open(t)
     const all = await fill(store)
     const query: Find = { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: newest, limit: 10 }
@@ -317,7 +317,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     )
   })
 
-  test('a change of an array field is seen by its index at once', async t => {
+  test('a change of an array field is in its index immediately', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', places: [{ dataset: 'd1' }, { dataset: 'd1', folder: 'f' }] }, into: notes })
     const inDataset = async (dataset: string) =>
@@ -361,7 +361,7 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
     t.deepEqual(await counts(), [0, 0])
   })
 
-  test('null comes first, numbers and dates in their order, text by code point', async t => {
+  test('null sorts first, numbers and dates by value, strings by code point', async t => {
     const store = await open(t)
     const names = ['', ' ', 'B', 'Z', 'a', 'b', 'z', 'ä', 'ö', '中', '\ue000', '\uffff', '𐀀', '😀']
     const ranks = [null, -1e300, -2, -1.5, 0, 1e-300, 1, 2, 10, 2 ** 53]
@@ -380,13 +380,13 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
     )
   })
 
-  test('a page has 1 to 1,000 documents, a count goes up to at least 1', async t => {
+  test('the limit of a page must be 1 to 1,000, that of a count at least 1', async t => {
     const store = await open(t)
     for (const limit of [0, -1, 1001, 1.5, Number.NaN]) await t.throwsAsync(store.find(notes, { using: 'byName', limit }))
     for (const upTo of [0, -1, 1.5]) await t.throwsAsync(store.count(notes, { using: 'byName', upTo }))
   })
 
-  test('an index that was not declared is refused, and so is a sort by a field it lacks', async t => {
+  test('an undeclared index is refused, and so is a sort by a field that the index lacks', async t => {
     const store = await open(t)
     for (const using of ['byNothing', ['byName', 'byNothing'], [], 'constructor']) {
       await t.throwsAsync(store.find(notes, { using, limit: 1 }))
@@ -413,7 +413,7 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
     }
   })
 
-  test('a scan can be left early and several run at once', async t => {
+  test('a scan can be ended early, and several can run concurrently', async t => {
     const store = await open(t)
     const all = await fill(store)
     const first: string[] = []
@@ -425,7 +425,7 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
     for (const ids of both) t.deepEqual([...ids].sort(), all.map(({ id }) => id).sort())
   })
 
-  test('pages in the order of ids hold what is in their own collection, whichever was read before', async t => {
+  test('pages in the order of ids contain documents of their own collection, whichever was read before', async t => {
     const store = await open(t)
     const [ones, others] = ['page-ones', 'page-others'].map(name =>
       collection<{ kind: string; at: number }>()(name, { byKind: { on: ['kind', 'at'] } }),
@@ -442,7 +442,7 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
     t.deepEqual(await idsIn(others), ['page-others-0', 'page-others-1', 'page-others-2'])
   })
 
-  test('a walk gives every document once by id, from any id on, of a collection without an index too', async t => {
+  test('a walk returns every document once by id, from any id on, even of a collection without an index', async t => {
     const store = await open(t)
     const all = await fill(store)
     const bare = collection<{ readonly n: number }>()('bare')

@@ -75,7 +75,7 @@ const asCsv: readonly string[] = [
 
 /** The contract of `lines`. */
 export function documentLinesContract(test: ContractTest, open: Open): void {
-  test('lines are CSV that no spreadsheet takes for formulas', async t => {
+  test('CSV lines contain nothing that a spreadsheet evaluates as a formula', async t => {
     const store = await open(t)
     await fill(store, hostile)
     const text = await textOf(t, store.lines(notes, csv), '\r\n')
@@ -83,7 +83,7 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     t.is(text.length, asCsv.join('\r\n').length)
   })
 
-  test('lines are JSON with lists and nulls', async t => {
+  test('JSON lines contain lists and nulls', async t => {
     const store = await open(t)
     await fill(store, hostile)
     const rows = JSON.parse(`[${await textOf(t, store.lines(notes, json), ',\n')}]`) as readonly Readonly<Record<string, unknown>>[]
@@ -113,7 +113,7 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     )
   })
 
-  test('every document makes one line, however many there are and whatever was removed', async t => {
+  test('every document is written as one line, however many there are and whatever was removed', async t => {
     const store = await open(t)
     await fill(
       store,
@@ -129,7 +129,7 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     t.deepEqual(await linesOf(t, store.lines(notes, few)), expected.sort())
   })
 
-  test('an empty collection has no lines, and the iteration may be ended early', async t => {
+  test('an empty collection has no lines, and the iteration can be ended early', async t => {
     const store = await open(t)
     t.deepEqual(await linesOf(t, store.lines(notes, csv)), [])
     await fill(store, Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`n${n}`, { rank: n }])))

@@ -27,50 +27,50 @@ const documents: Readonly<Record<string, Note>> = {
 /** Conditions and the matching documents; each is queried through an index on the field and through an unrelated one. */
 const cases: readonly (readonly [title: string, where: Where, ids: readonly string[]])[] = [
   ['eq text', eq('name', 'Plain'), ['plain']],
-  ['eq tells text from numbers and booleans', eq('content', 1), ['number']],
-  ['eq tells true from text', eq('content', true), ['longer']],
+  ['eq distinguishes strings from numbers and booleans', eq('content', 1), ['number']],
+  ['eq distinguishes true from a string', eq('content', true), ['longer']],
   ['eq false is not absent', eq('isPublic', false), ['percent']],
-  ['eq null holds for what is absent', and(eq('rank', null), ne('name', null)), ['umlaut', 'prefix', 'longer', 'number', 'empty']],
-  ['eq holds when any element fits', eq('spaces', 'b'), ['plain', 'percent']],
-  ['eq looks into each element of an array', eq('places.dataset', 'y'), ['nested']],
-  ['eq null holds for no object', eq('team', null), Object.keys(documents).filter(id => id !== 'nested')],
-  ['eq holds for no object', or(eq('content.deep', 1), eq('content', '[object Object]')), []],
-  ['eq null holds for an empty array', and(eq('spaces', null), eq('rank', 10)), ['quote']],
-  ['eq null holds where an element lacks the field', eq('places.folder', null), Object.keys(documents)],
-  ['ne is the contrary of eq', and(ne('spaces', 'a'), exists('spaces')), ['percent']],
+  ['eq null matches absent fields', and(eq('rank', null), ne('name', null)), ['umlaut', 'prefix', 'longer', 'number', 'empty']],
+  ['eq matches if any element does', eq('spaces', 'b'), ['plain', 'percent']],
+  ['eq matches a member of any element', eq('places.dataset', 'y'), ['nested']],
+  ['eq null matches no object', eq('team', null), Object.keys(documents).filter(id => id !== 'nested')],
+  ['eq matches no object', or(eq('content.deep', 1), eq('content', '[object Object]')), []],
+  ['eq null matches an empty array', and(eq('spaces', null), eq('rank', 10)), ['quote']],
+  ['eq null matches if an element lacks the field', eq('places.folder', null), Object.keys(documents)],
+  ['ne is the negation of eq', and(ne('spaces', 'a'), exists('spaces')), ['percent']],
   ['in', isIn('name', ['Plain', '1', 'none', '']), ['plain', 'number', 'empty']],
   ['in with null', and(isIn('spaces', [null, 'a']), exists('rank')), ['plain', 'quote', 'glob', 'greek', 'astral']],
-  ['in nothing', isIn('name', []), []],
+  ['in an empty list', isIn('name', []), []],
   ['range of numbers', range('rank', { gte: 2, lt: 10 }), ['percent', 'greek']],
-  ['range without an end holds for numbers only', range('rank', { gt: 2 }), ['quote', 'greek', 'astral']],
-  ['range below leaves out null', range('rank', { lte: 1 }), ['plain', 'glob']],
+  ['range without an upper bound matches numbers only', range('rank', { gt: 2 }), ['quote', 'greek', 'astral']],
+  ['range without a lower bound excludes null', range('rank', { lte: 1 }), ['plain', 'glob']],
   ['range of text', range('name', { gt: 'Pla', lte: 'Plain' }), ['plain']],
-  ['range of text holds for texts only', range('content', { gte: '' }), ['prefix']],
+  ['range of text matches strings only', range('content', { gte: '' }), ['prefix']],
   ['range of numbers within an array', range('content.deep.n', { gt: 1, lt: 6 }), ['nested']],
   ['range of one element, not of two', range('content.deep.n', { gt: 1, lt: 5 }), []],
   ['prefix', startsWith('name', 'Pla'), ['plain', 'prefix', 'longer']],
-  ['prefix minds case', startsWith('name', 'pla'), []],
-  ['prefix of nothing holds for every text', and(startsWith('name', ''), range('rank', { gt: 9 })), ['quote', 'astral']],
-  ['prefix takes LIKE signs plainly', startsWith('name', '100%_'), ['percent']],
-  ['prefix % holds for nothing else', startsWith('name', '%'), []],
-  ['prefix takes GLOB signs plainly', startsWith('name', '*.[a-z]?'), ['glob']],
+  ['prefix is case-sensitive', startsWith('name', 'pla'), []],
+  ['empty prefix matches every string', and(startsWith('name', ''), range('rank', { gt: 9 })), ['quote', 'astral']],
+  ['prefix matches LIKE wildcards literally', startsWith('name', '100%_'), ['percent']],
+  ['prefix % matches nothing else', startsWith('name', '%'), []],
+  ['prefix matches GLOB wildcards literally', startsWith('name', '*.[a-z]?'), ['glob']],
   ['prefix of an astral character', startsWith('name', '😀'), ['astral']],
   ['prefix of an array element', startsWith('places.dataset', 'x'), ['nested']],
   ['contains ignores case', contains('name', 'pLAIN'), ['plain', 'longer']],
   ['contains ignores case beyond ASCII', contains('name', 'ärger STR'), ['umlaut']],
   ['contains ignores case of Greek', contains('name', 'ίσυφ'), ['greek']],
-  ['contains takes signs plainly', contains('name', '%_'), ['percent']],
-  ['contains takes quotes plainly', contains('name', `'s "QUOTED" \\`), ['quote']],
-  ['contains takes SQL plainly', contains('name', `' OR 1=1 --`), []],
-  ['contains takes patterns plainly', contains('name', '.*'), []],
+  ['contains matches wildcards literally', contains('name', '%_'), ['percent']],
+  ['contains matches quotes literally', contains('name', `'s "QUOTED" \\`), ['quote']],
+  ['contains matches SQL literally', contains('name', `' OR 1=1 --`), []],
+  ['contains matches regular expressions literally', contains('name', '.*'), []],
   ['contains an astral character', contains('name', '😀'), ['astral']],
-  ['exists leaves out null and empty arrays', and(exists('spaces'), exists('rank')), ['plain', 'percent']],
-  ['exists holds for objects and empty text', or(and(exists('content'), eq('name', '')), exists('content.deep')), ['nested', 'empty']],
+  ['exists excludes null and empty arrays', and(exists('spaces'), exists('rank')), ['plain', 'percent']],
+  ['exists matches objects and empty strings', or(and(exists('content'), eq('name', '')), exists('content.deep')), ['nested', 'empty']],
   ['not exists', and(not(exists('name')), not(exists('places'))), ['nothing']],
-  ['and of nothing holds', and(and(), eq('rank', 1)), ['plain']],
-  ['or of nothing does not', or(), []],
-  ['and, or, not together', and(or(eq('spaces', 'a'), eq('rank', 2)), not(eq('isPublic', false))), ['plain']],
-  ['a member that every object has', or(exists('constructor'), exists('__proto__'), exists('name.length')), []],
+  ['empty and matches', and(and(), eq('rank', 1)), ['plain']],
+  ['empty or does not match', or(), []],
+  ['and, or, not combined', and(or(eq('spaces', 'a'), eq('rank', 2)), not(eq('isPublic', false))), ['plain']],
+  ['inherited members do not exist', or(exists('constructor'), exists('__proto__'), exists('name.length')), []],
 ]
 
 const usable: Readonly<Record<string, string>> = {
@@ -83,7 +83,7 @@ const usable: Readonly<Record<string, string>> = {
 
 /** The semantics of all conditions. */
 export function documentWhereContract(test: ContractTest, open: Open): void {
-  test('every condition holds for the right documents, whatever the index', async t => {
+  test('every condition matches the right documents, whatever the index', async t => {
     const store = await open(t)
     await Promise.all(Object.entries(documents).map(([id, note]) => store.commit({ insert: { id, ...note }, into: notes })))
     for (const [title, where, ids] of cases) {
@@ -101,7 +101,7 @@ export function documentWhereContract(test: ContractTest, open: Open): void {
     }
   })
 
-  test('a guard means what a query means', async t => {
+  test('a guard matches the same documents as a query', async t => {
     const store = await open(t)
     await Promise.all(Object.entries(documents).map(([id, note]) => store.commit({ insert: { id, ...note }, into: notes })))
     for (const [title, where, ids] of cases) {

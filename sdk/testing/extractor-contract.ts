@@ -58,7 +58,7 @@ export function extractorContract(runner: TestRunner, { extractor, manifest, sam
     t.false(files.includes(extractor.module.href))
   })
 
-  test(`${name}: its files give metadata with plain keys, the same each time, and files that exist`, async t => {
+  test(`${name}: its samples give metadata with plain keys, the same each time, and files that exist`, async t => {
     const ends = await runAll(t, extractor, [...samples, samples[0]])
     for (const [at, end] of ends.entries()) {
       t.is(end.thrown, undefined)

@@ -114,7 +114,7 @@ export function fetchBelowContract(runner: TestRunner, make: (allow: readonly st
     t.is(seen[1]?.request.headers.authorization, undefined)
   })
 
-  test('fetch: a redirect from below is returned', async t => {
+  test('fetch: a redirect from below the base URL is returned, not followed', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end('moved'))
     const answer = await make([]).below(url, { path: '/a', search: '' }, limits)
     t.is(answer.status, 302)
@@ -122,7 +122,7 @@ export function fetchBelowContract(runner: TestRunner, make: (allow: readonly st
     t.is(seen.length, 1)
   })
 
-  test('fetch: bodies are sent as they come, up to their limit', async t => {
+  test('fetch: bodies are sent unchanged, up to their limit', async t => {
     const { url, seen } = await serve(t, (request, response) => response.end(request.method))
     const send = (text: string, sizeBytes?: number, method = 'POST') =>
       textOf(
@@ -146,7 +146,7 @@ export function fetchBelowContract(runner: TestRunner, make: (allow: readonly st
     t.is(seen.length, 2)
   })
 
-  test('fetch: a body that fails ends the request with its own reason', async t => {
+  test('fetch: a body that fails ends the request with its own error', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end())
     const stream = new Readable({ read: () => undefined })
     stream.push('half')
@@ -156,7 +156,7 @@ export function fetchBelowContract(runner: TestRunner, make: (allow: readonly st
     t.deepEqual(seen, [])
   })
 
-  test('fetch: a request below is aborted when it is silent, takes too long, or by its signal', async t => {
+  test('fetch: a request below the base URL is aborted on silence, on timeout, or by its signal', async t => {
     const { url } = await serve(t, (request, response) => {
       if (request.url === '/long') response.end(Buffer.alloc(1001))
     })

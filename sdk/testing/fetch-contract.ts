@@ -132,7 +132,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     t.deepEqual(seen, [])
   })
 
-  test('fetch: a redirect is checked like an address', async t => {
+  test('fetch: the target of a redirect is checked like a requested URL', async t => {
     const inner = await serve(t, (_request, response) => response.end('secret'))
     let location = ''
     const outer = await serve(t, (_request, response) => response.writeHead(302, { location }).end())
@@ -157,7 +157,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     t.deepEqual(inner.seen, [])
   })
 
-  test('fetch: redirects are followed to their end, and not without end', async t => {
+  test('fetch: redirects are followed, but not endlessly', async t => {
     const { url } = await serve(t, (request, response) => {
       if (request.url === '/new') response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 5 }).end('hello')
       else response.writeHead(request.url === '/loop' ? 302 : 308, { location: request.url === '/loop' ? '/loop' : '/new' }).end()
@@ -186,7 +186,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     t.is((await buffer(body)).toString(), 'gone')
   })
 
-  test('fetch: more bytes than allowed end with TooLarge, declared or not; as many as allowed arrive', async t => {
+  test('fetch: a response above the limit ends with TooLarge, declared or not; one at the limit is returned', async t => {
     const { url } = await serve(t, (request, response) => {
       const size = Number(request.url?.slice(2))
       if (request.url?.startsWith('/d')) response.writeHead(200, { 'content-length': size })
@@ -215,7 +215,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     await t.throwsAsync(readable(fetch, 'http://127.0.0.1:1/'), { instanceOf: Unreachable })
   })
 
-  test('fetch: silence ends a transfer, and one that moves may take longer', async t => {
+  test('fetch: a silent transfer is ended, and an active one may take longer', async t => {
     const { url } = await serve(t, (request, response) => {
       if (request.url === '/silent') return
       response.writeHead(200, { 'content-disposition': 'attachment; filename="a.txt"' }).write('.')

@@ -49,7 +49,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     return fetch
   }
 
-  test('fetch.post: body and headers arrive as they are, and the answer comes whole', async t => {
+  test('fetch.post: body and headers are sent unchanged, and the response is returned completely', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.writeHead(202, { 'retry-after': '7' }).end('thanks'))
     const answer = await made(t, ['127.0.0.1']).post(`${url}/hook?a=b`, limits)
     t.like(answer, { status: 202, isCut: false })
@@ -118,7 +118,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     await t.throwsAsync(fetch.post(`${url}/silent`, { ...limits, timeoutMs: 300 }), { instanceOf: Unreachable })
   })
 
-  test('fetch.post: an encoded answer is not decoded', async t => {
+  test('fetch.post: an encoded response is not decoded', async t => {
     const bomb = gzipSync(Buffer.alloc(10_000_000))
     const { url, seen } = await serve(t, (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
     const answer = await made(t, ['127.0.0.1']).post(url, { ...limits, maxBytes: 64 * 1024 })
@@ -126,7 +126,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     t.is(seen[0]?.headers['accept-encoding'], 'identity')
   })
 
-  test('fetch.post: connections are reused, and one that was closed meanwhile is no failure', async t => {
+  test('fetch.post: connections are reused, and one closed meanwhile causes no failure', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end())
     const fetch = made(t, ['127.0.0.1'])
     for (let time = 0; time < 3; time += 1) await fetch.post(url, limits)
@@ -135,7 +135,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     t.is((await fetch.post(url, limits)).status, 200)
   })
 
-  test('fetch.post: a request that a kept connection lost is sent again on a new one, and is Unreachable when that is lost too', async t => {
+  test('fetch.post: a request lost on a reused connection is sent again on a new one, and is Unreachable if lost there too', async t => {
     let resets = (_isUsed: boolean): boolean => false
     const used = new Set<Socket>()
     const { url } = await serve(t, ({ socket }, response) => {

@@ -42,7 +42,7 @@ const named: readonly (readonly [string, GeoBinning['time'], string, string])[] 
 
 /** The contract of GeoStore bins. */
 export function geoBinsContract(test: ContractTest, open: Open): void {
-  test('bins sum up the numbers of each property of each stream, in order', async t => {
+  test('bins aggregate the numbers of each property of each stream, in order', async t => {
     const store = await open(t)
     await store.insert([
       reading(1, '2026-01-05T01:00:00Z', 2, { properties: { v: 2, b: -1, text: '7', no: null, list: [1], isOn: true } }),
@@ -70,7 +70,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     t.deepEqual(await binsOf(store, { time: 'day' }, { streams: [] }), [])
   })
 
-  test('spans are those of the calendar in UTC', async t => {
+  test('spans follow the calendar in UTC', async t => {
     const store = await open(t)
     for (const [index, [start, time, from, to]] of named.entries()) {
       await store.insert([reading(index + 1, start, 1, { stream: index + 1 })])
@@ -78,7 +78,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     }
   })
 
-  test('a point enters every bin that it overlaps, but not one that begins where it ends', async t => {
+  test('a point is counted in every bin that it overlaps, but not in one that begins where it ends', async t => {
     const store = await open(t)
     const span = (id: number, start: string, end: string | null): Datapoint =>
       reading(id, start, id, { stream: id, endMs: end === null ? null : at(end) })
@@ -96,7 +96,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     t.deepEqual(await days(4), [5])
   })
 
-  test('a point enters the winter of a year once', async t => {
+  test('a point is counted once in the winter of a year', async t => {
     const store = await open(t)
     const span = (id: number, start: string, end: string): Datapoint => reading(id, start, 1, { stream: id, endMs: at(end) })
     await store.insert([
@@ -112,7 +112,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     t.deepEqual(await seasons(3), year(2017))
   })
 
-  test('without a span of time there is one bin, from the first start to the last end', async t => {
+  test('without a time span there is one bin, from the first start to the last end', async t => {
     const store = await open(t)
     await store.insert([
       reading(1, '2026-01-05T00:00:00Z', 1, { endMs: at('2026-03-01T00:00:00Z') }),
@@ -146,7 +146,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     )
   })
 
-  test('groups are the values of properties, as text or nothing', async t => {
+  test('groups are the values of properties as strings, or null', async t => {
     const store = await open(t)
     const codes = ['b', 'a', null, 7, true, { x: 1 }, 'a', '7']
     await store.insert(codes.map((code, index) => reading(index + 1, '2026-01-05T00:00:00Z', 1, { properties: { v: 1, code } })))
@@ -164,7 +164,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     )
   })
 
-  test('a sum that is too large for a number is infinite, and harms no other', async t => {
+  test('a sum that overflows is infinite, and does not affect others', async t => {
     const store = await open(t)
     const values = [1.7e308, 1.7e308, -1.7e308, -1.7e308, 1e301, 0.5, 3e-320, 5e-324]
     await store.insert(
@@ -196,7 +196,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     )
   })
 
-  test('numbers that are counted in a million bins after their first are refused, half a million are not', async t => {
+  test('counting numbers in a million bins beyond their first is refused, in half a million it is not', async t => {
     const store = await open(t)
     const start = at('2026-01-05T00:00:00Z')
     const properties = { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }
@@ -210,7 +210,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     t.is((await binsOf(store, { time: 'decade' })).length, 6)
   })
 
-  test('a signal that is aborted ends bins and readings', async t => {
+  test('an aborted signal ends bins and readings', async t => {
     const store = await open(t)
     const start = at('2026-01-05T00:00:00Z')
     await store.insert(

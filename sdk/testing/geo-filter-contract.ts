@@ -44,18 +44,18 @@ const places: readonly Geometry[] = [
 ]
 
 const areas: readonly (readonly [string, readonly GeoArea[], readonly number[]])[] = [
-  ['a box holds what lies in it and on its border', [{ box: [0, 0, 10, 10] }], [2, 3, 4, 7]],
-  ['a box of one place holds that place', [{ box: [10, 50, 10, 50] }], [1]],
+  ['a box contains points in it and on its border', [{ box: [0, 0, 10, 10] }], [2, 3, 4, 7]],
+  ['a box of one position contains that position', [{ box: [10, 50, 10, 50] }], [1]],
   ['a box across the antimeridian', [{ box: [179, -18, -179, -16] }], [5, 6]],
   ['the box of the whole Earth', [{ box: [-180, -90, 180, 90] }], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
   ['a box that ends at 180 degrees reaches -180', [{ box: [179, 39, 180, 41] }], [11, 12]],
   ['a box that begins at -180 degrees reaches 180', [{ box: [-180, 39, -179, 41] }], [11, 12]],
-  ['a circle around 180 degrees holds -180', [{ circle: { longitude: 180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
-  ['a circle around -180 degrees holds 180', [{ circle: { longitude: -180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
-  ['a polygon holds a line that crosses it', [{ polygon: [square(1, 4, 2)] }], [7]],
+  ['a circle around 180 degrees contains -180', [{ circle: { longitude: 180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
+  ['a circle around -180 degrees contains 180', [{ circle: { longitude: -180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
+  ['a polygon matches a line that crosses it', [{ polygon: [square(1, 4, 2)] }], [7]],
   ['a polygon with a hole', [{ polygon: [square(0, 0, 10), square(4, 4, 2)] }], [2, 3, 7]],
   [
-    'a polygon that is no box',
+    'a polygon that is not a box',
     [
       {
         polygon: [
@@ -73,7 +73,7 @@ const areas: readonly (readonly [string, readonly GeoArea[], readonly number[]])
   ['an area inside an area', [{ box: [-49, -49, -48, -48] }], [8]],
   ['an area inside the hole of an area', [{ box: [-42, -42, -40, -40] }], []],
   ['an area around an area', [{ box: [-60, -60, -20, -20] }], [8]],
-  ['a circle, measured over the ground', [{ circle: { longitude: 10, latitude: 51, radiusMetres: 112_500 } }], [1]],
+  ['a circle, measured on the sphere', [{ circle: { longitude: 10, latitude: 51, radiusMetres: 112_500 } }], [1]],
   ['a circle that is just too small', [{ circle: { longitude: 10, latitude: 51, radiusMetres: 110_000 } }], []],
   ['a circle near the pole reaches around it', [{ circle: { longitude: 180, latitude: 89.9, radiusMetres: 25_000 } }], [9]],
   ['a circle across the antimeridian', [{ circle: { longitude: 180, latitude: -17, radiusMetres: 60_000 } }], [5, 6]],
@@ -115,10 +115,10 @@ const attributes: readonly (readonly [GeoAttribute, readonly number[]])[] = [
 ]
 
 const wrong: readonly (readonly [string, GeoFilter])[] = [
-  ['a stream that is no number', { streams: [1.5] }],
+  ['a stream that is not an integer', { streams: [1.5] }],
   ['too many streams', { streams: Array.from({ length: 10_001 }, (_, at) => at + 1) }],
   ['no area', { areas: [] }],
-  ['a box that is upside down', { areas: [{ box: [0, 10, 10, 0] }] }],
+  ['a box with south above north', { areas: [{ box: [0, 10, 10, 0] }] }],
   ['a box beyond the Earth', { areas: [{ box: [0, 0, 181, 10] }] }],
   ['a box of NaN', { areas: [{ box: [0, 0, Number.NaN, 10] }] }],
   ['a polygon that is open', { areas: [{ polygon: [square(0, 0, 1).slice(1)] }] }],
@@ -143,15 +143,15 @@ const wrong: readonly (readonly [string, GeoFilter])[] = [
   ['a polygon beyond the Earth', { areas: [{ polygon: [square(179, 9, 2)] }] }],
   ['a polygon without a ring', { areas: [{ polygon: [] }] }],
   ['a polygon of too many places', { areas: [{ polygon: [[...Array.from({ length: 1000 }, () => [0, 0]), [0, 0]]] }] }],
-  ['a circle of no size', { areas: [{ circle: { longitude: 0, latitude: 0, radiusMetres: -1 } }] }],
+  ['a circle with a negative radius', { areas: [{ circle: { longitude: 0, latitude: 0, radiusMetres: -1 } }] }],
   ['a circle of NaN', { areas: [{ circle: { longitude: 0, latitude: 0, radiusMetres: Number.NaN } }] }],
-  ['a time that is none', { fromMs: Number.NaN }],
-  ['a beginning that is no time', { beforeMs: Number.POSITIVE_INFINITY }],
-  ['a time beyond all', { untilMs: 9e15 }],
+  ['a time of NaN', { fromMs: Number.NaN }],
+  ['an infinite time', { beforeMs: Number.POSITIVE_INFINITY }],
+  ['a time out of range', { untilMs: 9e15 }],
   ['a thirteenth month', { months: { from: 1, to: 13 } }],
   ['no attribute', { attributes: [] }],
   ['an attribute with a null character', { attributes: [{ key: 'a\u0000' }] }],
-  ['a value that JSON does not know', { attributes: [{ key: 'a', contains: Number.NaN }] }],
+  ['a value that JSON cannot represent', { attributes: [{ key: 'a', contains: Number.NaN }] }],
 ]
 
 /** The contract of GeoStore filters. */
@@ -166,7 +166,7 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.is(await store.count({ streams: [] }, 10), 0)
   })
 
-  test('a span of time holds what starts and ends in it, its bounds included', async t => {
+  test('a time span contains points that start and end in it, bounds included', async t => {
     const store = await open(t)
     const spans: readonly (readonly [number, number | null])[] = [
       [0, 10],
@@ -187,7 +187,7 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.deepEqual(await idsIn(store, { fromMs: pinned + 20, untilMs: pinned }), [])
   })
 
-  test('months of any year hold what overlaps them, across the new year too', async t => {
+  test('months of any year match points that overlap them, also across the new year', async t => {
     const store = await open(t)
     const date = (year: number, month: number, dayOfMonth: number): number => Date.UTC(year, month - 1, dayOfMonth)
     const spans: readonly (readonly [number, number | null])[] = [
@@ -240,7 +240,7 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.deepEqual(await inCircle(179, -90, 0), [3])
   })
 
-  test('an area finds moving points of one stream too', async t => {
+  test('an area also matches moving points of one stream', async t => {
     const store = await open(t)
     await store.insert(
       Array.from({ length: 400 }, (_, at) => pointAt(at + 1, { geometry: place(at / 10, at / 20), startMs: pinned + at, endMs: null })),
@@ -249,14 +249,14 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.is(await store.count({ areas: [{ box: [-1, -1, 40, 40] }], fromMs: pinned + 390 }, 100), 10)
   })
 
-  test('attributes are compared, never interpreted', async t => {
+  test('attributes are compared literally, never interpreted', async t => {
     const store = await open(t)
     await store.insert(properties.map((each, at) => pointAt(at + 1, { properties: each })))
     for (const [attribute, ids] of attributes) t.deepEqual(await idsIn(store, { attributes: [attribute] }), ids, JSON.stringify(attribute))
     t.deepEqual(await idsIn(store, { attributes: [{ key: 'depth' }, { key: '__proto__' }] }), [1, 2, 5])
   })
 
-  test('all conditions of a filter hold together, in pages and in numbers', async t => {
+  test('all conditions of a filter must hold, in pages and in counts', async t => {
     const store = await open(t)
     const points = Array.from({ length: 200 }, (_, at) =>
       pointAt(at + 1, {

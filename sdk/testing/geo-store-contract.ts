@@ -191,7 +191,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.true(store.engine.length > 0)
   })
 
-  test('inserting again is no error, and the first point of an id stays', async t => {
+  test('inserting again is no error, and the first point of an id is kept', async t => {
     const store = await open(t)
     const statuses = async (points: readonly Datapoint[]) => (await store.insert(points)).map(({ status }) => status)
     t.deepEqual(await statuses([pointAt(1), pointAt(2), pointAt(1, { stream: 9 })]), ['inserted', 'inserted', 'present'])
@@ -243,7 +243,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.deepEqual([await store.count({}, 10_000), await store.count({}, 17)], [5000, 17])
   })
 
-  test('leaving an iteration early is harmless, and two can run concurrently', async t => {
+  test('an iteration can be ended early, and two can run concurrently', async t => {
     const store = await open(t)
     await store.insert(Array.from({ length: 4500 }, (_, at) => pointAt(at + 1)))
     for await (const piece of store.read({ filter: {} })) {
@@ -274,7 +274,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     )
   })
 
-  test('points come by start or by stream, then by id, in either direction, a page at a time', async t => {
+  test('points are paged by start or by stream, then by id, in either direction', async t => {
     const store = await open(t)
     const starts = [3, 1, 2, 1, 3, 1, 2]
     await store.insert(starts.map((start, at) => pointAt(at + 1, { startMs: start, endMs: null, stream: (at % 2) + 1 })).reverse())
@@ -307,7 +307,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     )
   })
 
-  test('statistics have number, times, names and place of each stream that has points', async t => {
+  test('statistics contain count, times, property names and bounding box of each stream that has points', async t => {
     const store = await open(t)
     await store.insert([
       pointAt(1, { startMs: 500, endMs: null, properties: { b: 1, a: null } }),
@@ -325,7 +325,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.is((await store.statistics([])).size, 0)
   })
 
-  test('removing takes whole streams or single points, returns their number, and leaves the rest', async t => {
+  test('a removal deletes whole streams or single points, returns their number, and keeps the rest', async t => {
     const store = await open(t)
     await store.insert(Array.from({ length: 4200 }, (_, at) => pointAt(at + 1, { stream: at < 4100 ? 1 : 2 + (at % 2) })))
     t.is(await store.remove({ streams: [1, 99] }), 4100)
@@ -338,7 +338,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.deepEqual(await store.insert([pointAt(1)]), [{ status: 'inserted' }])
   })
 
-  test('confirmed changes are there after the store was reopened', async t => {
+  test('acknowledged changes persist after the store is reopened', async t => {
     const { store, reopen } = await make(t)
     await store.insert([pointAt(1, { properties: odd }), pointAt(2), pointAt(3)])
     await store.remove({ ids: [2] })

@@ -109,7 +109,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
       t.regex(lines()[at] ?? '', new RegExp(`It is ${level}.*7.*Größe 葉|7.*Größe 葉.*It is ${level}`))
   })
 
-  test('log: the values of fields named like secrets are written at no level and no depth', t => {
+  test('log: the values of fields named like secrets are never written, at any level or depth', t => {
     const { log, lines } = make()
     for (const level of levels)
       for (const name of secretFields) {
@@ -125,7 +125,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     )
   })
 
-  test('log: secrets inside addresses are hidden wherever the address stands', t => {
+  test('log: secrets inside URLs are hidden wherever the URL appears', t => {
     const { log, lines } = make()
     for (const address of secretAddresses) {
       log.info(address)
@@ -139,7 +139,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     t.true(lines().some(line => line.includes('limit=2')))
   })
 
-  test('log: secrets inside text are hidden wherever the text stands', t => {
+  test('log: secrets inside text are hidden wherever the text appears', t => {
     const { log, lines } = make()
     for (const text of secretTexts) {
       log.info(text)
@@ -177,7 +177,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     t.true(growsLinearly(logAll, 50_000))
   })
 
-  test('log: text from outside starts no line and steers no terminal', t => {
+  test('log: untrusted text cannot start a line or control the terminal', t => {
     const { log, lines } = make()
     const text = 'one\ntwo\r\nthree \u001b[31mred\u0007 \u0000 \b \u001b]0;title\u0007 \u007f \u0085 \u009b31m \u2028 \u2029'
     log.warn(text, { text, [`name ${text}`]: text, error: new Error(text) })
@@ -185,7 +185,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     t.notRegex(lines()[0] ?? '\n', /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
   })
 
-  test('log: fields that are named like parts of a line neither break it nor steer a terminal', t => {
+  test('log: fields named like parts of a line can neither break it nor control the terminal', t => {
     const { log, lines } = make()
     const names = ['time', 'level', 'message', 'plugin', 'error', 'msg', 'pid', '__proto__', 'constructor', 'toJSON']
     const values = [
@@ -201,7 +201,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     t.notRegex(lines().join(''), /[\u0000-\u001f]/)
   })
 
-  test('log: no value breaks it', t => {
+  test('log: no value causes an error', t => {
     const { log, lines } = make()
     const circle: Record<string, unknown> = { big: 12n, bytes: Buffer.from('abc'), when: new Date(Number.NaN), symbol: Symbol('s') }
     circle['self'] = circle
@@ -211,7 +211,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     t.is(lines().length, odd.length)
   })
 
-  test('log: what is logged is not changed by it', t => {
+  test('log: logging does not modify the logged values', t => {
     const fields = { password: 'p', headers: { cookie: 'c' }, list: ['/x?key=k'] }
     make().log.info('x', fields)
     t.deepEqual(fields, { password: 'p', headers: { cookie: 'c' }, list: ['/x?key=k'] })

@@ -21,7 +21,7 @@ export function mailerContract(runner: TestRunner, make: () => MailerSubject | P
     t.is(await count(), 3)
   })
 
-  test('mailer: letters of any script and texts of any length are accepted', async t => {
+  test('mailer: characters of any script and text of any length are accepted', async t => {
     const { mailer, count } = await make()
     await mailer.send({ ...mail, subject: 'Größe 葉 🍂', text: `${'葉'.repeat(5000)}\n`.repeat(5) })
     await mailer.send({ ...mail, subject: '', text: '' })

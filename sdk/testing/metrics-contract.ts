@@ -5,7 +5,7 @@ import { growsLinearly } from './growth.ts'
 /** The contract of Metrics: measuring never breaks the measured code. */
 export function metricsContract(runner: TestRunner, make: () => Metrics | Promise<Metrics>): void {
   const test = contractTest(runner)
-  test('metrics: names in snake_case are taken, with and without labels', async t => {
+  test('metrics: names in snake_case are accepted, with and without labels', async t => {
     const metrics = await make()
     for (const name of ['requests_total', 'bytes_read_total', 'a', 'x2_seconds', `long_${'name_'.repeat(30)}total`]) {
       t.is(metrics.count(`count_${name}`), undefined)
@@ -15,13 +15,13 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     }
   })
 
-  test('metrics: any text is a value of a label', async t => {
+  test('metrics: any string is accepted as a label value', async t => {
     const metrics = await make()
     for (const value of ['', ' ', '"', '\\', 'a\nb', '\u0000', '葉', '{}', 'x'.repeat(10_000)])
       t.notThrows(() => metrics.count('labelled_total', { value }))
   })
 
-  test('metrics: other labels than at the first use break nothing', async t => {
+  test('metrics: labels that differ from those of the first use cause no error', async t => {
     const metrics = await make()
     for (const labels of [{ one: 'a' }, { two: 'b' }, {}, undefined, { one: 'a', two: 'b', three: 'c' }]) {
       t.notThrows(() => metrics.count('odd_total', labels))
@@ -47,7 +47,7 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     t.true(growsLinearly(observe, 50_000))
   })
 
-  test('metrics: no name of a measurement or label breaks anything', async t => {
+  test('metrics: no name of a metric or label causes an error', async t => {
     const metrics = await make()
     const names = [
       '',
@@ -73,7 +73,7 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     }
   })
 
-  test('metrics: invalid values break nothing', async t => {
+  test('metrics: invalid values cause no error', async t => {
     const metrics = await make()
     for (const value of [-1, -1e-9, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       t.notThrows(() => metrics.count('wrong_total', {}, value))
@@ -82,7 +82,7 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     }
   })
 
-  test('metrics: one name for two kinds of measurements breaks nothing', async t => {
+  test('metrics: one name for two types of metrics causes no error', async t => {
     const metrics = await make()
     for (let turn = 0; turn < 3; turn += 1) {
       t.notThrows(() => metrics.count('both'))

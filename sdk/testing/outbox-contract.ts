@@ -279,7 +279,7 @@ function consumers(test: ContractTest, open: Open): void {
     t.is((await outbox.waiting())['test/all'], 1)
   })
 
-  test('declaring consumers again while events are being handled loses none and repeats none', async t => {
+  test('declaring consumers again while events are being handled neither loses nor repeats any', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const change of [created(1), changed(1), created(2), changed(2)]) await leave(change)
     // Its events are kept until the consumer itself settles them.

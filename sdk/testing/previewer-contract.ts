@@ -29,7 +29,7 @@ export function previewerContract(runner: TestRunner, make: () => readonly Previ
     t.is(new Set(all.map(({ id }) => id)).size, all.length)
   })
 
-  test('a previewer shows media types of two parts, each named once', t => {
+  test('a previewer declares media types of two parts, each once', t => {
     t.deepEqual(
       faultsOf(({ mediaTypes }) => mediaTypes.length > 0 && mediaTypes.every(type => mediaTypePattern.test(type))),
       [],

@@ -36,10 +36,10 @@ export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): 
       }
     }
     t.deepEqual(wrong, [])
-    t.true(telling > queries.length, `${telling} searches find something and not everything`)
+    t.true(telling > queries.length, `${telling} searches find some but not all documents`)
   })
 
-  test('a corpus indexed in batches, late and twice is sorted, paged and suggested alike', async t => {
+  test('a corpus indexed in batches, out of order and twice gives the same order, pages and suggestions', async t => {
     const documents = searchCorpus()
     const index = await makeIndex(t)
     const kept = await applyInPieces(index, documents)

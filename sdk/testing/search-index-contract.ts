@@ -34,7 +34,7 @@ export function searchIndexContract(runner: TestRunner, makeIndex: MakeSearchInd
 }
 
 function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
-  test('a document is found as soon as apply resolves, and by its new words only after a change', async t => {
+  test('a document is found as soon as apply resolves, and after a change only by its new words', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'first harvest' })])
     t.deepEqual(await index.search(request(word('harvest'))), { hits: [{ id: searchId(1), kind: 'file' }], total: 1, isNewestFirst: false })
@@ -63,7 +63,7 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await found(index, word('after')), [1])
   })
 
-  test('a removed document never comes back, whatever arrives late', async t => {
+  test('a removed document is not restored by late changes', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'gone', tags: ['t'] }), { remove: searchId(1) }, { remove: searchId(2) }])
     await index.apply([put(1, { name: 'gone', revision: 99 }), put(2, { name: 'gone too' }), { remove: searchId(1) }])
@@ -92,7 +92,7 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await found(index, word('trash')), [1, 2])
   })
 
-  test('parallel changes all arrive', async t => {
+  test('concurrent changes are all applied', async t => {
     const index = await makeIndex(t)
     await Promise.all(Array.from({ length: 50 }, (_, n) => index.apply([put(n + 1, { name: `report ${n}` })])))
     t.is((await index.search(request(word('report'), { size: 0 }))).total, 50)
@@ -100,7 +100,7 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.is((await index.search(request(word('report'), { size: 0 }))).total, 0)
   })
 
-  test('clear empties the index, which then takes documents again', async t => {
+  test('clear empties the index, which then accepts documents again', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'one' }), put(2), { remove: searchId(2) }])
     await index.clear()
@@ -130,28 +130,28 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
     ['everything', everything, [1, 2, 3, 4, 5, 6], ['n', 'own', 'p', 's', 'w']],
     ['one space', { all: false, spaces: [north], includePublic: false }, [1, 3], ['n', 's']],
     ['two spaces', { all: false, spaces: [north, south], includePublic: false }, [1, 2, 3], ['n', 's']],
-    ['an author', { all: false, spaces: [], author: ann, includePublic: false }, [1, 5], ['n', 'own']],
-    ['what is public', { all: false, spaces: [], includePublic: true }, [4], ['p']],
-    ['what is public but of a closed kind', { all: false, spaces: [], includePublic: true, closedKinds: ['file'] }, [], []],
-    ['what is public of other kinds', { all: false, spaces: [], includePublic: true, closedKinds: ['sensor', 'stream'] }, [4], ['p']],
-    ['its own of a closed kind', { all: false, spaces: [], author: ann, includePublic: true, closedKinds: ['file'] }, [1, 5], ['n', 'own']],
-    ['all three', { all: false, spaces: [south], author: ann, includePublic: true }, [1, 2, 3, 4, 5], ['n', 'own', 'p', 's']],
+    ['own', { all: false, spaces: [], author: ann, includePublic: false }, [1, 5], ['n', 'own']],
+    ['public', { all: false, spaces: [], includePublic: true }, [4], ['p']],
+    ['public, of a closed kind', { all: false, spaces: [], includePublic: true, closedKinds: ['file'] }, [], []],
+    ['public, with other kinds closed', { all: false, spaces: [], includePublic: true, closedKinds: ['sensor', 'stream'] }, [4], ['p']],
+    ['own, of a closed kind', { all: false, spaces: [], author: ann, includePublic: true, closedKinds: ['file'] }, [1, 5], ['n', 'own']],
+    ['a space, own and public', { all: false, spaces: [south], author: ann, includePublic: true }, [1, 2, 3, 4, 5], ['n', 'own', 'p', 's']],
     [
-      'a kind in one space',
+      'one kind in spaces',
       { all: false, spaces: [], includePublic: false, inPart: [{ kinds: ['collection'], spaces: [south, west] }] },
       [6],
       ['w'],
     ],
     ['no kind in a space', { all: false, spaces: [], includePublic: false, inPart: [{ kinds: [], spaces: [south] }] }, [], []],
-    ['with a key for one space', { all: false, spaces: [south], author: ann, includePublic: true, within: [north] }, [1, 3], ['n', 's']],
-    ['with a key for a space of others', { all: false, spaces: [south], includePublic: true, within: [west] }, [], []],
-    ['with a key for no space', { all: false, spaces: [south], includePublic: true, within: [] }, [], []],
-    ['nothing at all', { all: false, spaces: [], includePublic: false }, [], []],
+    ['a key for one space', { all: false, spaces: [south], author: ann, includePublic: true, within: [north] }, [1, 3], ['n', 's']],
+    ['a key for a space of others', { all: false, spaces: [south], includePublic: true, within: [west] }, [], []],
+    ['a key for no space', { all: false, spaces: [south], includePublic: true, within: [] }, [], []],
+    ['nothing', { all: false, spaces: [], includePublic: false }, [], []],
     ['an unknown space', { all: false, spaces: [searchId(999)], includePublic: false }, [], []],
-    ['ids that are not ids', { all: false, spaces: ['" OR _all', '*', ''], author: '', includePublic: false }, [], []],
+    ['invalid ids', { all: false, spaces: ['" OR _all', '*', ''], author: '', includePublic: false }, [], []],
   ]
   for (const [title, scope, expected, tags] of cases) {
-    test(`a caller who may see ${title} finds that and no more`, async t => {
+    test(`a search finds exactly the documents in its scope: ${title}`, async t => {
       const index = await makeIndex(t)
       await index.apply(documents)
       const queries: readonly SearchQuery[] = [
@@ -174,7 +174,7 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
     })
   }
 
-  test('changed rights take effect at once', async t => {
+  test('changed rights take effect immediately', async t => {
     const index = await makeIndex(t)
     await index.apply(documents)
     await index.apply([put(1, { name: 'plot', spaces: [south], creator: ann, revision: 2 })])
@@ -183,7 +183,7 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
 }
 
 function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
-  test('a hit in the name comes before one in the text, and equals come newest first', async t => {
+  test('a hit in the name ranks before one in the text, and equal hits are sorted newest first', async t => {
     const index = await makeIndex(t)
     const filler = 'nothing of interest '.repeat(50)
     await index.apply([
@@ -198,7 +198,7 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(numbers(await index.search(request({ op: 'all' }, { size: 2 }))), [29, 28])
   })
 
-  test('documents are sorted by creation, both ways', async t => {
+  test('documents are sorted by creation, in either order', async t => {
     const index = await makeIndex(t)
     const order = [5, 3, 9, 1, 7]
     await index.apply(order.map(n => put(n)))
@@ -207,7 +207,7 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(numbers(await all('descending')), [9, 7, 5, 3, 1])
   })
 
-  test('documents are sorted by numbers and dates of metadata, those without last, both ways', async t => {
+  test('documents are sorted by numbers and dates of metadata, in either order, those without a value last', async t => {
     const index = await makeIndex(t)
     const values = [30, 4, undefined, 200, undefined, -1]
     await index.apply(
@@ -237,7 +237,7 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
     }
   })
 
-  test('sorting by text or by something unknown is invalid', async t => {
+  test('sorting by text or by an unknown field is invalid', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'a', metadata: [{ field: 'label', value: 'x' }] })])
     for (const by of ['name', 'label', 'nowhere', 'created; --', '']) {
@@ -290,7 +290,7 @@ function rebuilding(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await found(index, word('later')), [1])
   })
 
-  test('changes during a rebuild are seen at once and after it, and win over what the rebuild read earlier', async t => {
+  test('changes during a rebuild are visible immediately and after it, and override what the rebuild read earlier', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'one' }), put(2, { name: 'two' })])
     async function* documents(): AsyncGenerator<SearchDocument> {
@@ -305,7 +305,7 @@ function rebuilding(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await found(index, word('again')), [2])
   })
 
-  test('a rebuild that fails or is aborted leaves the index as it was, and the next one may come', async t => {
+  test('a rebuild that fails or is aborted leaves the index unchanged, and can be repeated', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'one' })])
     const failure = new Error('the store became unavailable')

@@ -24,27 +24,27 @@ function wording(test: ContractTest, makeIndex: MakeIndex): void {
   const cases: readonly (readonly [string, SearchQuery, readonly number[]])[] = [
     ['a word in a name, tag, comment, metadata or text', word('prairie'), [2, 4, 5]],
     ['the beginning of a word', word('mois'), [1, 3]],
-    ['the beginning of a word, be it one letter', word('g'), [2, 5]],
-    ['nothing by the name of who made it', word('ada'), []],
+    ['the beginning of a word, even a single letter', word('g'), [2, 5]],
+    ['nothing by the name of the creator', word('ada'), []],
     ['not the middle of a word', word('oist'), []],
-    ['any case', word('PRAIRIE'), [2, 4, 5]],
+    ['words in any case', word('PRAIRIE'), [2, 4, 5]],
     ['the parts of a name', word('2024'), [1]],
     ['a name with its punctuation', word('soil_moisture-2024.csv'), [1]],
-    ['accents written or not', word('ubersicht'), [6]],
-    ['accents written as two characters', word('U\u0308bersicht'), [6]],
-    ['words of scripts without blanks', word('データ'), [6]],
-    ['any run of characters', word('*oist*'), [1, 3]],
-    ['a run in the middle', word('m*t'), [3]],
-    ['one character', word('gr?ss'), [2, 5]],
-    ['a pattern that nothing fits', word('q*z'), []],
+    ['words with or without accents', word('ubersicht'), [6]],
+    ['words with decomposed accents', word('U\u0308bersicht'), [6]],
+    ['words in scripts without spaces', word('データ'), [6]],
+    ['a part of a word with *', word('*oist*'), [1, 3]],
+    ['a word with * in the middle', word('m*t'), [3]],
+    ['a word with ? for one character', word('gr?ss'), [2, 5]],
+    ['nothing for a pattern without match', word('q*z'), []],
     ['a phrase', { op: 'phrase', text: 'prairie grass' }, [2]],
-    ['a phrase in the wrong order', { op: 'phrase', text: 'grass prairie' }, []],
+    ['no phrase in another word order', { op: 'phrase', text: 'grass prairie' }, []],
     ['no phrase across two values', { op: 'phrase', text: 'grass soil' }, []],
-    ['all of several', { op: 'and', all: [word('prairie'), word('grass')] }, [2, 5]],
-    ['any of several', { op: 'or', any: [word('moist'), word('grass')] }, [1, 2, 3, 5]],
-    ['everything else', { op: 'not', not: word('prairie') }, [1, 3, 6]],
+    ['all of several words', { op: 'and', all: [word('prairie'), word('grass')] }, [2, 5]],
+    ['any of several words', { op: 'or', any: [word('moist'), word('grass')] }, [1, 2, 3, 5]],
+    ['everything without a word', { op: 'not', not: word('prairie') }, [1, 3, 6]],
     [
-      'nesting',
+      'nested conditions',
       {
         op: 'and',
         all: [
@@ -55,8 +55,8 @@ function wording(test: ContractTest, makeIndex: MakeIndex): void {
       [1, 2],
     ],
     ['everything', { op: 'all' }, [1, 2, 3, 4, 5, 6]],
-    ['an and of nothing', { op: 'and', all: [] }, [1, 2, 3, 4, 5, 6]],
-    ['an or of nothing', { op: 'or', any: [] }, []],
+    ['everything for an empty and', { op: 'and', all: [] }, [1, 2, 3, 4, 5, 6]],
+    ['nothing for an empty or', { op: 'or', any: [] }, []],
   ]
   for (const [title, query, expected] of cases) {
     test(`a search finds ${title}`, async t => {
@@ -123,7 +123,7 @@ function hostileText(test: ContractTest, makeIndex: MakeIndex): void {
     t.deepEqual(await found(index, word('alpha NOT beta')), [])
   })
 
-  test('very long words and values are found by themselves', async t => {
+  test('very long words and values are found by their full text', async t => {
     const index = await makeIndex(t)
     const long = 'x'.repeat(10_000)
     await index.apply([
@@ -200,7 +200,7 @@ function fields(test: ContractTest, makeIndex: MakeIndex): void {
     for (const [query, expected] of cases) t.deepEqual(await found(index, query), expected, JSON.stringify(query))
   })
 
-  test('only the kinds that were requested are found', async t => {
+  test('only the requested kinds are found', async t => {
     const index = await makeIndex(t)
     await index.apply(documents)
     t.deepEqual(await found(index, word('rain'), { kinds: ['dataset', 'collection'] }), [2, 3])
@@ -264,7 +264,7 @@ function comparing(test: ContractTest, makeIndex: MakeIndex): void {
     for (const [query, expected] of cases) t.deepEqual(await found(index, query), expected, JSON.stringify(query))
   })
 
-  test('replaced metadata is not found any more', async t => {
+  test('replaced metadata is no longer found', async t => {
     const index = await makeIndex(t)
     await index.apply(documents)
     await index.apply([put(1, { ...of(['image.width', 1]), revision: 2 })])

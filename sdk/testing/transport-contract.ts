@@ -81,7 +81,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.deepEqual(await idsOf(transport, file(2)), [jobFor(2).id])
   })
 
-  test('published jobs survive the transport', async t => {
+  test('published jobs survive a restart of the transport', async t => {
     const { transport, reopen } = await make(t)
     await transport.publish([jobFor(1), jobFor(2, { target: file(1) })])
     const after = await reopen()

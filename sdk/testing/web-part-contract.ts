@@ -118,18 +118,18 @@ const mountIn = async ({ page, module, styles, thing, bytes, url, emptyUrl }: We
 }
 
 const requireClean = (t: TestContext, { left, uncaught }: Mounted): void => {
-  t.deepEqual(left, { own: 0, elsewhere: 0, workers: 0 }, 'elements and workers that are left')
-  t.deepEqual(uncaught, [], 'errors that nobody caught')
+  t.deepEqual(left, { own: 0, elsewhere: 0, workers: 0 }, 'leftover elements and workers')
+  t.deepEqual(uncaught, [], 'uncaught errors')
 }
 
 /** Either rendered something visible, or rejected with a message for the user. */
 const requireAnswer = (t: TestContext, { state, error, drawn }: Mounted): void => {
   if (state === 'rejected') {
-    t.is(error?.name, 'Error', `a message for the person, not ${error?.name}: ${error?.message}`)
+    t.is(error?.name, 'Error', `a message for the user, not ${error?.name}: ${error?.message}`)
     t.not(error?.message, '')
   } else {
     t.is(state, 'mounted')
-    t.true(drawn > 0, 'nothing is drawn')
+    t.true(drawn > 0, 'nothing is rendered')
   }
 }
 
@@ -143,7 +143,7 @@ export function webPartContract(runner: TestRunner, name: string, make: () => Pr
     const mounted = await mountIn(await make(), 'well')
     t.deepEqual([mounted.state, mounted.error], ['mounted', undefined])
     t.true(mounted.canShow === undefined || mounted.canShow === true, `canShow: ${mounted.canShow}`)
-    t.true(mounted.drawn > 0, 'nothing is drawn')
+    t.true(mounted.drawn > 0, 'nothing is rendered')
     requireClean(t, mounted)
   })
 

@@ -93,7 +93,7 @@ const report = (t: ExecutionContext, mode: Mode, counts: Counts, { seed, left }:
   const { cells, refusals, deeds, disagreements } = counts
   t.log(`${mode} server: ${cells} cells, ${refusals} refusals, ${deeds} deeds, ${disagreements.length} disagreements (seed ${seed})`)
   t.deepEqual(disagreements.slice(0, Number(process.env['H_MAX'] ?? 60)), [])
-  t.deepEqual(left, [], 'never asked')
+  t.deepEqual(left, [], 'requests never sent')
 }
 
 /** Registers the tests of one part of the routes, or of selected routes, on a server in a mode. */

@@ -174,7 +174,7 @@ export class Crawl {
       const [one, other] = [plain(seen, path), plain(nothing, unknown.path)]
       if (one !== other)
         this.findings.leaks.push(
-          `${init.method} ${path} is answered otherwise than nothing: ${one.slice(0, 300)} /// ${other.slice(0, 300)}`,
+          `${init.method} ${path} responds differently than for unknown ids: ${one.slice(0, 300)} /// ${other.slice(0, 300)}`,
         )
     })
   }

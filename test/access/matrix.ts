@@ -177,7 +177,7 @@ const stored = async ({ server, heard }: World): Promise<Readonly<Record<string,
 /** Waits until all extractors have finished. */
 const settled = async (world: World): Promise<void> => {
   await until(
-    'extractors to be done',
+    'the extractors to finish',
     async () => (await stored(world))['transport.jobs'],
     jobs => (jobs?.length ?? 0) === 0,
   )

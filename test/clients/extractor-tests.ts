@@ -10,7 +10,7 @@ import { SinkQueue } from './sink-queue.ts'
 let world: ExtractorWorld
 
 const uploading = (test: TestFn): void => {
-  test.serial('an extractor that starts is known, and runs only once it is enabled', async t => {
+  test.serial('a started extractor is registered, and runs only once it is enabled', async t => {
     await world.start('wordcount')
     await world.known('test.wordcount')
     const info = (await world.ann.get('/api/extractors/test.wordcount')).body
@@ -18,7 +18,7 @@ const uploading = (test: TestFn): void => {
     t.false(await world.wasAsked('files', await world.newText(), 'test.wordcount'))
   })
 
-  test.serial('what is uploaded comes back with what the extractor found', async t => {
+  test.serial('an uploaded file gets the results of an enabled extractor', async t => {
     await world.enable('test.wordcount')
     const file = await world.newText()
     const run = await world.ended('files', file, 'test.wordcount')
@@ -37,11 +37,11 @@ const uploading = (test: TestFn): void => {
     const preview = shown?.previews.find(({ pv_contenttype }) => pv_contenttype.startsWith('text/plain'))
     t.is(await (await world.ann.call(preview?.pv_route ?? '')).text(), text.slice(0, 20))
     const word = async () => ((await world.ann.get(`/api/extractions/${file}/status`)).body as { Status: string }).Status
-    await until('the file to be Done', word, seen => seen === 'Done')
+    await until('the status of the file to be Done', word, seen => seen === 'Done')
     t.false(JSON.stringify(await world.runsOf('files', file)).includes('?key='))
   })
 
-  test.serial('what an extractor does not read is not sent to it', async t => {
+  test.serial('a file of a type that an extractor does not read is not sent to it', async t => {
     const dataset = await newDataset(world.ann.call)
     const file = await upload(world.ann.call, dataset, '\u0000', 'bytes.bin', { type: 'application/octet-stream', query: '' })
     await world.processed(file)
@@ -63,7 +63,7 @@ const asking = (test: TestFn): void => {
     t.like((await world.found('datasets', dataset, 'test.echo'))[0]?.content, { type: 'dataset', id: dataset, parameters })
   })
 
-  test.serial('a job that is taken back never runs, and those beside it do', async t => {
+  test.serial('a cancelled job never runs, and the others do', async t => {
     await world.stopExtractors()
     const file = await world.newText()
     const ask = (greeting: string) => world.submit('files', file, 'test.echo', { greeting })
@@ -84,10 +84,10 @@ const asking = (test: TestFn): void => {
     t.regex(run.status, /^StatusMessage\.error: .*asked to fail/)
     const isBusy = async () =>
       (await ok<{ isBeingProcessed: string }>(world.ann.call(`/api/files/${file}/isBeingProcessed`))).isBeingProcessed
-    t.is(await until('the built-in extractors to end, too', isBusy, busy => busy === 'false'), 'false')
+    t.is(await until('the built-in extractors to finish', isBusy, busy => busy === 'false'), 'false')
   })
 
-  test.serial('a job for an extractor that never listened ends with an error that reports this', async t => {
+  test.serial('a job for an extractor that never listened ends with an error', async t => {
     const about = { name: 'test.never', version: '1', description: 'd', author: 'a', contexts: [], repository: [] }
     await ok(world.ann.call('/api/extractors', { method: 'POST', json: { ...about, process: { file: ['text/*'] } } }))
     const file = await world.newText()
@@ -118,7 +118,7 @@ const choosing = (test: TestFn): void => {
 }
 
 const onDatasets = (test: TestFn): void => {
-  test.serial('a file that is added to a dataset wakes the extractors of datasets', async t => {
+  test.serial('adding a file to a dataset triggers the extractors of datasets', async t => {
     await world.enable('test.echo')
     const dataset = await newDataset(world.ann.call)
     const file = await world.newText(dataset)
@@ -129,7 +129,7 @@ const onDatasets = (test: TestFn): void => {
     await world.enable()
   })
 
-  test.serial('a dataset is fetched and unpacked by the library, where the library can', async t => {
+  test.serial('a dataset is downloaded and unpacked by pyclowder, in versions that can', async t => {
     await world.start('inventory')
     await world.known('test.inventory')
     const dataset = await newDataset(world.ann.call)
@@ -158,7 +158,7 @@ const counting = (test: TestFn): void => {
       // pyclowder 2 requests that its downloads are not counted.
       const wanted = world.release === '2.7.0' ? [fetched] : [fetched, fetched]
       const records = await until(
-        'records of the download',
+        'the download to be recorded',
         () => sink.records(),
         all => all.length > wanted.length,
       )
@@ -172,9 +172,9 @@ const counting = (test: TestFn): void => {
   })
 }
 
-/** pyclowder 3 alone has keys of its own; it takes a job of a private extractor for what is named last in `process`: files here. */
+/** Only pyclowder 3 has extractor keys. It takes a job of a private extractor to be for the last kind in `process`, here files. */
 const privately = (test: TestFn): void => {
-  test.serial('a private extractor runs for those it belongs to, and never by itself', async t => {
+  test.serial('a private extractor runs for its owner only, and never automatically', async t => {
     const { ann, bob } = world
     const queue = 'private.k3y-of-ann.test.wordcount'
     await world.start('wordcount', { EXTRACTOR_KEY: 'k3y-of-ann', CLOWDER_EMAIL: ann.email }, queue)
@@ -188,7 +188,7 @@ const privately = (test: TestFn): void => {
     t.is((await bob.post(`/api/files/${file}/extractions`, { extractor: queue, parameters: {} })).status, 400)
     const job = await world.submit('files', file, queue)
     const look = async () => (await world.runsOf('files', file)).find(({ id }) => id === job)
-    await until('the private run to end', look, seen => seen?.status === 'DONE')
+    await until('the private run to finish', look, seen => seen?.status === 'DONE')
     const found = await world.found('files', file, 'test.wordcount')
     t.deepEqual(
       found.map(({ content }) => content['words']),
@@ -199,7 +199,7 @@ const privately = (test: TestFn): void => {
 
 /** Only pyclowder 2 binds its queues to an exchange. */
 const bound = (test: TestFn): void => {
-  test.serial('a queue that an older extractor has bound is served whether or not it is enabled', async t => {
+  test.serial('a queue bound by an older extractor gets jobs whether or not it is enabled', async t => {
     await world.stopExtractors()
     await world.start('wordcount', { RABBITMQ_EXCHANGE: 'clowder', RABBITMQ_QUEUE: 'test.bound' }, 'test.bound')
     // Bindings are read when the server connects.

@@ -93,7 +93,7 @@ export class ExtractorWorld {
 
   async known(name: string, query = ''): Promise<void> {
     await until(
-      `${name} to be known`,
+      `${name} to be registered`,
       async () => (await this.ann.get(`/api/extractors/${name}${query}`)).status,
       status => status === 200,
     )
@@ -115,7 +115,7 @@ export class ExtractorWorld {
     return ok<Run[]>(this.ann.call(`/api/${kind}/${id}/extractions`))
   }
 
-  /** True when the extractor got a job, once all events were delivered. */
+  /** Waits until all events are delivered; resolves to whether the extractor got a job. */
   async wasAsked(kind: Kind, id: string, extractor: string): Promise<boolean> {
     await this.server.drained()
     return (await this.runsOf(kind, id)).some(run => run.extractor_id === extractor)
@@ -125,7 +125,7 @@ export class ExtractorWorld {
   async ended(kind: Kind, id: string, extractor: string, job?: string): Promise<Run> {
     const isMeant = (run: Run) => run.extractor_id === extractor && (job === undefined || run.id === job)
     const isOver = (run: Run | undefined) => run !== undefined && /^DONE$|StatusMessage.error|^Cancel Success/.test(run.status)
-    return (await until(`${extractor} to end on ${id}`, async () => (await this.runsOf(kind, id)).find(isMeant), isOver)) as Run
+    return (await until(`${extractor} to finish with ${id}`, async () => (await this.runsOf(kind, id)).find(isMeant), isOver)) as Run
   }
 
   found(kind: Kind, id: string, extractor: string): Promise<Metadata[]> {

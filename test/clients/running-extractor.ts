@@ -52,7 +52,7 @@ export class RunningExtractor {
   static async start(options: ExtractorOptions, queue: string): Promise<RunningExtractor> {
     const extractor = new RunningExtractor(options)
     try {
-      await until(`an extractor at ${queue}`, () => extractor.#listens(options.broker, queue))
+      await until(`an extractor to listen to ${queue}`, () => extractor.#listens(options.broker, queue))
     } catch (error) {
       await extractor.stop()
       throw new Error(`${options.program} did not start: ${extractor.#output}`, { cause: error })

@@ -65,7 +65,7 @@ export class AwayServer {
     t.teardown(() => extractor.end())
     extractor.start()
     const known = () => ok<{ name: string }[]>(call('/api/extractors'))
-    await until('the extractor to be known', known, all => all.some(({ name }) => name === extractorName))
+    await until('the extractor to be registered', known, all => all.some(({ name }) => name === extractorName))
     const { enabled } = await ok<{ enabled: string[] }>(call('/api/extractors/enabled'))
     await ok(call('/api/extractors/enabled', { method: 'POST', json: { enabled: [...enabled, extractorName] } }))
     const dataset = await newDataset(call, { name: 'Larches' })
@@ -117,6 +117,6 @@ export class AwayServer {
       ])
       return all.map(({ status, body }) => (status === 200 ? status : { status, body }))
     }
-    await until('everything to work', look, seen => seen.every(each => each === 200), limitMs)
+    await until('all requests to succeed', look, seen => seen.every(each => each === 200), limitMs)
   }
 }

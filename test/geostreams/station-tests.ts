@@ -7,14 +7,14 @@ import { StationChecks, tableOf } from './station-checks.ts'
 import { type Loaded, loadStations } from './station-loading.ts'
 
 const nitrate = 'nitrate_mg_l'
-/** Around the middle of a catchment, by the place of one of its stations. */
+/** A box around a station, which extends by the given degrees in each direction. */
 const boxAround = ({ geometry }: Station, degrees: number) => {
   const [longitude = 0, latitude = 0] = geometry.coordinates
   return { west: longitude - degrees, south: latitude - degrees, east: longitude + degrees, north: latitude + degrees }
 }
 
 interface Options {
-  /** Where the server keeps its readings; the default store unless given. */
+  /** Prepares another datapoint store and resolves to its settings; without it the default one is used. */
   readonly placed?: (t: Pick<ExecutionContext, 'teardown'>) => Promise<Readonly<Record<string, string>>>
   readonly stations: number
   readonly points: number
@@ -52,7 +52,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     for (const station of [rivers[0], rivers.at(-1), lake]) if (station) await checks.statistics(t, station)
   })
 
-  test.serial('readings of a box and a spring are the same as JSON, GeoJSON and CSV', async t => {
+  test.serial('readings in a box during one spring are the same as JSON, GeoJSON and CSV', async t => {
     const { west, south, east, north } = boxAround(rivers[0] as Station, 1)
     const [sinceMs, untilMs] = [Date.UTC(2023, 2, 1), Date.UTC(2023, 5, 1)]
     const query = `geocode=${[south, west, north, east]}&since=${timeText(sinceMs)}&until=${timeText(untilMs)}`
@@ -66,7 +66,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     t.true(found.length > 50)
   })
 
-  test.serial('circles and polygons find the stations and the readings in them', async t => {
+  test.serial('circles and polygons match the stations and readings in them', async t => {
     const { geometry } = rivers[0] as Station
     const [longitude = 0, latitude = 0] = geometry.coordinates
     for (const kilometres of [40, 173]) {
@@ -85,12 +85,12 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     await checks.area(t, `geojson=${encodeURIComponent(JSON.stringify(polygon))}`, inside(ring))
   })
 
-  test.serial('sources, halves of the year, names and values of properties choose readings', async t => {
+  test.serial('readings are selected by source, half of the year, and names and values of properties', async t => {
     await checks.choices(t, 'hydro', nitrate, ['quality', 'B'])
     await checks.counted(t, `sources=met&sources=soil&attributes=${nitrate}`, () => false)
   })
 
-  test.serial('bins, averages and trends are those of the readings', async t => {
+  test.serial('bins, averages and trends agree with the readings', async t => {
     for (const station of [rivers[0], rivers.at(-1)] as readonly Station[]) {
       for (const span of ['day', 'month', 'season', 'semi', 'year'] as const) await checks.bins(t, station, nitrate, span, 10)
       await checks.averages(t, station, nitrate)
@@ -100,7 +100,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     for (const depth of [0, 1, 5]) await checks.bins(t, lake, profile, 'month', depth)
   })
 
-  test.serial('nitrate at these stations last spring, by day, as a table', async t => {
+  test.serial('nitrate at some stations during one spring is exported by day as a table', async t => {
     const some = rivers.slice(0, 3)
     const [sinceMs, untilMs] = [Date.UTC(2024, 2, 1), Date.UTC(2024, 5, 1)]
     await checks.binTable(t, some, nitrate, sinceMs, untilMs)
@@ -119,7 +119,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     }
   })
 
-  test.serial('SensorThings returns the latest of each stream', async t => {
+  test.serial('SensorThings returns the latest observation of each stream', async t => {
     const station = rivers[0] as Station
     const path = `/api/sensorthings/v1.1/Things(${checks.sensorOf(station)})/Datastreams?$top=100&$expand=Observations($orderby=phenomenonTime desc;$top=1)`
     const { value } = await checks.json<{ value: readonly { '@iot.id': string; Observations: readonly { result: unknown }[] }[] }>(path)
@@ -132,7 +132,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     }
   })
 
-  test.serial('all of it is there after a restart', async t => {
+  test.serial('all data is unchanged after a restart', async t => {
     const before = await checks.text(`/datapoints?sensor_id=${checks.sensorOf(lake)}`)
     await server.restart()
     await checks.counts(t)
@@ -140,7 +140,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     await checks.bins(t, rivers[0] as Station, nitrate, 'month', 10)
   })
 
-  test.serial('a station that is deleted takes its streams and readings along, and nothing else', async t => {
+  test.serial('deleting a station deletes its streams and readings, and nothing else', async t => {
     const gone = rivers[0] as Station
     const sensor = checks.sensorOf(gone)
     t.is((await call(`/api/geostreams/sensors/${sensor}`, { method: 'DELETE' })).status, 200)

@@ -206,7 +206,7 @@ const moving = (test: TestFn): void => {
     t.deepEqual(entries, expected)
   })
 
-  test.serial('a file of 200 MB streams up and down without being held in memory', async t => {
+  test.serial('a file of 200 MB is uploaded and downloaded without being buffered in memory', async t => {
     const dataset = await newDataset(job.call, { name: 'Big' })
     const { sha256: sent } = await digestOf(noise(bigBytes, 'big'))
     const before = await job.rss()
@@ -251,7 +251,7 @@ const countsMatch = async (t: ExecutionContext): Promise<void> => {
 
 /** Tests of the state after a crash. */
 const surviving = (test: TestFn): void => {
-  test.serial('the numbers of the status page are those of a recount', async t => {
+  test.serial('the totals of the status page equal those of a recount', async t => {
     await countsMatch(t)
     t.like(await recount(), { spaces: 1, datasets: 2, files: shipment.length + 1, users: 2 })
   })
@@ -268,7 +268,7 @@ const surviving = (test: TestFn): void => {
     await countsMatch(t)
   })
 
-  test.serial('after that search finds both old and new resources', async t => {
+  test.serial('search then finds both old and new resources', async t => {
     for (const [query, names, more = ''] of finds)
       t.deepEqual(await job.search(query, `&resource_type=file${more}`), names.map(name => job.id(name)).sort(), `${query} ${more}`)
     const id = job.id('tone.wav')

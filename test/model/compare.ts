@@ -68,7 +68,7 @@ export const compare = async (world: World, before: Counts): Promise<void> => {
     return Object.fromEntries(now.map(([name, count]) => [name, count - before[name as keyof Counts]]))
   }
   // While the store is slow, the status page shows the last known totals.
-  await until('the totals of GET /api/status to be those of the model', totals, now => isDeepStrictEqual(now, world.state.counts()), 5_000)
+  await until('the totals of GET /api/status to equal the model', totals, now => isDeepStrictEqual(now, world.state.counts()), 5_000)
 }
 
 /** Compares the ZIP of every dataset with the model. */

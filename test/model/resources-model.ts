@@ -86,7 +86,7 @@ const play = async (world: World, steps: readonly Step[]): Promise<void> => {
     await clearAway(world)
   }
   const isAsBefore = (now: object): boolean => isDeepStrictEqual(now, before)
-  await until('the totals to be what they were when all is gone again', () => countsOf(world), isAsBefore, 5_000)
+  await until('the totals to be as before once everything is deleted', () => countsOf(world), isAsBefore, 5_000)
 }
 
 /** Runs random sequences; fails with the shortest one found for which the server and the model differ. */
@@ -124,7 +124,7 @@ const explore = async (t: ExecutionContext, server: TestServer, rights: Rights):
 /** The model test of resources, on a public server and on a private one. */
 export const resourcesModel = (test: TestFn, options: (t: ExecutionContext) => BootOptions | Promise<BootOptions> = () => ({})): void => {
   for (const isPrivate of [true, false]) {
-    test(`on a ${isPrivate ? 'private' : 'public'} server random changes by several people leave what the rules say`, async t => {
+    test(`on a ${isPrivate ? 'private' : 'public'} server random changes by several people agree with the model`, async t => {
       t.timeout((effort().minutes + 4) * 60_000)
       const { config, ...more } = await options(t)
       const server = await bootForTest({ t, ...more, config: { ...config, access: { private: isPrivate } } })

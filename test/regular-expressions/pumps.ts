@@ -1,6 +1,6 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp'
 
-/** A way to write strings that an expression may take long for: what comes first, what is repeated, what makes it fail. */
+/** Strings that an expression may take long to match: a prefix, a repeated part, and a suffix that makes the match fail. */
 export interface Pump {
   readonly prefix: string
   readonly pump: string
@@ -14,14 +14,14 @@ const maxPaired = 9
 const maxRow = 6
 const variants = [0, 1, 2, 3]
 
-/** True when nothing in it repeats: no string makes such an expression slow. */
+/** True without quantifiers and backreferences: no string makes such an expression slow. */
 export const isPlain = (pattern: AST.Pattern): boolean =>
   !nodesOf(pattern).some(({ type }) => type === 'Quantifier' || type === 'Backreference')
 
 export const patternOf = (source: string, flags: string): AST.Pattern =>
   new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u'), unicodeSets: flags.includes('v') })
 
-/** Strings made of the expression itself: of its characters, of what its parts match, each by itself and in rows. */
+/** Strings derived from the expression: its characters and matches of its parts, alone and in sequence. */
 export const pumpsOf = (pattern: AST.Pattern, flags: string): readonly Pump[] => {
   const sampler = new Sampler(pattern, flags.replace(/[gymd]/g, ''))
   const found = new Map<string, Pump>()
@@ -52,7 +52,7 @@ interface Around {
 
 type Emit = (prefix: string, pumps: readonly string[], right: string) => void
 
-/** Each row of neighbours in each alternative, with what leads to it and what would follow. */
+/** Emits each sequence of adjacent elements in each alternative, with matches of the elements before and after it. */
 const walk = (node: AST.Pattern | AST.Element, sampler: Sampler, { left, right }: Around, emit: Emit): void => {
   if (node.type === 'Quantifier') {
     emit(left, sampler.samples(node.element), right)
@@ -92,18 +92,18 @@ const childrenOf = (node: AST.Node): readonly AST.Node[] => {
 
 const nodesOf = (node: AST.Node): readonly AST.Node[] => [node, ...childrenOf(node).flatMap(nodesOf)]
 
-/** Every character that is written in it, also as an end of a range. */
+/** Every literal character, including the ends of ranges. */
 const writtenIn = (raw: AST.Node): readonly string[] => {
   if (raw.type === 'Character') return [String.fromCodePoint(raw.value)]
   if (raw.type === 'CharacterClassRange') return [...writtenIn(raw.min), ...writtenIn(raw.max)]
   return raw.type === 'CharacterClass' ? raw.elements.flatMap(writtenIn) : []
 }
 
-/** Writes texts that parts of an expression match. */
+/** Generates strings that parts of an expression match. */
 class Sampler {
   /** One character of each class that the expression distinguishes. */
   readonly atoms: readonly string[]
-  /** A character that as few parts as possible match. */
+  /** The character that the fewest parts match. */
   readonly outsider: string
   readonly #matching = new Map<string, readonly string[]>()
 
@@ -132,7 +132,7 @@ class Sampler {
     return [...new Set(variants.map(variant => this.sample(node, variant)))]
   }
 
-  /** A text that the node matches, where it stands alone; variants take other alternatives, characters and counts. */
+  /** A string that the node alone matches; variants use other alternatives, characters and counts. */
   sample(node: AST.Node, variant: number): string {
     if (isCharacter(node)) {
       const matching = this.#matching.get(node.raw) ?? []
