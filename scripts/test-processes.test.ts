@@ -20,7 +20,7 @@ test('files that change or measure their process get their own', t => {
   const own = [
     file('core/http/a.test.ts', "mock.timers.enable({ apis: ['setTimeout'] })"),
     file('core/http/b.test.ts', "process.env['HOME'] = folder"),
-    file('core/http/c.test.ts', '// In a process of its own: it fills the memory.'),
+    file('core/http/c.test.ts', '// @separate-process: it fills the memory.'),
     file('plugins/geo/rtree/points.test.ts'),
     file('plugins/resources/killed.test.ts'),
     file('sdk/d.test.ts', 'later(60_000)'),

@@ -21,9 +21,9 @@ const sharedByPath = [
 ]
 const aloneByPath = /kill|\.browser\.|\.live\./
 
-/** Source text that depends on process-wide state or measures the process; `In a process of its own` marks other cases. */
+/** Source text that depends on process-wide state or measures the process; a comment `@separate-process` marks other cases. */
 const aloneByText =
-  /\blater\(|\bmock\.|\.prototype\b|process\.env\[[^\]]+\] *=[^=]|(?:before|after)Each|[mM]emoryUsage|[cC]puUsage|support\/(?:slowness|stalls|child-server)|child_process|checkAnswers|globalThis|In a process of its own/
+  /\blater\(|\bmock\.|\.prototype\b|process\.env\[[^\]]+\] *=[^=]|(?:before|after)Each|[mM]emoryUsage|[cC]puUsage|support\/(?:slowness|stalls|child-server)|child_process|checkAnswers|globalThis|@separate-process\b/
 
 const maxFiles = 8
 const maxCharacters = 64_000

@@ -5,7 +5,7 @@ import { routesFor, s } from 'pounce/sdk'
 import { keptLog } from '../../test/support/kept-log.ts'
 import { serve } from './testing/serve.ts'
 
-// In a process of its own: it changes the clock.
+// @separate-process: it changes the clock.
 const route = routesFor('things', {})
 
 test('a list is logged as slow if its first byte is late, not if the client reads slowly', async t => {

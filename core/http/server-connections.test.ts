@@ -7,7 +7,7 @@ import { plainRoutes } from './testing/plain-routes.ts'
 import { type RawClient, rawClient } from './testing/raw-client.ts'
 import { serve } from './testing/serve.ts'
 
-// In a process of its own: connections are closed after milliseconds.
+// @separate-process: connections are closed after milliseconds.
 const route = routesFor('things', {})
 const anyone = { summary: 'x', permission: 'anyone' } as const
 

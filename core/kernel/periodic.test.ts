@@ -9,7 +9,7 @@ import { idOfName, leaseRecords } from './kernel-records.ts'
 import { Leases } from './leases.ts'
 import { type PeriodicTask, PeriodicWork } from './periodic.ts'
 
-// In a process of its own: leases are renewed every few milliseconds.
+// @separate-process: leases are renewed every few milliseconds.
 const setUp = () => {
   const clock = new FixedClock()
   const documents = new MemoryDocuments(clock, new ObjectIds(clock))

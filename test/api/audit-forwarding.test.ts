@@ -16,7 +16,7 @@ import { newPerson } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 import { until } from '../support/until.ts'
 
-// In a separate process: entries are sent every two seconds, and a slow test would receive duplicates.
+// @separate-process: entries are sent every two seconds, and a slow test would receive duplicates.
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port
 
 /** Splits octet-counted frames (RFC 6587). */

@@ -9,7 +9,7 @@ import { type NaiveEntry, naiveBins } from '../support/naive-bins.ts'
 import { type Told, tell } from '../support/readings.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 
-// In a separate process: at most eight exports run at once, and slow ones would exceed this limit.
+// @separate-process: at most eight exports run at once, and slow ones would exceed this limit.
 let server: TestServer
 let ann: Somebody
 /** Sensors by name: number, streams, and all readings. */

@@ -81,11 +81,7 @@ const hostile: readonly (readonly [string, () => Buffer, RegExp])[] = [
   ['no manifest', () => zipOf(without('manifest-sha256.txt')), /no manifest|not in the bag/],
   ['a malformed manifest', () => tagged({ 'manifest-sha256.txt': 'nonsense' }), /"nonsense" is not a digest and a path/],
   ['a manifest that leads out', () => tagged({ 'manifest-sha256.txt': `${'0'.repeat(64)}  ../../etc/passwd` }), /which is not in the bag/],
-  [
-    'a wrong Payload-Oxum',
-    () => tagged({ 'bag-info.txt': 'Payload-Oxum: 2.1' }),
-    /Payload-Oxum is "2\.1", but the payload is 1\.1/,
-  ],
+  ['a wrong Payload-Oxum', () => tagged({ 'bag-info.txt': 'Payload-Oxum: 2.1' }), /Payload-Oxum is "2\.1", but the payload is 1\.1/],
   ['a changed tag file', () => zipOf({ ...good, 'bag-info.txt': 'Payload-Oxum: 2.2\nX: y' }), /sha256 of "bag-info\.txt"/],
   ['files to be fetched', () => tagged({ 'fetch.txt': 'http://169.254.169.254/ - data/x' }), /fetch\.txt is not supported/],
   ['an invalid version', () => tagged({ 'bagit.txt': 'BagIt-Version: new\n' }), /BagIt-Version is missing/],

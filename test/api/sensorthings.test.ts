@@ -4,7 +4,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { refusal } from '../support/scene.ts'
 import { addressOf, dawn, idsOf, type Json, makeStations, type StaPage, type Station, sta, staAll } from '../support/sensorthings.ts'
 
-// In a separate process: next to seven others on a heavily loaded machine, lists of datastreams were empty once (not yet explained).
+// @separate-process: next to seven others on a heavily loaded machine, lists of datastreams were empty once (not yet explained).
 let server: TestServer
 let stations: readonly Station[]
 let first: Station

@@ -219,8 +219,7 @@ test('querying an upload during its last request loses no bytes', async t => {
   // In small pieces, so that a prefix becomes durable only with the last one.
   for (let at = 0; at < whole.length; at += 40_000) {
     await writer.write(whole.subarray(at, at + 40_000))
-    if (at >= 80_000)
-      await until('all but the last bytes to be counted', received, count => count >= Math.min(at, whole.length - 80_000))
+    if (at >= 80_000) await until('all but the last bytes to be counted', received, count => count >= Math.min(at, whole.length - 80_000))
   }
   for (let looks = 0; looks < 60; looks++) t.true((await received()) < whole.length)
   await writer.close()

@@ -7,7 +7,7 @@ import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support
 import { until } from '../support/until.ts'
 import { type Received, type Target, webhookTarget } from '../support/webhook-target.ts'
 
-// In a file, and so a process, of its own, because targets must respond within half a second.
+// @separate-process: targets must respond within half a second.
 const config = { access: { private: true }, outbound: { allow: ['127.0.0.1'] } }
 const server = await bootForTest({ config })
 test.after.always(() => server.stop())

@@ -11,7 +11,7 @@ import { flaky } from './fixtures/flaky-documents.ts'
 import { queueOn, temporaryStores } from './fixtures/queue-under-test.ts'
 import { type JobRecord, jobs } from './jobs.ts'
 
-// A file of its own, and thus a separate process, since leases are renewed every few milliseconds.
+// @separate-process: leases are renewed every few milliseconds.
 interface Options extends Partial<QueueConfig> {
   readonly extractors?: readonly Extractor[]
   readonly roles?: readonly ('http' | 'worker')[]

@@ -5,7 +5,7 @@ import { Broker } from './broker.ts'
 import { usual } from './fixtures/rabbit-under-test.ts'
 import { RabbitSink } from './rabbit-sink.ts'
 
-// In a separate file, and so a separate process, because it checks connections after milliseconds.
+// @separate-process: connections are checked after milliseconds.
 const installation = { instance: 'abcdefghij' } as Installation
 
 const connect = (changes: Partial<typeof usual>) => new Broker({ ...usual, ...changes }, installation, silent).connect()
