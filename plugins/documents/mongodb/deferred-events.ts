@@ -2,17 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from 'pounce/sdk'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { PendingDeliveries } from './pending-deliveries.ts'
-import type { Kept } from './record-format.ts'
+import type { Kept, KeptEvent } from './record-format.ts'
 
 /** Events of one commit that wait for earlier ones of their document. */
 export interface Deferred {
   readonly collection: string
   /** `_id` of the document. */
   readonly document: string
-  readonly ids: readonly string[]
-  readonly consumers: readonly string[]
-  /** IDs of the earlier events. */
-  readonly earlier: readonly string[]
+  /** With the consumers of each. */
+  readonly events: readonly Pick<KeptEvent, 'id' | 'to'>[]
+  /** IDs of the events that the document had before; undefined when they are unknown. */
+  readonly earlier: readonly string[] | undefined
+  /** This kernel delivers the event, after those of earlier commits. */
+  readonly isOwn: (id: string) => boolean
   /** Consumers that have earlier events of the same subjects waiting elsewhere. */
   readonly findBusy: () => Promise<ReadonlySet<string>>
   /** Delivers the events to their consumers; for busy consumers, they are stored where the earlier events wait. */
@@ -64,14 +66,14 @@ export class DeferredEvents {
   }
 
   add(deferred: Deferred): void {
-    for (const id of deferred.ids) this.#consumersOf.set(id, deferred.consumers)
+    for (const { id, to } of deferred.events) this.#consumersOf.set(id, to)
     const key = keyOf(deferred)
     const { signal } = this.#stopped
     const turn = (this.#last.get(key) ?? Promise.resolve()).then(async () => {
       await this.#earlierSettled(deferred, signal)
       const busy = await deferred.findBusy()
       // Nothing is awaited from here on: a commit either finds this deferral and waits behind it, or comes after its events.
-      if (deferred.ids.every(id => this.#consumersOf.delete(id))) deferred.deliver(busy)
+      if (deferred.events.every(({ id }) => this.#consumersOf.delete(id))) deferred.deliver(busy)
       if (this.#last.get(key) === turn) this.#last.delete(key)
     })
     this.#last.set(key, turn)
@@ -92,24 +94,38 @@ export class DeferredEvents {
     this.#stopped = new AbortController()
   }
 
-  async #earlierSettled({ collection, document, earlier, consumers }: Deferred, signal: AbortSignal): Promise<void> {
-    const query = { _id: document, 'ev.id': { $in: [...earlier] } }
-    const inDocument = () => this.#server.use(() => this.#server.collection<Kept>(collection).countDocuments(query, { limit: 1 }))
+  async #earlierSettled(deferred: Deferred, signal: AbortSignal): Promise<void> {
+    const consumers = [...new Set(deferred.events.flatMap(({ to }) => to))]
+    let earlier: readonly string[] | undefined
     let leftAt = Number.POSITIVE_INFINITY
-    while (earlier.length > 0 && !signal.aborted) {
+    while (!signal.aborted) {
       let waitMs = pollMs
       try {
-        if ((await inDocument()) === 0) {
+        earlier ??= (deferred.earlier ?? (await this.#eventsBefore(deferred))).filter(id => !deferred.isOwn(id))
+        if (earlier.length === 0) return
+        if (!(await this.#areInDocument(deferred, earlier))) {
           leftAt = Math.min(leftAt, performance.now())
           if (performance.now() - leftAt > maxUnsettledMs || !(await this.#deliveries.hasAny(earlier, consumers))) return
         }
       } catch (error) {
-        this.#log.debug('Failed to read earlier events of a document; will be retried', { collection, error })
+        this.#log.debug('Failed to read earlier events of a document; will be retried', { collection: deferred.collection, error })
         waitMs = retryMs
       }
       // Rejects only on shutdown.
       await pause(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
+  }
+
+  async #areInDocument({ collection, document }: Deferred, ids: readonly string[]): Promise<boolean> {
+    const query = { _id: document, 'ev.id': { $in: [...ids] } }
+    return (await this.#server.use(() => this.#server.collection<Kept>(collection).countDocuments(query, { limit: 1 }))) > 0
+  }
+
+  async #eventsBefore({ collection, document, events }: Deferred): Promise<readonly string[]> {
+    const options = { projection: { 'ev.id': 1 } }
+    const kept = await this.#server.use(() => this.#server.collection<Kept>(collection).findOne({ _id: document }, options))
+    const ids = kept?.ev.map(({ id }) => id) ?? []
+    return ids.slice(0, Math.max(0, ids.indexOf(events[0]?.id ?? '')))
   }
 }
 

@@ -142,3 +142,33 @@ live('the store recovers from connections closed while requests wait and a serve
   const all = Promise.all([700, 1000, 1300, 1600].map(one)).then(() => true)
   t.true(await Promise.race([all, pause(30_000, false, { ref: false })]))
 })
+
+live(
+  'after an outage longer than the leases, an event that was pending before it is delivered before later ones of its document',
+  async t => {
+    const proxy = await flakyProxy(t, url('MONGODB'))
+    const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
+    await store.declare([notes as Collection<object>])
+    await store.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
+    const claim = () => store.outbox.claim('test/all', { limit: 10, leaseMs: 60_000, owner: 'k' })
+    const says = (n: number) => [event('dataset.created', { kind: 'dataset', id: 'd' }, { n })]
+    t.deepEqual(await claim(), [])
+    await store.commit({ insert: { id: 'a', rank: 0 }, into: notes }, says(1))
+    await proxy.become('refuse')
+    await pause(16_000)
+    await proxy.become('pass')
+    await back(claim)
+    await store.commit({ update: 'a', in: notes, inc: { rank: 1 } }, says(2))
+    const seen: number[] = []
+    while (seen.length < 2) {
+      const claimed = await claim()
+      seen.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
+      await store.outbox.done(
+        'test/all',
+        claimed.map(({ event: { id } }) => id),
+      )
+      await pause(100)
+    }
+    t.deepEqual(seen, [1, 2])
+  },
+)

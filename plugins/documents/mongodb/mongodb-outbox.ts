@@ -70,6 +70,7 @@ class CommitNotifier {
   }
 }
 
+const renewalMs = 5000
 const maintenanceMs = 5000
 
 /** After this time without renewal, other kernels may have claimed what this one holds. */
@@ -117,6 +118,8 @@ export class MongodbOutbox implements Outbox {
   readonly #notifier: CommitNotifier
   #me = randomUUID()
   #renewedAt = performance.now()
+  /** Separate from the maintenance, which takes long on a slow server. */
+  readonly #renewal: RepeatingTask
   readonly #maintenance: RepeatingTask
 
   constructor(wiring: OutboxWiring) {
@@ -136,18 +139,20 @@ export class MongodbOutbox implements Outbox {
     this.#deferred = new DeferredEvents(server, this.#deliveries, log)
     this.#claiming = new EventClaims(this.#deliveries, this.#relay)
     this.#notifier = new CommitNotifier(log)
+    this.#renewal = new RepeatingTask(() => this.#renew(), renewalMs, log)
     this.#maintenance = new RepeatingTask(() => this.#maintain(), maintenanceMs, log)
   }
 
   async start(): Promise<void> {
     await this.#deliveries.declare()
     await this.#acknowledged.declare()
+    this.#renewal.start()
     this.#maintenance.start()
   }
 
   /** Stops without writing to the server. */
   async abandon(): Promise<void> {
-    await this.#maintenance.stop()
+    await Promise.all([this.#renewal.stop(), this.#maintenance.stop()])
     this.#deferred.clear()
     this.#relay.clear()
     this.#me = randomUUID()
@@ -155,7 +160,7 @@ export class MongodbOutbox implements Outbox {
 
   /** Moves events that are still in documents to `_deliveries`, and releases the leases. */
   async dispose(): Promise<void> {
-    await this.#maintenance.stop()
+    await Promise.all([this.#renewal.stop(), this.#maintenance.stop()])
     await this.#deferred.flush()
     await this.#relay.flush()
     await this.#deliveries.release(this.#me)
@@ -197,18 +202,16 @@ export class MongodbOutbox implements Outbox {
     const key = keyOf(position)
     if (position.isNew) this.#note(key, true)
     if (kept.length === 0) return
-    const ofOthers = (earlier ?? []).filter(id => !this.#relay.has(id) && !this.#deferred.has(id))
     const isHeld = earlier === undefined && this.#held.has(key) && !this.#deferred.hasAnyOf(key)
     if (isHeld || this.#deferred.isFull) {
       this.#deliver(kept, position)
       return
     }
     const { collection, document } = position
-    const consumers = [...new Set(kept.flatMap(({ to }) => to))]
     this.#deferred.add({
-      ...{ collection, document, consumers, earlier: ofOthers },
-      ids: kept.map(({ id }) => id),
-      findBusy: () => this.#busyWith(kept, consumers),
+      ...{ collection, document, events: kept, earlier },
+      isOwn: id => this.#relay.has(id) || this.#deferred.has(id),
+      findBusy: () => this.#busyWith(kept),
       deliver: busy => this.#deliver(kept, position, busy),
     })
   }
@@ -223,7 +226,9 @@ export class MongodbOutbox implements Outbox {
   }
 
   /** Consumers with undelivered earlier events of the same subjects in `_deliveries`; all consumers when the query fails. */
-  async #busyWith(kept: readonly KeptEvent[], consumers: readonly string[]): Promise<ReadonlySet<string>> {
+  async #busyWith(kept: readonly KeptEvent[]): Promise<ReadonlySet<string>> {
+    const consumers = [...new Set(kept.flatMap(({ to }) => to))]
+    if (consumers.length === 0) return new Set()
     const subjects = kept.flatMap(({ e }) => (e === '' ? [] : [subjectOf(JSON.parse(e) as AnyEvent)]))
     try {
       return await this.#deliveries.waitingOf(consumers, [...new Set(subjects)], this.#me)
@@ -351,13 +356,17 @@ export class MongodbOutbox implements Outbox {
     for (const queue of this.#queues.values()) queue.clear()
   }
 
-  /** Renews leases, reads the consumers of other kernels and sweeps stale events. */
-  async #maintain(): Promise<void> {
-    const { server, catalog } = this.#wiring
+  /** Renews the leases of this kernel. */
+  async #renew(): Promise<void> {
     const begun = performance.now()
     const me = this.#me
     await this.#deliveries.renew(me, this.#now() + holdMs)
     if (me === this.#me) this.#renewedAt = begun
+  }
+
+  /** Reads the consumers of other kernels and sweeps stale events. */
+  async #maintain(): Promise<void> {
+    const { server, catalog } = this.#wiring
     await this.#consumers.refresh(this.#now())
     await this.#acknowledged.tidy()
     const isHeld = (id: string): boolean => this.#relay.has(id) || this.#deferred.has(id)

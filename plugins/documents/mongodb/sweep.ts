@@ -45,7 +45,11 @@ const sweepOne = async (
       .find({ 'ev.at': { $lte: before } }, options)
       .toArray(),
   )
-  const events = left.flatMap(({ _id, ev }) => ev.filter(({ id, at }) => at <= before && !isHeld(id)).map(event => ({ _id, event })))
+  const events = left.flatMap(({ _id, ev }) => {
+    // Events behind one that this kernel is about to deliver wait for it.
+    const firstKept = ev.findIndex(({ id, at }) => at > before || isHeld(id))
+    return (firstKept === -1 ? ev : ev.slice(0, firstKept)).map(event => ({ _id, event }))
+  })
   if (events.length === 0) return 0
   const done = await acknowledged.all()
   await deliveries.add(events.flatMap(({ event }) => deliveriesOf(event, done)))

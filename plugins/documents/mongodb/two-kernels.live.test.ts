@@ -230,6 +230,27 @@ live('events queued behind those of a dead kernel are delivered after them', asy
   t.deepEqual(seen, ['d1', 'd2'])
 })
 
+live('a sweep keeps the order of a document in which events of a dead kernel surround one of a running kernel', async t => {
+  const clock = new FixedClock()
+  const [dead, heir] = await two(t, clock)
+  await dead.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
+  for (const store of [dead, heir]) t.deepEqual(await claim(store), [])
+  for (const [at, store] of [dead, heir, dead].entries())
+    await store.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [
+      event('dataset.created', { kind: 'dataset', id: 'd' }, { n: at + 1 }),
+    ])
+  await dead.abandon()
+  clock.advance(60_000)
+  const seen: number[] = []
+  await until('all of them', async () => {
+    const claimed = await claim(heir)
+    seen.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
+    await heir.outbox.done('test/all', idsOf(claimed))
+    return seen.length === 3
+  })
+  t.deepEqual(seen, [1, 2, 3])
+})
+
 live('events committed while earlier ones are being released are delivered after them', async t => {
   const [a, b] = await two(t)
   const numbered = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
