@@ -294,6 +294,8 @@ export class MongodbOutbox implements Outbox {
   ): Promise<void> {
     const queue = this.#queues.get(name)
     const tries = queue?.attemptOf(eventId) ?? 1
+    // From now on, another kernel can claim it.
+    this.#held.clear()
     await this.#relay.moveToDeliveries([eventId])
     const now = this.#wiring.clock.now()
     if ('park' in outcome) await this.#deliveries.park(name, eventId, tries, outcome.error, now.toISOString())
