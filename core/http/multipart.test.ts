@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { multipart, type Route, routesFor, s } from 'pounce/sdk'
 import { rawClient } from './testing/raw-client.ts'
@@ -165,6 +167,30 @@ test('parts beyond the limit are refused', async t => {
   const { status, json } = await post(field.repeat(6) + end)
   t.is(status, 413)
   t.regex(json.message ?? '', /at most 5 parts/)
+})
+
+test('chunks that each end inside the header of another part are no endless header', async t => {
+  const { url } = await server(t)
+  const whole = part('form-data; name="f"; filename="a"', 'x'.repeat(20_000)).repeat(5) + end
+  const size = (whole.length - end.length) / 5
+  // Each begins and ends in the middle of a line of a header.
+  const cuts = [0, ...[0, 1, 2, 3, 4].map(at => at * size + 30), whole.length]
+  const chunks = cuts.slice(1).map((cut, at) => whole.slice(cuts[at], cut))
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const sending = request(`${url}/read`, { method: 'POST', headers: { ...type, 'content-length': whole.length } }, response => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    sending.on('error', reject)
+    void (async () => {
+      for (const chunk of chunks) {
+        sending.write(chunk)
+        await pause(30)
+      }
+      sending.end()
+    })()
+  })
+  t.is(status, 200)
 })
 
 test('part headers beyond the limits are refused, even if they never end', async t => {

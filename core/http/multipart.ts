@@ -39,7 +39,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
   readonly #files = new Set<PartBytes>()
   #count = 0
   #isHeaderDue = false
-  /** Bytes of consecutive chunks that were entirely inside a header. */
+  /** Bytes of consecutive chunks that were entirely inside one header. */
   #headerBytes = -1
   #isFinished = false
   #isBodyRead = false
@@ -117,7 +117,8 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     req.pipe(this.#parser)
     req.on('data', (chunk: Buffer) => {
       youngGarbage.passed(chunk.length)
-      this.#countHeader(chunk.length)
+      // While the reader of a part is slow, chunks wait in the parser: they may contain the end of the header.
+      if (this.#parser.writableLength === 0) this.#countHeader(chunk.length)
     })
     // Registered after `pipe`, whose own listener stops the reading: data after the last part is read and discarded.
     this.#parser.on('finish', () => {
@@ -145,6 +146,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     this.#isHeaderDue = true
     source.on('header', (header: RawHeader) => {
       this.#isHeaderDue = false
+      this.#headerBytes = -1
       if (this.#fault) source.resume()
       else this.#take(source, header)
     })
