@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from 'pounce/sdk'
+import type { EventRelay } from './event-relay.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { PendingDeliveries } from './pending-deliveries.ts'
 import type { Kept, KeptEvent } from './record-format.ts'
@@ -13,8 +14,6 @@ export interface Deferred {
   readonly events: readonly Pick<KeptEvent, 'id' | 'to'>[]
   /** IDs of the events that the document had before; undefined when they are unknown. */
   readonly earlier: readonly string[] | undefined
-  /** This kernel delivers the event, after those of earlier commits. */
-  readonly isOwn: (id: string) => boolean
   /** Consumers that have earlier events of the same subjects waiting elsewhere. */
   readonly findBusy: () => Promise<ReadonlySet<string>>
   /** Delivers the events to their consumers; for busy consumers, they are stored where the earlier events wait. */
@@ -35,15 +34,17 @@ const maxDeferred = 10_000
 export class DeferredEvents {
   readonly #server: MongodbConnection
   readonly #deliveries: PendingDeliveries
+  readonly #relay: Pick<EventRelay, 'has'>
   readonly #log: Log
   readonly #consumersOf = new Map<string, readonly string[]>()
   /** The last deferral for each document. */
   readonly #last = new Map<string, Promise<void>>()
   #stopped = new AbortController()
 
-  constructor(server: MongodbConnection, deliveries: PendingDeliveries, log: Log) {
+  constructor(server: MongodbConnection, deliveries: PendingDeliveries, relay: Pick<EventRelay, 'has'>, log: Log) {
     this.#server = server
     this.#deliveries = deliveries
+    this.#relay = relay
     this.#log = log
   }
 
@@ -101,7 +102,8 @@ export class DeferredEvents {
     while (!signal.aborted) {
       let waitMs = pollMs
       try {
-        earlier ??= (deferred.earlier ?? (await this.#eventsBefore(deferred))).filter(id => !deferred.isOwn(id))
+        // Those of earlier commits of this kernel are already delivered.
+        earlier ??= (deferred.earlier ?? (await this.#eventsBefore(deferred))).filter(id => !this.#relay.has(id) && !this.has(id))
         if (earlier.length === 0) return
         if (!(await this.#areInDocument(deferred, earlier))) {
           leftAt = Math.min(leftAt, performance.now())

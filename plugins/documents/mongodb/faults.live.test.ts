@@ -4,6 +4,7 @@ import { type Collection, event, Unavailable } from 'pounce/sdk'
 import type { Delivery } from 'pounce/sdk/store-kit'
 import { liveTests, type Note, notes } from 'pounce/sdk/testing'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
+import { until } from '../../../test/support/until.ts'
 import type { MongodbDocuments } from './mongodb-documents.ts'
 import { openStore, realTools } from './testing.ts'
 
@@ -160,15 +161,15 @@ live(
     await back(claim)
     await store.commit({ update: 'a', in: notes, inc: { rank: 1 } }, says(2))
     const seen: number[] = []
-    while (seen.length < 2) {
+    await until('both events', async () => {
       const claimed = await claim()
       seen.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
       await store.outbox.done(
         'test/all',
         claimed.map(({ event: { id } }) => id),
       )
-      await pause(100)
-    }
+      return seen.length >= 2
+    })
     t.deepEqual(seen, [1, 2])
   },
 )

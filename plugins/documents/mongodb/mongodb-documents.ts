@@ -148,9 +148,9 @@ export class MongodbDocuments implements DocumentStore {
       this.#mutex.use(`${collection}/${id}`, async () => {
         if (isOver()) throw new Unavailable('The document store timed out')
         const start = performance.now()
-        const { document, left, isNew = false, isGone, earlier } = await this.#writer.write(change, make)
+        const { document, left, isGone, before } = await this.#writer.write(change, make)
         this.#metrics.observe('documents_commit_seconds', (performance.now() - start) / 1000)
-        this.#outbox.committed(left, { collection, document: encodeText(id), isNew, isGone }, earlier)
+        this.#outbox.committed(left, { collection, document: encodeText(id), isGone }, before)
         return document
       }),
     )

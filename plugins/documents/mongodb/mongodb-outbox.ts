@@ -9,6 +9,7 @@ import { EventClaims, eventOf, holdMs } from './event-claims.ts'
 import { EventRelay, type Fresh, maxWaitMs } from './event-relay.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
+import type { Before } from './mongodb-writer.ts'
 import { PendingDeliveries, subjectOf } from './pending-deliveries.ts'
 import type { KeptEvent } from './record-format.ts'
 import { RepeatingTask } from './repeating-task.ts'
@@ -87,12 +88,10 @@ export interface OutboxWiring {
   readonly log: Log
 }
 
-/** Where an event is stored. */
-interface SortPosition {
+/** The document that contains events. */
+interface ChangedDocument {
   readonly collection: string
   readonly document: string
-  /** Nothing was there before. */
-  readonly isNew: boolean
   readonly isGone: boolean
 }
 
@@ -136,7 +135,7 @@ export class MongodbOutbox implements Outbox {
       describe: (fresh, consumer) => this.#describe(fresh, consumer),
       now: () => this.#now(),
     })
-    this.#deferred = new DeferredEvents(server, this.#deliveries, log)
+    this.#deferred = new DeferredEvents(server, this.#deliveries, this.#relay, log)
     this.#claiming = new EventClaims(this.#deliveries, this.#relay)
     this.#notifier = new CommitNotifier(log)
     this.#renewal = new RepeatingTask(() => this.#renew(), renewalMs, log)
@@ -194,25 +193,21 @@ export class MongodbOutbox implements Outbox {
     return { id: this.#ids.next(this.#now(), after), at: this.#now(), e: '', to: [] }
   }
 
-  /**
-   * Delivers the events of a durable commit. `earlier`: IDs of events that the document had before; undefined when this kernel
-   * made the previous change, or there was none.
-   */
-  committed(kept: readonly KeptEvent[], position: SortPosition, earlier: readonly string[] | undefined): void {
-    const key = keyOf(position)
-    if (position.isNew) this.#note(key, true)
+  /** Delivers the events of a durable commit. */
+  committed(kept: readonly KeptEvent[], changed: ChangedDocument, before: Before): void {
+    const key = keyOf(changed)
+    if (before !== 'own') this.#note(key, before === 'nothing')
     if (kept.length === 0) return
-    const isHeld = earlier === undefined && this.#held.has(key) && !this.#deferred.hasAnyOf(key)
-    if (isHeld || this.#deferred.isFull) {
-      this.#deliver(kept, position)
+    if ((this.#held.has(key) && !this.#deferred.hasAnyOf(key)) || this.#deferred.isFull) {
+      this.#deliver(kept, changed)
       return
     }
-    const { collection, document } = position
+    const { collection, document } = changed
     this.#deferred.add({
-      ...{ collection, document, events: kept, earlier },
-      isOwn: id => this.#relay.has(id) || this.#deferred.has(id),
+      ...{ collection, document, events: kept },
+      earlier: typeof before === 'string' ? undefined : before,
       findBusy: () => this.#busyWith(kept),
-      deliver: busy => this.#deliver(kept, position, busy),
+      deliver: busy => this.#deliver(kept, changed, busy),
     })
   }
 
@@ -238,8 +233,8 @@ export class MongodbOutbox implements Outbox {
     }
   }
 
-  #deliver(kept: readonly KeptEvent[], position: SortPosition, busy?: ReadonlySet<string>): void {
-    const { collection, document, isGone } = position
+  #deliver(kept: readonly KeptEvent[], changed: ChangedDocument, busy?: ReadonlySet<string>): void {
+    const { collection, document, isGone } = changed
     const until = performance.now() + maxWaitMs
     for (const consumer of busy ?? []) this.#queues.get(consumer)?.leave()
     let areHeld = true
@@ -247,11 +242,12 @@ export class MongodbOutbox implements Outbox {
       const { id, e: text, to } = one
       if (text === '') return { id, subject: '', text, collection, document, isGone, left: new Set(), until }
       const event = eventOf(text)
-      const left = to.filter(consumer => busy?.has(consumer) || !this.#offer(consumer, event))
-      if (left.some(consumer => this.#queues.has(consumer))) areHeld = false
-      return { id, subject: subjectOf(event), text, collection, document, isGone, left: new Set(to), until: left.length === 0 ? until : 0 }
+      const elsewhere = to.filter(consumer => busy?.has(consumer) || !this.#offer(consumer, event))
+      if (elsewhere.some(consumer => this.#queues.has(consumer))) areHeld = false
+      const dueAt = elsewhere.length === 0 ? until : 0
+      return { id, subject: subjectOf(event), text, collection, document, isGone, left: new Set(to), until: dueAt }
     })
-    this.#note(keyOf(position), areHeld)
+    this.#note(keyOf(changed), areHeld)
     this.#relay.add(fresh)
     this.#notifier.notify()
   }

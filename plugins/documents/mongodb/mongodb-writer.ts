@@ -12,13 +12,16 @@ export interface WriteResult {
   readonly document: Stored
   /** Events that are now in the document. */
   readonly left: readonly KeptEvent[]
-  /** The document was inserted, and there was no tombstone. */
-  readonly isNew?: boolean
   /** The document is deleted; while it has events left, its tombstone remains. */
   readonly isGone: boolean
-  /** IDs of events that the document had when read; undefined when the previous change was made by this kernel, or there was none. */
-  readonly earlier?: readonly string[]
+  readonly before: Before
 }
+
+/**
+ * What preceded a change of a document: nothing, a change by this kernel, a tombstone that was not read, or the IDs of the events that the document had when
+ * read.
+ */
+export type Before = 'nothing' | 'own' | 'unread' | readonly string[]
 
 /** The collection of a change. */
 export const collectionOf = (change: Change): Collection<object> => ('insert' in change ? change.into : change.in)
@@ -101,8 +104,7 @@ export class MongodbWriter {
     let inserted: 'new' | 'replaced' | undefined
     while (!inserted) inserted = await this.#insertOnce(format, id, parts, events)
     this.#remember(format, id, { birth, revision: 1, text, last: events.at(-1)?.id })
-    const earlier = inserted === 'replaced' ? await this.#before(format, id, events) : undefined
-    return { document, left: events, isNew: inserted === 'new', isGone: false, ...(earlier && { earlier }) }
+    return { document, left: events, isGone: false, before: inserted === 'new' ? 'nothing' : 'unread' }
   }
 
   /** Undefined when a tombstone with this ID has been deleted meanwhile. */
@@ -147,7 +149,7 @@ export class MongodbWriter {
     const document = JSON.parse(text) as Stored
     const isDone = await this.#rewrite(format, { r: revision }, { document, text, events })
     // The revision is still the same, so no event was added after these were read.
-    if (isDone) return { document, left: events, isGone: false, earlier }
+    if (isDone) return { document, left: events, isGone: false, before: earlier }
     const found = await this.#read(format, id)
     throw new CommitConflict('revision', `${format.name} ${id} is at revision ${found.revision}, not ${revision}`)
   }
@@ -173,12 +175,13 @@ export class MongodbWriter {
     makeEvents: MakeEvents,
   ): Promise<WriteResult | undefined> {
     const document = JSON.parse(old) as Stored & { revision: number }
+    const before = earlier ?? 'own'
     if (!matcher(change.where)(document)) {
       throw new CommitConflict('guard', `${format.name} ${document.id} is not in the state this needs`)
     }
     if ('tombstone' in change) {
       const removed = await this.#remove(format, document, birth, makeEvents(last))
-      return removed && { ...removed, ...(earlier && { earlier }) }
+      return removed && { ...removed, before }
     }
     applyUpdate(document, change)
     document.revision = revision + 1
@@ -189,7 +192,7 @@ export class MongodbWriter {
     // Events of this change wait for the earlier ones, and those of the next change wait for these.
     const state = { birth, revision: document.revision, text, last: left.at(-1)?.id ?? last }
     this.#remember(format, document.id, { ...state, ...(left.length === 0 && earlier && { earlier }) })
-    return { document: JSON.parse(text) as Stored, left, isGone: false, ...(earlier && { earlier }) }
+    return { document: JSON.parse(text) as Stored, left, isGone: false, before }
   }
 
   /** False when the document has a different revision or does not exist. */
@@ -209,7 +212,12 @@ export class MongodbWriter {
   }
 
   /** Without pending events the document is deleted at once; otherwise it becomes a tombstone, invisible to reads and unique keys. */
-  async #remove(format: RecordFormat, document: Stored, birth: string, events: readonly KeptEvent[]): Promise<WriteResult | undefined> {
+  async #remove(
+    format: RecordFormat,
+    document: Stored,
+    birth: string,
+    events: readonly KeptEvent[],
+  ): Promise<Omit<WriteResult, 'before'> | undefined> {
     const { id, revision } = document
     this.#states.delete(stateKey(format, id))
     const filter = { _id: encodeText(id), r: revision, b: birth }
@@ -244,15 +252,6 @@ export class MongodbWriter {
     const options = { projection: { 'ev.id': 1, l: 1 } }
     const kept = await this.#server.use(() => this.#collection(format).findOne({ _id: encodeText(id) }, options))
     return eventsIn(kept?.ev ?? [], kept?.l)
-  }
-
-  /** IDs of the events that the document had before these, which were added without reading it. */
-  async #before(format: RecordFormat, id: string, events: readonly KeptEvent[]): Promise<readonly string[]> {
-    if (events.length === 0) return []
-    const options = { projection: { 'ev.id': 1 } }
-    const kept = await this.#server.use(() => this.#collection(format).findOne({ _id: encodeText(id) }, options))
-    const ids = kept?.ev.map(one => one.id) ?? []
-    return ids.slice(0, Math.max(0, ids.indexOf(events[0]?.id ?? '')))
   }
 
   #collection(format: RecordFormat) {

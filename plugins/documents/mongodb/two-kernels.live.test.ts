@@ -31,6 +31,20 @@ const two = async (
 
 const claim = (store: MongodbDocuments, limit = 100) => store.outbox.claim('test/all', { limit, leaseMs: 30_000, owner: 'k' })
 const idsOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { id } }) => id)
+const numbered = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
+const numbersOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { data } }) => (data as { n: number }).n)
+
+/** Claims and acknowledges events until that many were claimed; returns their numbers. */
+const handle = async (store: MongodbDocuments, count: number): Promise<readonly number[]> => {
+  const seen: number[] = []
+  await until(`${count} events`, async () => {
+    const claimed = await claim(store)
+    seen.push(...numbersOf(claimed))
+    await store.outbox.done('test/all', idsOf(claimed))
+    return seen.length >= count
+  })
+  return seen
+}
 
 live('each event is claimed by one of two concurrently claiming kernels, whichever kernel committed it', async t => {
   const [a, b] = await two(t)
@@ -86,7 +100,7 @@ live(
           const claimed = await claim(store)
           if (claimed.length > 0) most = Math.max(most, ++active)
           await pause(Math.random() * 20)
-          handled.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
+          handled.push(...numbersOf(claimed))
           if (claimed.length === 0) continue
           active -= 1
           await store.outbox.done('test/all', idsOf(claimed))
@@ -180,14 +194,12 @@ live('an update is not based on an old document that another kernel has replaced
 
 live('events of one document are delivered in commit order, whichever kernel committed them', async t => {
   const [a, b] = await two(t)
-  const named = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
-  const numbersOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { data } }) => (data as { n: number }).n)
   await a.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
   for (const store of [a, b]) t.deepEqual(await claim(store), [])
-  await a.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [named(1)])
-  await b.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [named(2)])
-  await b.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [named(3)])
-  await a.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [named(4)])
+  await a.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(1)])
+  await b.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(2)])
+  await b.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(3)])
+  await a.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(4)])
   const first = await claim(a)
   t.deepEqual(numbersOf(first), [1])
   for (let look = 0; look < 5; look += 1) for (const store of [a, b]) t.deepEqual(await claim(store), [])
@@ -236,24 +248,26 @@ live('a sweep keeps the order of a document in which events of a dead kernel sur
   await dead.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
   for (const store of [dead, heir]) t.deepEqual(await claim(store), [])
   for (const [at, store] of [dead, heir, dead].entries())
-    await store.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [
-      event('dataset.created', { kind: 'dataset', id: 'd' }, { n: at + 1 }),
-    ])
+    await store.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(at + 1)])
   await dead.abandon()
   clock.advance(60_000)
-  const seen: number[] = []
-  await until('all of them', async () => {
-    const claimed = await claim(heir)
-    seen.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
-    await heir.outbox.done('test/all', idsOf(claimed))
-    return seen.length === 3
-  })
-  t.deepEqual(seen, [1, 2, 3])
+  t.deepEqual(await handle(heir, 3), [1, 2, 3])
+})
+
+live('events of a document inserted again follow those of the one that another kernel deleted', async t => {
+  const [a, b] = await two(t)
+  for (const store of [a, b]) t.deepEqual(await claim(store), [])
+  await a.commit<Note>({ insert: { id: 'x' }, into: notes }, [numbered(1)])
+  const first = await claim(a)
+  await a.commit({ tombstone: 'x', in: notes }, [numbered(2)])
+  await b.commit<Note>({ insert: { id: 'x' }, into: notes }, [numbered(3)])
+  for (let look = 0; look < 5; look += 1) t.deepEqual(await claim(b), [])
+  await a.outbox.done('test/all', idsOf(first))
+  t.deepEqual([...numbersOf(first), ...(await handle(a, 1)), ...(await handle(b, 1))], [1, 2, 3])
 })
 
 live('events committed while earlier ones are being released are delivered after them', async t => {
   const [a, b] = await two(t)
-  const numbered = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
   const change = (store: MongodbDocuments, n: number) => store.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(n)])
   await a.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
   for (const store of [a, b]) t.deepEqual(await claim(store), [])
@@ -267,14 +281,7 @@ live('events committed while earlier ones are being released are delivered after
     await change(b, 1)
     await a.outbox.done('test/all', idsOf(first))
     const later = pause(round / 2).then(() => change(b, 2))
-    const seen: number[] = []
-    await until('both events', async () => {
-      const claimed = await claim(b)
-      seen.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
-      await b.outbox.done('test/all', idsOf(claimed))
-      return seen.length === 2
-    })
+    t.deepEqual(await handle(b, 2), [1, 2], `round ${round}`)
     await later
-    t.deepEqual(seen, [1, 2], `round ${round}`)
   }
 })
