@@ -20,8 +20,6 @@ export interface UploadOptions {
   readonly bodyBytes?: number | undefined
 }
 
-type Path = ReturnType<FileIngest['pathOf']>
-
 interface Received extends IncomingFile {
   /** The name of its part. */
   readonly field: string
@@ -87,7 +85,8 @@ export class MultipartUpload {
     if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
     const incoming: IncomingFile[] = received.map(file => {
       const document = sentMetadata(fields.byName, file)
-      const id = idOf(file, caller, { ...target, path, batch: options.batch })
+      const id =
+        path && options.batch !== undefined && caller.user ? idOf(file, caller.user.id, target, path.name, options.batch) : undefined
       return { ...file, ...(id !== undefined && { id }), name: path?.name ?? file.name, ...(document && { metadata: [document] }) }
     })
     for (const reference of fields.references) incoming.push(await this.#refer(reference, staged, signal))
@@ -115,7 +114,7 @@ export class MultipartUpload {
   }
 
   /** A file named `path` may have metadata under that name: a JSON object is not a path. */
-  #pathIn({ byName }: Fields): Path | undefined {
+  #pathIn({ byName }: Fields): ReturnType<FileIngest['pathOf']> | undefined {
     const sent = byName.get('path')
     return sent === undefined || jsonObjectIn(sent, 'The field path') ? undefined : this.#ingest.pathOf(sent)
   }
@@ -138,22 +137,10 @@ wire(MultipartUpload, FileIngest)
 
 /**
  * The ID of a file that a client places in a batch by its path: the same for a repeated request, whose first response may have been lost or is still
- * awaited. Undefined for other files.
+ * awaited.
  */
-const idOf = (
-  { blob }: Received,
-  { user }: Caller,
-  {
-    dataset,
-    folder,
-    path,
-    batch,
-  }: Pick<IngestTarget, 'dataset' | 'folder'> & Pick<UploadOptions, 'batch'> & { readonly path: Path | undefined },
-): string | undefined => {
-  if (path === undefined || batch === undefined || user === undefined) return undefined
-  const place = [user.id, dataset ?? '', folder ?? '', batch, ...path.folders, path.name, blob.bytes.sha256]
-  return hash('sha256', JSON.stringify(place)).slice(0, 24)
-}
+const idOf = ({ blob }: Received, user: string, { dataset, folder, path = [] }: IngestTarget, name: string, batch: string): string =>
+  hash('sha256', JSON.stringify([user, dataset ?? '', folder ?? '', batch, ...path, name, blob.bytes.sha256])).slice(0, 24)
 
 /** A path refers to one file. Only `path` can distinguish `"` from `%22` in a name: in form parts both are the latter. */
 const requireOne = (names: readonly string[], name: string): void => {
