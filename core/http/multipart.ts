@@ -6,8 +6,8 @@ import { decodeExtended, parse as parseDisposition } from 'content-disposition'
 import { parse as parseContentType } from 'content-type'
 import { Invalid, TooLarge, Unsupported } from 'pounce/sdk'
 import { type FieldPart, type FilePart, youngGarbage } from 'pounce/sdk/kit'
+import { isMediaType } from './bytes-responder.ts'
 import type { RequestContext } from './request-context.ts'
-import { isMediaType } from './respond.ts'
 
 const require = createRequire(import.meta.url)
 

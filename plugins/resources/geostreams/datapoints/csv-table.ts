@@ -3,9 +3,9 @@ import { type Datapoint, type Geometry, geoNumberOf } from 'pounce/sdk/geo'
 import { csvText } from 'pounce/sdk/kit'
 import type { Settings } from '../config.ts'
 import { eachPage } from '../listing.ts'
-import type { StreamOwner } from './datapoint-import.ts'
 import { printTime } from './point-json.ts'
 import type { Answered, DatapointQuery } from './readings.ts'
+import type { StreamOwner } from './stream-sensors.ts'
 import type { TextPieces } from './text-pieces.ts'
 
 type Properties = Datapoint['properties']

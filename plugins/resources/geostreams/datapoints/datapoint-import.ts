@@ -2,76 +2,25 @@ import {
   type Caller,
   Clock,
   CommitConflict,
-  configPort,
   eq,
   event,
-  Forbidden,
   GeoStore,
   Invalid,
   type Log,
   NoSpace,
   NotFound,
-  Policy,
   Problem,
-  Sensors,
   Streams,
   wire,
 } from 'pounce/sdk'
-import { type Datapoint, geoNumberOf, type StreamRecord, streamIdOf } from 'pounce/sdk/geo'
-import { lacking } from 'pounce/sdk/kit'
-import { config, type Settings } from '../config.ts'
+import { type Datapoint, type StreamRecord, streamIdOf } from 'pounce/sdk/geo'
 import { GeostreamIds } from '../geostream-ids.ts'
 import { abandon } from './abandoned-datapoints.ts'
+import { AddingRights, type MayAdd } from './adding-rights.ts'
 import type { BulkBody } from './bulk-json.ts'
 import { type Draft, isRefused, type Refused, readPoint, refusalOf } from './datapoint-json.ts'
 import { parsePoint } from './point-json.ts'
 import type { SentPoint } from './text-pieces.ts'
-
-/** A stream to which the caller may add, or the reason why not. */
-type MayAdd = { readonly stream: StreamRecord } | { readonly problem: Problem }
-
-/** Checks to which streams a caller may add datapoints. */
-export class AddingRights {
-  #settings: Settings
-  #policy: Policy
-  #streams: Streams
-
-  constructor(settings: Settings, policy: Policy, streams: Streams) {
-    this.#settings = settings
-    this.#policy = policy
-    this.#streams = streams
-  }
-
-  /** Checks up to 1,000 streams, by number. A stream that the caller may not view is treated as missing. */
-  async of(caller: Caller, numbers: readonly number[]): Promise<ReadonlyMap<number, MayAdd>> {
-    const ids = numbers.map(streamIdOf)
-    const [records, addable] = await Promise.all([this.#streams.getMany(ids), this.#policy.allowed(caller, 'AddGeoStream', 'stream', ids)])
-    const rest = ids.filter(id => !addable.has(id))
-    const visible = await this.#policy.allowed(caller, 'ViewGeoStream', 'stream', rest)
-    const isForAnybody = this.#isForAnybody(caller)
-    const one = (number: number): MayAdd => {
-      const id = streamIdOf(number)
-      const stream = records.get(id)
-      if (stream?.state !== 'live' || !(addable.has(id) || visible.has(id))) return { problem: new NotFound('stream') }
-      return addable.has(id) || isForAnybody ? { stream } : { problem: lacking(caller, 'AddGeoStream', 'stream') }
-    }
-    return new Map(numbers.map(number => [number, one(number)]))
-  }
-
-  /** Returns the stream, or throws the refusal. */
-  async require(caller: Caller, number: number): Promise<StreamRecord> {
-    const may = (await this.of(caller, [number])).get(number)
-    if (!may) throw new Forbidden('Permission denied on the stream')
-    if ('problem' in may) throw may.problem
-    return may.stream
-  }
-
-  /** A key limited to spaces gets no access through `anybodyMayAdd`. */
-  #isForAnybody(caller: Caller): boolean {
-    return this.#settings.anybodyMayAdd && !caller.limits?.spaces && this.#policy.can(caller, 'AddGeoStream') === 'yes'
-  }
-}
-wire(AddingRights, configPort(config), Policy, Streams)
 
 /** Inserts into one stream since its last event. */
 class StreamTotals {
@@ -317,67 +266,6 @@ class DatapointImportRun {
 
 const newNames = ({ parameters }: StreamRecord, { names }: StreamTotals): readonly string[] =>
   [...names.difference(new Set(parameters))].slice(0, Math.max(0, maxNames - parameters.length))
-
-/** The sensor that a stream belongs to. */
-export interface StreamOwner {
-  readonly sensor: number
-  readonly sensorName: string
-}
-
-const mostKept = 20_000
-
-const atOnce = 1000
-
-/** The sensors of streams, cached for one request. Undefined for a stream that is deleted or being deleted, or whose sensor is. */
-export class StreamSensors {
-  readonly #streams: Streams
-  readonly #sensors: Sensors
-  readonly #kept = new Map<number, StreamOwner | undefined>()
-
-  constructor(streams: Streams, sensors: Sensors) {
-    this.#streams = streams
-    this.#sensors = sensors
-  }
-
-  /** The result is valid until the next call. */
-  async of(numbers: Iterable<number>): Promise<ReadonlyMap<number, StreamOwner | undefined>> {
-    const wanted = new Set(numbers)
-    let missing = [...wanted].filter(number => !this.#kept.has(number))
-    if (missing.length === 0) return this.#kept
-    if (this.#kept.size + missing.length > mostKept) {
-      this.#kept.clear()
-      missing = [...wanted]
-    }
-    for (let at = 0; at < missing.length; at += atOnce) await this.#look(missing.slice(at, at + atOnce))
-    return this.#kept
-  }
-
-  async #look(numbers: readonly number[]): Promise<void> {
-    const streams = await this.#streams.getMany(numbers.map(streamIdOf))
-    const sensors = await this.#sensors.getMany([...new Set([...streams.values()].map(({ sensor }) => sensor))])
-    for (const number of numbers) {
-      const stream = streams.get(streamIdOf(number))
-      const sensor = stream?.state === 'live' ? sensors.get(stream.sensor) : undefined
-      this.#kept.set(number, sensor?.state === 'live' ? { sensor: geoNumberOf(sensor.id), sensorName: sensor.name } : undefined)
-    }
-  }
-}
-
-/** Creates a `StreamSensors` for each request. */
-export class StreamSensorsFactory {
-  #streams: Streams
-  #sensors: Sensors
-
-  constructor(streams: Streams, sensors: Sensors) {
-    this.#streams = streams
-    this.#sensors = sensors
-  }
-
-  begin(): StreamSensors {
-    return new StreamSensors(this.#streams, this.#sensors)
-  }
-}
-wire(StreamSensorsFactory, Streams, Sensors)
 
 const take = (sent: SentPoint, run: DatapointImportRun, stream: number | undefined): Promise<void> | undefined => {
   const { line } = sent

@@ -2,8 +2,8 @@ import { Invalid, s } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
 import { readTime } from 'pounce/sdk/kit'
 import { numberOf, readGeometry, readProperties } from '../input.ts'
-import type { StreamOwner } from './datapoint-import.ts'
 import { printTime } from './point-json.ts'
+import type { StreamOwner } from './stream-sensors.ts'
 
 const time = s.String({ description: 'Such as `2017-01-25T15:33:02Z`' })
 

@@ -17,7 +17,8 @@ import {
 import { type Datapoint, streamIdOf } from 'pounce/sdk/geo'
 import { lacking } from 'pounce/sdk/kit'
 import { numberOf } from '../input.ts'
-import { AddingRights, DatapointImport } from './datapoint-import.ts'
+import { AddingRights } from './adding-rights.ts'
+import { DatapointImport } from './datapoint-import.ts'
 import { type DatapointJson, type Draft, toDatapointJson } from './datapoint-json.ts'
 import { ReadingsStore } from './readings.ts'
 

@@ -1,6 +1,6 @@
 import { GeoStore, Invalid, wire } from 'pounce/sdk'
 import type { Datapoint, GeoAfter, GeoFilter, GeoSort } from 'pounce/sdk/geo'
-import { type StreamOwner, type StreamSensors, StreamSensorsFactory } from './datapoint-import.ts'
+import { type StreamOwner, type StreamSensors, StreamSensorsFactory } from './stream-sensors.ts'
 
 /** Datapoints with the sensors of their streams. A datapoint whose stream has lost its sensor is omitted from responses. */
 export interface DatapointChunk {
