@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { relative } from 'node:path'
+
+// With `--tap`, ava aborts the whole run on an error that has an undefined property, such as `fetch failed`, without naming the test
+// (ava 8.1, supertap 3.0): the YAML writer must skip such properties.
+const yaml = createRequire(import.meta.resolve('supertap'))('js-yaml')
+const { safeDump } = yaml
+yaml.safeDump = (value, options) => safeDump(value, { ...options, skipInvalid: true })
 
 // In the order of the plan of `npm test`: see scripts/test-processes.ts.
 const plan = process.env['POUNCE_TEST_PROCESSES']

@@ -96,3 +96,10 @@ ok 5 - five (of those that run)
   t.is(skipsLine(tally.skips), '4 skipped: 2 (X_URL not set), 1 (no python3), 1 (no reason given)')
   t.is(skipsLine(new Map()), undefined)
 })
+
+test('a test that failed with an error without a stack is reported', async t => {
+  await import(new URL('../ava.config.js', import.meta.url).href)
+  const { test: tapLine } = (await import(import.meta.resolve('supertap'))) as { test(title: string, options: object): string }
+  const error = Object.assign(new TypeError('fetch failed'), { stack: 'TypeError: fetch failed', cause: undefined })
+  t.regex(tapLine('a request', { error, index: 3, passed: false }), /^not ok 3 - a request\n.*fetch failed/s)
+})
