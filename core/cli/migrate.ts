@@ -14,8 +14,8 @@ export const migrationStatus: RunCommand = async context =>
 /** `pounce migrate up`. */
 export const migrateUp: RunCommand = async context =>
   withKernel(context, await makeKernel(context), { until: 'store', creates: true }, async kernel => {
-    const { applied } = await kernel.migrations.run(true, message => context.progress(message))
-    return { applied }
+    const { applied, backup } = await kernel.migrations.run(true, message => context.progress(message))
+    return { applied, ...(backup === undefined ? {} : { backup }) }
   })
 
 const boot = (config: Config, roles: Config['kernel']['roles'] = []): Promise<Kernel> => {

@@ -11,6 +11,8 @@ export interface MetaRecord {
   readonly version: string
   /** Ids of all plugins that this installation has loaded: migrations of a new plugin do not change existing data. */
   readonly plugins: readonly string[]
+  /** The backup made before migrations that have not all been applied. */
+  readonly backup?: string
 }
 export const metaRecords = collection<MetaRecord>()('kernel.meta')
 

@@ -241,16 +241,16 @@ export class Kernel {
     const documents = this.get(DocumentStore)
     await documents.declare(this.collections)
     const { built } = this.#container
-    const consumers = handlerInstances(built).map(one => ({ name: consumerName(one), types: one.subscription.types }))
-    await documents.outbox.declareConsumers(consumers)
+    await documents.outbox.declareConsumers(
+      handlerInstances(built).map(one => ({ name: consumerName(one), types: one.subscription.types })),
+    )
     for (const { name, plugin } of built)
       for (const former of plugin.formerHandlers ?? []) await documents.outbox.forget(`${name}/${former}`)
     for (const { kept, ...one } of await this.absentConsumers())
       if (one.waiting > 0) this.log.warn('Events are stored for a consumer that is not loaded', one)
     if (!migrate) return
     await this.#parts.checkRecords(documents)
-    const { instance } = await this.migrations.run(this.config.kernel.dbupdate)
-    this.#services.installation.named(instance)
+    this.#services.installation.named((await this.migrations.run(this.config.kernel.dbupdate)).instance)
     for (const name of await this.#parts.switchedOff(documents)) {
       this.#container.setOn(name, false)
       await this.#http?.replaceRoutes(name, [], 0)

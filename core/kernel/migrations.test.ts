@@ -5,8 +5,10 @@ import { keptLog } from '../../test/support/kept-log.ts'
 import { MemoryDocuments } from '../../test/support/memory-documents.ts'
 import { ObjectIds } from '../services/services.ts'
 import { things } from './fixtures/things.ts'
+import { installationId, metaRecords } from './kernel-records.ts'
 import { Leases } from './leases.ts'
 import { Migrations } from './migrations.ts'
+import { StartupError } from './startup-error.ts'
 
 const folder = (name: string): URL => new URL(`./fixtures/${name}/`, import.meta.url)
 const pluginWith = (migrations?: URL, id = 'test.things') => definePlugin({ id, summary: 's', ...(migrations ? { migrations } : {}) })
@@ -30,7 +32,7 @@ test('a new installation applies all migrations in order and records them', asyn
   t.is(applied, 2)
   t.deepEqual((await documents.get(things, 'one'))?.steps, ['first', 'second'])
   const again = await migrationsOn(documents, two).run(false)
-  t.deepEqual(again, { instance, applied: 0 })
+  t.deepEqual(again, { instance, applied: 0, backup: undefined })
 })
 
 test('pending migrations of an existing installation are refused with both remedies, and applied when allowed', async t => {
@@ -42,6 +44,45 @@ test('pending migrations of an existing installation are refused with both remed
   t.deepEqual((await documents.get(things, 'one'))?.steps, ['first'])
   t.is((await later.run(true)).applied, 1)
   t.deepEqual((await documents.get(things, 'one'))?.steps, ['first', 'second'])
+})
+
+test('records are backed up before a migration changes them, and only then', async t => {
+  const documents = newStore()
+  const backups: unknown[] = []
+  const store: DocumentStore = documents
+  store.backUp = async () => {
+    backups.push((await documents.get(things, 'one'))?.steps)
+    return 'a file'
+  }
+  await migrationsOn(store, one).run(false)
+  await migrationsOn(store, one).run(true)
+  await t.throwsAsync(migrationsOn(store, two).run(false))
+  t.deepEqual(backups, [])
+  t.is((await migrationsOn(store, two).run(true)).backup, 'a file')
+  t.deepEqual(backups, [['first']])
+})
+
+test('a failed migration that is tried again keeps the backup made before it', async t => {
+  const documents = newStore()
+  await migrationsOn(documents, one).run(false)
+  let backups = 0
+  const store: DocumentStore = documents
+  store.backUp = async () => `file ${++backups}`
+  await documents.commit({ insert: { id: 'fault', steps: [] }, into: things })
+  for (const _ of [1, 2, 3]) await t.throwsAsync(migrationsOn(store, two).run(true), { message: /the second step broke/ })
+  await documents.commit({ tombstone: 'fault', in: things })
+  await migrationsOn(store, two).run(true)
+  t.is(backups, 1)
+  t.is(JSON.stringify(await documents.get(metaRecords, installationId)).includes('file 1'), false)
+})
+
+test('after a failed backup no migration is applied', async t => {
+  const documents = newStore()
+  await migrationsOn(documents, one).run(false)
+  const store: DocumentStore = documents
+  store.backUp = () => Promise.reject(new Error('no space'))
+  await t.throwsAsync(migrationsOn(store, two).run(true), { instanceOf: StartupError, message: 'no space' })
+  t.deepEqual((await documents.get(things, 'one'))?.steps, ['first'])
 })
 
 test('a plugin that gains its first migration on an existing installation is pending too', async t => {

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import { type Clock, type Collection, type DocumentStore, isIn, type Log, type Plugin } from 'pounce/sdk'
+import { type Clock, type DocumentStore, isIn, type Log, type Plugin } from 'pounce/sdk'
 import { pause } from 'pounce/sdk/kit'
 import { idOfName, installationId as metaId, metaRecords, migrationRecords } from './kernel-records.ts'
 import { type Leases, unlessConflict } from './leases.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
-import { messageOf, StartupError } from './startup-error.ts'
+import { messageOf, refusing, StartupError } from './startup-error.ts'
 
 /** A migration and its state. */
 export interface MigrationState {
@@ -60,10 +60,8 @@ export class Migrations {
   /** All migrations of the enabled plugins, in the order of application. */
   async status(): Promise<readonly MigrationState[]> {
     const applied = new Map<string, Map<string, string>>()
-    const ofThese = isIn(
-      'plugin',
-      this.#plugins.map(({ plugin }) => plugin.id),
-    )
+    const ids = this.#plugins.map(({ plugin }) => plugin.id)
+    const ofThese = isIn('plugin', ids)
     for await (const { plugin, name, appliedAt } of this.#tools.documents.scan(migrationRecords, { using: 'byPlugin', where: ofThese }))
       applied.set(plugin, (applied.get(plugin) ?? new Map()).set(name, appliedAt))
     return (await Promise.all(this.#plugins.map(({ plugin }) => statesOf(plugin, applied.get(plugin.id) ?? new Map())))).flat()
@@ -71,13 +69,13 @@ export class Migrations {
 
   /**
    * Rejects records written by a newer version. Applies pending migrations on a new installation, for plugins that are new to it,
-   * and if `isAllowed`; otherwise rejects pending migrations. A new installation has no data, so its migrations are logged at debug level.
-   * Returns the installation's name and the number of applied migrations.
+   * and, after a backup, if `isAllowed`; otherwise rejects pending migrations. A new installation has no data, so its migrations are logged at debug level.
+   * Returns the installation's name, the number of applied migrations and the location of the backup.
    */
   async run(
     isAllowed: boolean,
-    progress: (message: string) => void = () => undefined,
-  ): Promise<{ readonly instance: string; readonly applied: number }> {
+    progress?: (message: string) => void,
+  ): Promise<{ readonly instance: string; readonly applied: number; readonly backup: string | undefined }> {
     // Read before the states: migrations of the plugins listed here have been applied, even if another kernel applies them concurrently.
     const meta = await this.#tools.documents.get(metaRecords, metaId)
     const states = await this.status()
@@ -92,28 +90,34 @@ export class Migrations {
       throw new StartupError(
         `Pending migrations: ${changesOldData.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Make a backup, then start with POUNCE_DBUPDATE=1, or run \`pounce migrate up\`.`,
       )
-    const applied = pending.length > 0 ? await this.#apply(progress, meta ? 'info' : 'debug') : 0
-    return { instance: await this.#remember(), applied }
+    const backup = changesOldData.length > 0 ? (meta?.backup ?? (await this.#backUp())) : undefined
+    const applied = pending.length > 0 ? await this.#apply(meta ? 'info' : 'debug', progress) : 0
+    return { instance: await this.#remember(), applied, backup }
+  }
+
+  /** Once, however often failed migrations are tried again. */
+  async #backUp(): Promise<string | undefined> {
+    const backup = await refusing(async () => this.#tools.documents.backUp?.())
+    if (backup !== undefined) await this.#tools.documents.commit({ update: metaId, in: metaRecords, set: { backup } })
+    return backup
   }
 
   /** Resumable: if the process is killed at any point, the next call continues from there. */
-  async #apply(progress: (message: string) => void, level: 'info' | 'debug'): Promise<number> {
+  async #apply(level: 'info' | 'debug', progress?: (message: string) => void): Promise<number> {
     const lease = await this.#lease()
     const held = this.#tools.leases.hold(lease, error => this.#tools.log.warn('Failed to renew the migration lease', { error }))
-    let count = 0
     try {
-      for (const { plugin, name, state } of await this.status()) {
-        if (state !== 'pending') continue
+      const pending = (await this.status()).filter(({ state }) => state === 'pending')
+      for (const { plugin, name } of pending) {
         if (held.signal.aborted) throw new StartupError(messageOf(held.signal.reason))
-        progress(`${plugin}/${name}`)
+        progress?.(`${plugin}/${name}`)
         await this.#applyOne(plugin, name, level)
-        count += 1
       }
+      return pending.length
     } finally {
       held.end()
       await this.#tools.leases.giveBack(lease)
     }
-    return count
   }
 
   async #applyOne(id: string, name: string, level: 'info' | 'debug'): Promise<void> {
@@ -128,35 +132,29 @@ export class Migrations {
       throw new StartupError(`The migration ${id}/${name} failed: ${messageOf(error)}. Nothing after it was applied.`, { cause: error })
     }
     const record = { id: idOfName(`${id}/${name}`), plugin: id, name, appliedAt: this.#tools.clock.now().toISOString() }
-    await this.#insert(migrationRecords, record)
+    // Another kernel, or this one before it was killed, may already have inserted the same document.
+    await unlessConflict(this.#tools.documents.commit({ insert: record, into: migrationRecords }))
     this.#tools.log[level]('Migration applied', { plugin: id, migration: name })
   }
 
   async #lease() {
-    const stop = new AbortController().signal
     for (;;) {
       const lease = await this.#tools.leases.take('kernel/migrations', leaseMs)
       if (lease) return lease
       this.#tools.log.info('Waiting for another kernel to apply migrations')
-      await pause(leaseWaitMs, stop)
+      await pause(leaseWaitMs, new AbortController().signal)
     }
   }
 
   async #remember(): Promise<string> {
     const ids = this.#plugins.map(({ plugin }) => plugin.id)
-    await this.#insert(metaRecords, { id: metaId, instance: newInstanceName(), version: this.#tools.version, plugins: ids })
+    const first = { id: metaId, instance: newInstanceName(), version: this.#tools.version, plugins: ids }
+    await unlessConflict(this.#tools.documents.commit({ insert: first, into: metaRecords }))
     const meta = await this.#tools.documents.get(metaRecords, metaId)
     if (!meta) throw new Error('The installation record could not be read back')
-    const isNews = meta.version !== this.#tools.version || ids.some(id => !meta.plugins.includes(id))
-    if (isNews) {
-      const change = { update: metaId, in: metaRecords, set: { version: this.#tools.version }, addToSet: { plugins: ids } }
-      await this.#tools.documents.commit(change)
-    }
+    const isNews = meta.version !== this.#tools.version || ids.some(id => !meta.plugins.includes(id)) || meta.backup !== undefined
+    const change = { update: metaId, in: metaRecords, set: { version: this.#tools.version }, unset: ['backup'], addToSet: { plugins: ids } }
+    if (isNews) await this.#tools.documents.commit(change)
     return meta.instance
-  }
-
-  /** Another kernel, or this one before it was killed, may already have inserted the same document. */
-  async #insert<T extends object>(into: Collection<T>, document: T & { readonly id: string }): Promise<void> {
-    await unlessConflict(this.#tools.documents.commit({ insert: document, into }))
   }
 }

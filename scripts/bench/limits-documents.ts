@@ -42,7 +42,7 @@ const random = (() => {
 })()
 
 const openStore = async (folder: string): Promise<SqliteDocuments> => {
-  const settings = { folder, cacheMiB: 32, maxSizeMiB: 0, inlineRows: 2000, readTimeoutMs: 30_000 }
+  const settings = { folder, cacheMiB: 32, maxSizeMiB: 0, inlineRows: 2000, readTimeoutMs: 30_000, maxBackups: 2 }
   const metrics = { count: nothing, gauge: nothing, observe: nothing }
   const store = new SqliteDocuments(settings, {} as Installation, countingIds(), { now: () => new Date() }, silent, metrics)
   await store.start()

@@ -270,6 +270,12 @@ export interface DocumentStore {
     items: readonly { readonly change: Change<T>; readonly events?: readonly NewEvent[] }[],
   ): Promise<readonly Committed<T>[]>
 
+  /**
+   * Writes a durable copy of all documents and resolves to its location; undefined if the settings disable it. Called before migrations change documents.
+   * Absent in stores on servers, which have backup tools of their own.
+   */
+  backUp?(): Promise<string | undefined>
+
   /** The events of commits until their consumers have handled them. */
   readonly outbox: Outbox
 }

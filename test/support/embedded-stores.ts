@@ -20,7 +20,7 @@ export const storesIn = async (
   { disk = realDisk, maxSizeMiB = 0 }: { readonly disk?: Disk; readonly maxSizeMiB?: number } = {},
 ): Promise<Stores> => {
   const installation = { dataFolder: folder } as Installation
-  const settings = { cacheMiB: 8, maxSizeMiB, inlineRows: 2000, readTimeoutMs: 10_000 }
+  const settings = { cacheMiB: 8, maxSizeMiB, inlineRows: 2000, readTimeoutMs: 10_000, maxBackups: 2 }
   const documents = new SqliteDocuments(settings, installation, new ObjectIds(systemClock), systemClock, silent, noMetrics)
   const blobs = new DiskBlobs({}, installation, systemClock, silent, disk)
   await documents.start()

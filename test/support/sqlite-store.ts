@@ -8,7 +8,7 @@ type Settings = s.Static<typeof config>
 const nothing = (): void => undefined
 const noMetrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
 
-const settings: Settings = { cacheMiB: 4, maxSizeMiB: 0, inlineRows: 2000, readTimeoutMs: 10_000 }
+const settings: Settings = { cacheMiB: 4, maxSizeMiB: 0, inlineRows: 2000, readTimeoutMs: 10_000, maxBackups: 2 }
 
 /** A started store, closed after the test. */
 export const openStore = async (

@@ -6,7 +6,7 @@ import { SqliteDocuments } from './sqlite-documents.ts'
 const nothing = (): void => undefined
 const metrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
 const [folder = '', round = ''] = process.argv.slice(2)
-const settings = { folder, cacheMiB: 4, maxSizeMiB: 0, inlineRows: 2000, readTimeoutMs: 10_000 }
+const settings = { folder, cacheMiB: 4, maxSizeMiB: 0, inlineRows: 2000, readTimeoutMs: 10_000, maxBackups: 2 }
 const store = new SqliteDocuments(settings, {} as Installation, countingIds(), new FixedClock(), silent, metrics)
 await store.start()
 await store.declare([notes])

@@ -21,6 +21,7 @@ import {
 } from 'pounce/sdk'
 import type { Lines } from 'pounce/sdk/kit'
 import type { Change, Committed, Outbox } from 'pounce/sdk/store-kit'
+import { Backups } from './backups.ts'
 import { Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { namingFile } from './problems.ts'
@@ -49,6 +50,12 @@ export const config = s.Object({
     minimum: 100,
     description: 'Timeout of a query in the reader thread, in milliseconds',
   }),
+  maxBackups: s.Integer({
+    default: 2,
+    minimum: 0,
+    maximum: 100,
+    description: 'Number of backups before migrations to keep. 0: no backups',
+  }),
 })
 const Config = configPort(config)
 
@@ -68,11 +75,13 @@ export class SqliteDocuments implements DocumentStore {
   #recent = new RecentDocuments()
   #lineReader: RowReader
   #threads: readonly ReaderThread[]
+  #backups: Backups
+  #log: Log
   #isOpen = false
 
   constructor(settings: s.Static<typeof config>, installation: Installation, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
     this.#folder = resolve(settings.folder ?? join(installation.dataFolder, 'documents'))
-    const { cacheMiB, maxSizeMiB, inlineRows, readTimeoutMs } = settings
+    const { cacheMiB, maxSizeMiB, inlineRows, readTimeoutMs, maxBackups } = settings
     this.#file = join(this.#folder, 'pounce.db')
     const opening = { file: this.#file, readOnly: false, cacheMiB, maxSizeMiB }
     this.#database = new Database(opening)
@@ -86,6 +95,8 @@ export class SqliteDocuments implements DocumentStore {
     const thread = new ReaderThread(opening, readTimeoutMs)
     this.#threads = [thread, new ReaderThread(opening, readTimeoutMs)]
     this.#reader = new SqliteReader(this.#database, this.#catalog, thread, this.#recent, inlineRows)
+    this.#log = log
+    this.#backups = new Backups(this.#file, maxBackups, clock)
     this.#lineReader = new RowReader(this.#database, this.#catalog, this.#threads)
   }
 
@@ -122,6 +133,13 @@ export class SqliteDocuments implements DocumentStore {
   #open(): SqliteReader {
     if (!this.#isOpen) throw new Unavailable('The document store is not open')
     return this.#reader
+  }
+
+  async backUp(): Promise<string | undefined> {
+    this.#open()
+    const backup = await this.#backups.write()
+    if (backup !== undefined) this.#log.info('Records backed up before migrations', { backup })
+    return backup
   }
 
   async declare(collections: readonly Collection<object>[]): Promise<void> {
