@@ -24,8 +24,11 @@ const heaviest: Readonly<Record<string, () => unknown>> = {
   objects: () => ({ list: Array.from({ length: 24_000 }, (_, n) => ({ id: n, site: { depth: n, note: 'x'.repeat(300) } })) }),
 }
 
+/** On a slow machine the documents wait for each other longer than by default. */
+const patient = { POUNCE_HTTP__BUDGETS__MAX_WAIT_MS: '300000', POUNCE_HTTP__LARGE_JSON__MAX_WAIT_MS: '300000' }
+
 const served = async (t: ExecutionContext): Promise<{ readonly server: ChildServer; readonly call: TestFetch }> => {
-  const server = await childServer(t, await dataFolder(t))
+  const server = await childServer(t, await dataFolder(t), patient)
   const call = server.as(await adminKey(server))
   const dataset = await newDataset(call)
   const json = { agent: byExtractor(), content: { warm: true } }

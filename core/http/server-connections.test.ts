@@ -28,6 +28,20 @@ const server = async (t: ExecutionContext, config: Partial<HttpConfig> = {}) => 
         return { status: 200, body: 'done' }
       },
     }),
+    store: route({
+      method: 'POST',
+      path: '/store',
+      ...anyone,
+      body: multipart('one file'),
+      responses: { 200: s.text() },
+      async handle({ body, signal }) {
+        begun.resolve(signal)
+        await finish.promise
+        let length = 0
+        for await (const part of body) if (part.kind === 'file') for await (const chunk of part.stream) length += (chunk as Buffer).length
+        return { status: 200, body: String(length) }
+      },
+    }),
     refuse: route({
       method: 'POST',
       path: '/refuse',
@@ -137,6 +151,31 @@ test('a handler may take longer than a transfer may stall', async t => {
   finish()
   t.regex(await client.closed(), /done$/)
   await http.drain(0)
+})
+
+test('an upload is not cut while the server reads it slowly', async t => {
+  const { send, begun, finish } = await server(t, { silentTransferMs: 100 })
+  const head = 'POST /store HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nConnection: close\r\n'
+  const body = `--x\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n${'y'.repeat(4_000_000)}\r\n--x--\r\n`
+  const client = await send(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+  await begun
+  // Another connection is closed meanwhile: the timeout has elapsed for both.
+  t.is(await (await send('GET /hel')).closed(), '')
+  finish()
+  t.regex(await client.closed(), /4000000$/)
+})
+
+test('an upload is not cut because the process was paused', async t => {
+  const { send } = await server(t, { silentTransferMs: 100 })
+  const client = await send(
+    'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 4\r\n\r\n"a',
+  )
+  await new Promise(resolve => setTimeout(resolve, 20))
+  // After immediates, timers that became due during the pause fire before sockets are read.
+  await new Promise(setImmediate)
+  for (const begun = performance.now(); performance.now() < begun + 300; );
+  client.send('b"')
+  t.regex(await client.closed(), /"ab"$/)
 })
 
 test('a refused upload gets its response, although its client sends the complete body first', async t => {

@@ -206,9 +206,16 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
     if (!proxies.mayForward(socket.remoteAddress) && !share.admit(socket)) refuse(socket, 'TOO_MANY_CONNECTIONS')
   })
   server.on('timeout', (socket: Socket) => {
-    const request = busy(socket)
-    // A handler may take longer than a transfer may stall.
-    if (request === undefined || request.isBodyOpen || socket.writableLength > 0) socket.destroy()
+    const { bytesRead, bytesWritten } = socket
+    // After a pause of the process, timers fire before pending bytes are read or written; these restart the timer.
+    setImmediate(() => {
+      if (socket.bytesRead > bytesRead || socket.bytesWritten > bytesWritten) return
+      const request = busy(socket)
+      // Not silent: a client whose handler, or whose slower store, takes longer than a transfer may stall.
+      const isSilent = request === undefined || (request.isBodyOpen && !isHeldUp(request.req)) || socket.writableLength > 0
+      if (isSilent) socket.destroy()
+      else socket.setTimeout(config.silentTransferMs)
+    })
   })
   server.on('checkContinue', (req: IncomingMessage, res) => {
     markContinueDue(req)
@@ -235,6 +242,9 @@ const refusals: Readonly<Record<string, Refusal>> = {
 }
 
 const notHttp: Refusal = [400, 'invalid', 'Malformed HTTP request']
+
+/** True while a body waits for the server, which reads it more slowly than the client sends it. */
+const isHeldUp = (req: IncomingMessage): boolean => req.isPaused() || req.readableLength >= req.readableHighWaterMark
 
 /** Ends a request whose body is received too slowly, with 408 if no response was sent yet. */
 export const refuseSlowBody = (request: RequestContext, message: string): void => {
@@ -358,14 +368,14 @@ export class BodyDeadlines {
       progress = { startedMs: nowMs, seenMs: nowMs, windowMs: nowMs, bytesRead: req.socket.bytesRead, isSuspect: false }
       this.#progress.set(request, progress)
     }
-    const isHeldUp = req.isPaused() || req.readableLength >= req.readableHighWaterMark
-    if (isHeldUp) progress.startedMs += nowMs - progress.seenMs
+    const isWaiting = isHeldUp(req)
+    if (isWaiting) progress.startedMs += nowMs - progress.seenMs
     progress.seenMs = nowMs
     const allMs = jsonTimeMs(request, this.#limits)
     if (nowMs - progress.startedMs > allMs) return `A JSON body of this size must be complete within ${Math.ceil(allMs / 1000)} s`
     const windowMs = nowMs - progress.windowMs
-    if (!isHeldUp && windowMs < bodyRateWindowMs) return undefined
-    const isSlow = !isHeldUp && ((req.socket.bytesRead - progress.bytesRead) * 1000) / windowMs < minBodyRate
+    if (!isWaiting && windowMs < bodyRateWindowMs) return undefined
+    const isSlow = !isWaiting && ((req.socket.bytesRead - progress.bytesRead) * 1000) / windowMs < minBodyRate
     if (isSlow && progress.isSuspect) return `A body must be sent at a rate of at least ${minBodyRate} bytes per second`
     progress.isSuspect = isSlow
     if (isSlow) return undefined

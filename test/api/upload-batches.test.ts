@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Datasets } from 'pounce/sdk'
-import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
 import { newPerson, type Person } from '../support/people.ts'
@@ -9,9 +9,12 @@ import { formWith, newDataset, newFolder, ok, refusal } from '../support/scene.t
 let server: TestServer
 let ann: Person
 const bus = new FakeBus()
+/** The periodic task of the server, which uses it, completes no batch while a slow machine is still uploading. */
+const clock = new FixedClock(new Date().toISOString())
+const batchQuietSeconds = 10
 
 test.before(async () => {
-  server = await bootForTest({ also: [bus.plugin], config: { resources: { files: { batchQuietSeconds: 0 } } } })
+  server = await bootForTest({ clock, also: [bus.plugin], config: { resources: { files: { batchQuietSeconds } } } })
   ann = await newPerson(server, 'ann')
   await bus.introduce(extractorInfo('e.files', { process: { dataset: ['files.added'] } }))
   const admin = server.as(server.admin.key)
@@ -50,6 +53,7 @@ const sendTus = (dataset: string, { path, batch }: Sent): Promise<Response> => {
 
 const settle = async (): Promise<void> => {
   await server.drained()
+  clock.advance((batchQuietSeconds + 1) * 1000)
   await server.runPeriodic('resources.files/complete-batches')
   await server.drained()
 }
