@@ -98,6 +98,7 @@ export {
   SignUpWays,
   type VerifiedIdentity,
 } from './ports/auth.ts'
+export { BackupParts } from './ports/backup.ts'
 export { type BlobOwner, BlobOwners, BlobStore, DamageReports, InPlaceFiles } from './ports/blob-store.ts'
 export { BulkOperations } from './ports/bulk.ts'
 export { CommitConflict, Taken } from './ports/conflicts.ts'
@@ -157,7 +158,6 @@ export {
   type Command,
   Commands,
   Fetch,
-  type Greeting,
   Greetings,
   Ids,
   Installation,

@@ -93,6 +93,7 @@ export type { NewMetadata } from './ports/annotations.ts'
 export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
 export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
+export type { BackupCopy, BackupPart } from './ports/backup.ts'
 export type {
   BulkAct,
   BulkOperation,
@@ -117,6 +118,7 @@ export type { SinkRecord } from './ports/event-sink.ts'
 export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'
 export { localSource } from './ports/groups.ts'
+export type { Greeting } from './ports/kernel.ts'
 export type { LineCell, Lines } from './ports/lines.ts'
 export { type Broadcaster, type ProgressListener, type PublicEventHandler, publicEventTypes, reportProgress } from './ports/live-events.ts'
 export { checkMail, isMailAddress, type Mail } from './ports/mail.ts'

@@ -1,4 +1,6 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 
 /** A value bound to a statement. */
 export type SqlValue = SQLInputValue
@@ -186,4 +188,49 @@ export const replaceInDoubt = (inDoubt: Connection, opening: Opening): Connectio
   }
   inDoubt.close()
   return connection
+}
+
+/** Copied in one step, because SQLite starts again when another connection writes between two steps. */
+const everyPage = 2 ** 31 - 1
+
+/**
+ * Copies a database file as of now, while others read and write it, and resolves to the size in bytes when the copy is durable. An existing copy is replaced
+ * only by a complete one. Throws SQLite's errors and those of the file system.
+ */
+export const copyDatabase = async (file: string, to: string): Promise<number> => {
+  const part = `${to}.part`
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  await rm(part, { force: true })
+  await removeLogs(part)
+  try {
+    const source = new DatabaseSync(file, { readOnly: true })
+    try {
+      await backup(source, part, { rate: everyPage })
+    } finally {
+      source.close()
+    }
+    await sync(part)
+    await removeLogs(to)
+    await rename(part, to)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+  await sync(dirname(to))
+  return (await stat(to)).size
+}
+
+/** Removes the logs of a database, which do not belong to another one of the same name. */
+const removeLogs = async (file: string): Promise<void> => {
+  for (const ending of ['-wal', '-shm', '-journal']) await rm(file + ending, { force: true })
+}
+
+/** Makes a file or the entries of a folder durable. */
+const sync = async (path: string): Promise<void> => {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }

@@ -19,6 +19,9 @@ export const config = s.Object({
 
 const Config = configPort(config)
 
+/** Bytes of further removals are left to the sweep for unreferenced bytes. */
+const maxRetained = 100_000
+
 /** Bytes on a local disk: large ones a file each, small ones together in segments. See the README for the layout and its limits. */
 export class DiskBlobs implements BlobStore {
   readonly #folder: string
@@ -26,6 +29,8 @@ export class DiskBlobs implements BlobStore {
   readonly #clock: Clock
   readonly #big: SingleFileBlobs
   readonly #small: SegmentBlobs
+  /** Keys whose removal waits for the end of a backup. */
+  #retained: Set<string> | undefined
   /** Undefined where the file system has no hard links. */
   putGrowing?: NonNullable<BlobStore['putGrowing']>
 
@@ -97,7 +102,21 @@ export class DiskBlobs implements BlobStore {
   async remove(text: string): Promise<void> {
     const key = parseKey(text)
     if (!key) return
+    if (this.#retained) {
+      if (this.#retained.size < maxRetained) this.#retained.add(text)
+      return
+    }
     await problems(key.in === 'segment' ? this.#small.remove(key) : this.#big.remove(key))
+  }
+
+  /** Delays removals until the returned function is called. If the process ends before that, the sweep for unreferenced bytes finds them. */
+  retain(): () => Promise<void> {
+    const retained = new Set<string>()
+    this.#retained = retained
+    return async () => {
+      this.#retained = undefined
+      for (const key of retained) await this.remove(key)
+    }
   }
 
   async *list(): AsyncGenerator<BlobEntry> {

@@ -1,14 +1,11 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { backup, DatabaseSync } from 'node:sqlite'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Clock } from 'pounce/sdk'
+import { copyDatabase } from 'pounce/sdk/sqlite'
 
 const isBackup = (name: string): boolean => /^before-migration-\d{8}T\d{9}Z\.db$/.test(name)
-/** Ending of a backup that is being written. */
-const partial = '.part'
 /** What a killed process may leave: the backup and its journal. */
 const isPartial = (name: string): boolean => /\.db\.part(?:-journal)?$/.test(name)
-const pagesPerStep = 10_000
 
 /** Copies of the database in the folder `backups` beside it, made before migrations. The newest ones are kept. */
 export class Backups {
@@ -31,39 +28,16 @@ export class Backups {
     await this.#remove((await readdir(this.#folder)).filter(isPartial))
     const file = join(this.#folder, `before-migration-${this.#clock.now().toISOString().replace(/[-:.]/g, '')}.db`)
     try {
-      await this.#copyTo(file + partial)
+      await copyDatabase(this.#file, file)
     } catch (error) {
-      await this.#remove([basename(file) + partial])
       const message = `The backup of the records before migrations failed (${(error as Error).message}): free space for a copy of ${this.#file} in ${this.#folder}, or make a backup and set documents.sqlite.maxBackups to 0`
       throw new Error(message, { cause: error })
     }
-    await rename(file + partial, file)
-    await sync(this.#folder)
     await this.#remove((await readdir(this.#folder)).filter(isBackup).sort().slice(0, -this.#max))
     return file
   }
 
-  async #copyTo(file: string): Promise<void> {
-    const source = new DatabaseSync(this.#file, { readOnly: true })
-    try {
-      await backup(source, file, { rate: pagesPerStep })
-    } finally {
-      source.close()
-    }
-    await sync(file)
-  }
-
   async #remove(names: readonly string[]): Promise<void> {
     for (const name of names) await rm(join(this.#folder, name), { force: true })
-  }
-}
-
-/** Makes a file or the entries of a folder durable. */
-const sync = async (path: string): Promise<void> => {
-  const handle = await open(path)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

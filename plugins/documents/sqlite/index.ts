@@ -1,10 +1,10 @@
-import { DocumentStore, definePlugin, provide } from 'pounce/sdk'
-import { config, SqliteDocuments } from './sqlite-documents.ts'
+import { BackupParts, DocumentStore, definePlugin, provide } from 'pounce/sdk'
+import { config, RecordsBackup, SqliteDocuments } from './sqlite-documents.ts'
 
 export const plugin = definePlugin({
   id: 'documents.sqlite',
   summary: 'Documents in one SQLite file in the data folder, with durable group commits.',
   config,
   isLocal: true,
-  provides: [provide(DocumentStore, SqliteDocuments)],
+  provides: [provide(DocumentStore, SqliteDocuments), provide(BackupParts, RecordsBackup)],
 })

@@ -19,7 +19,8 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import type { Lines } from 'pounce/sdk/kit'
+import type { BackupCopy, BackupPart, Lines } from 'pounce/sdk/kit'
+import { copyDatabase } from 'pounce/sdk/sqlite'
 import type { Change, Committed, Outbox } from 'pounce/sdk/store-kit'
 import { Backups } from './backups.ts'
 import { Database } from './database.ts'
@@ -58,6 +59,10 @@ export const config = s.Object({
   }),
 })
 const Config = configPort(config)
+const fileName = 'pounce.db'
+
+const folderOf = ({ folder }: s.Static<typeof config>, { dataFolder }: Installation): string =>
+  resolve(folder ?? join(dataFolder, 'documents'))
 
 /**
  * Documents in one SQLite file, read and written on the main thread: point reads and short pages take microseconds, writes of one turn of
@@ -80,9 +85,9 @@ export class SqliteDocuments implements DocumentStore {
   #isOpen = false
 
   constructor(settings: s.Static<typeof config>, installation: Installation, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
-    this.#folder = resolve(settings.folder ?? join(installation.dataFolder, 'documents'))
+    this.#folder = folderOf(settings, installation)
     const { cacheMiB, maxSizeMiB, inlineRows, readTimeoutMs, maxBackups } = settings
-    this.#file = join(this.#folder, 'pounce.db')
+    this.#file = join(this.#folder, fileName)
     const opening = { file: this.#file, readOnly: false, cacheMiB, maxSizeMiB }
     this.#database = new Database(opening)
     this.#commits = new GroupCommit(this.#database, (pieces, seconds) => {
@@ -238,3 +243,19 @@ const makeDurable = async (made: string, old: string): Promise<void> => {
     }
   }
 }
+
+/** The records, for `pounce backup`. */
+export class RecordsBackup implements BackupPart {
+  readonly name = 'documents'
+  readonly holds = 'records'
+  readonly source: string
+
+  constructor(settings: s.Static<typeof config>, installation: Installation) {
+    this.source = folderOf(settings, installation)
+  }
+
+  async copyTo(folder: string): Promise<BackupCopy> {
+    return { copied: 1, unchanged: 0, bytes: await copyDatabase(join(this.source, fileName), join(folder, fileName)) }
+  }
+}
+wire(RecordsBackup, Config, Installation)

@@ -1,9 +1,9 @@
-import { definePlugin, GeoStore, provide } from 'pounce/sdk'
-import { config, RtreeGeo } from './rtree-geo.ts'
+import { BackupParts, definePlugin, GeoStore, provide } from 'pounce/sdk'
+import { config, DatapointsBackup, RtreeGeo } from './rtree-geo.ts'
 
 export const plugin = definePlugin({
   id: 'geo.rtree',
   summary: 'Datapoints of geostreams in one SQLite file in the data folder, with durable group commits and an R*Tree for moving sensors.',
   config,
-  provides: [provide(GeoStore, RtreeGeo)],
+  provides: [provide(GeoStore, RtreeGeo), provide(BackupParts, DatapointsBackup)],
 })

@@ -1,6 +1,9 @@
+import { access } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { configPort, type GeoStore, Installation, s, Unavailable, wire } from 'pounce/sdk'
 import type { Datapoint, GeoBin, GeoPage, PointInserted, StreamStatistics } from 'pounce/sdk/geo'
+import type { BackupCopy, BackupPart } from 'pounce/sdk/kit'
+import { copyDatabase } from 'pounce/sdk/sqlite'
 import { checkFile } from './file-check.ts'
 import type { RtreeConnection } from './rtree-connection.ts'
 
@@ -31,6 +34,9 @@ export const config = s.Object({
   }),
 })
 const Config = configPort(config)
+const fileName = 'points.sqlite'
+
+const folderOf = ({ folder }: s.Static<typeof config>, { dataFolder }: Installation): string => resolve(folder ?? join(dataFolder, 'geo'))
 
 /** Points of many streams write pages all over the file. */
 const checkpointPages = 4000
@@ -48,7 +54,7 @@ export class RtreeGeo implements GeoStore {
 
   constructor(settings: s.Static<typeof config>, installation: Installation) {
     this.#settings = settings
-    this.#file = join(resolve(settings.folder ?? join(installation.dataFolder, 'geo')), 'points.sqlite')
+    this.#file = join(folderOf(settings, installation), fileName)
   }
 
   /** Checks that the file is one of ours, without opening it. */
@@ -118,3 +124,27 @@ export class RtreeGeo implements GeoStore {
   }
 }
 wire(RtreeGeo, Config, Installation)
+
+/** The datapoints, for `pounce backup`. */
+export class DatapointsBackup implements BackupPart {
+  readonly name = 'geo'
+  readonly holds = 'records'
+  readonly source: string
+
+  constructor(settings: s.Static<typeof config>, installation: Installation) {
+    this.source = folderOf(settings, installation)
+  }
+
+  /** Without datapoints there is no file yet. */
+  async copyTo(folder: string): Promise<BackupCopy> {
+    const file = join(this.source, fileName)
+    const isThere = await access(file).then(
+      () => true,
+      () => false,
+    )
+    return isThere
+      ? { copied: 1, unchanged: 0, bytes: await copyDatabase(file, join(folder, fileName)) }
+      : { copied: 0, unchanged: 0, bytes: 0 }
+  }
+}
+wire(DatapointsBackup, Config, Installation)

@@ -5,7 +5,6 @@ import {
   DocumentStore,
   eq,
   Forbidden,
-  type Greeting,
   Installation,
   Invalid,
   KnownPages,
@@ -17,7 +16,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { checkedEmail, type PageAddresses, pathOfPage } from 'pounce/sdk/kit'
+import { checkedEmail, type Greeting, type PageAddresses, pathOfPage } from 'pounce/sdk/kit'
 import { users as accounts, settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'

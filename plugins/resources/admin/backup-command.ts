@@ -1,0 +1,70 @@
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { BackupParts, type Command, Conflict, type Contributions, Invalid, Unavailable, wire } from 'pounce/sdk'
+import type { BackupPart } from 'pounce/sdk/kit'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** True for a folder in another one, and for the same one. */
+const isIn = (inner: string, outer: string): boolean => {
+  const path = relative(outer, inner)
+  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path)
+}
+
+/** `pounce backup`: copies the local stores while the server runs. */
+export class BackupCommand implements Command {
+  readonly name = 'backup'
+  readonly summary = 'Copy records, stored bytes and datapoints into a folder, while the server runs'
+  readonly options = [
+    {
+      name: 'to',
+      summary: 'Folder of the backup. Files that it already contains are not copied again',
+      takesValue: true,
+      isRequired: true,
+      isPath: true,
+    },
+  ]
+  readonly #parts: Contributions<BackupPart>
+  #isRunning = false
+
+  constructor(parts: Contributions<BackupPart>) {
+    this.#parts = parts
+  }
+
+  async run({ options }: Parameters<Command['run']>[0], progress: (message: string) => void): Promise<readonly Row[]> {
+    const folder = resolve(String(options['to']))
+    const parts = this.#parts.all()
+    if (parts.length === 0)
+      throw new Invalid('No store of this server is local: use the backup tools of their servers (docs/operations.md)')
+    for (const { source } of parts)
+      if (isIn(folder, source) || isIn(source, folder)) throw new Invalid(`--to must be outside of ${source}, which is copied`)
+    if (this.#isRunning) throw new Conflict('A backup is already running: wait for its end')
+    this.#isRunning = true
+    try {
+      return await this.#copy(parts, folder, progress)
+    } catch (error) {
+      throw new Unavailable(`The backup in ${folder} is incomplete (${(error as Error).message}): run it again to complete it`, {
+        cause: error,
+      })
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #copy(parts: readonly BackupPart[], folder: string, progress: (message: string) => void): Promise<readonly Row[]> {
+    const releases = parts.flatMap(part => part.retain?.() ?? [])
+    try {
+      const rows: Row[] = []
+      for (const part of parts.toSorted((one, other) => Number(one.holds === 'bytes') - Number(other.holds === 'bytes'))) {
+        progress(part.name)
+        const copy = await part.copyTo(join(folder, part.name), message => progress(`${part.name}: ${message}`))
+        rows.push({ folder: part.name, ...copy })
+      }
+      const elsewhere = ['documents', 'blobs'].filter(name => !parts.some(part => part.name === name))
+      const note = 'Not in a local store: back up its server, too'
+      return [...rows, ...elsewhere.map(name => ({ folder: name, copied: 0, unchanged: 0, bytes: 0, note }))]
+    } finally {
+      for (const release of releases) await release()
+    }
+  }
+}
+wire(BackupCommand, BackupParts)
