@@ -61,16 +61,17 @@ export class DiskBackup implements BackupPart {
         await sync(join(folder, subfolder))
       }
     }
+    await sync(folder)
     return sum
   }
 }
 wire(DiskBackup, Config, Installation, DiskBlobs)
 
-/** The folder itself and those in it, relative to the source. At most 256. */
+/** The folders in a folder, at most 256, and then itself, so that it is synced last. Relative to the source. */
 const subfoldersOf = async (source: string, name: string): Promise<readonly string[]> => {
-  const found = [name]
+  const found: string[] = []
   for await (const entry of await opendir(join(source, name))) if (entry.isDirectory()) found.push(join(name, entry.name))
-  return found
+  return [...found, name]
 }
 
 const absent = (error: NodeJS.ErrnoException): undefined => {
