@@ -1,6 +1,7 @@
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { access, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { BackupCopy, BackupPart } from './ports/backup.ts'
 
 /** A value bound to a statement. */
 export type SqlValue = SQLInputValue
@@ -209,14 +210,14 @@ export const copyDatabase = async (file: string, to: string): Promise<number> =>
     } finally {
       source.close()
     }
-    await sync(part)
+    await syncPath(part)
     await removeLogs(to)
     await rename(part, to)
   } catch (error) {
     await rm(part, { force: true })
     throw error
   }
-  await sync(dirname(to))
+  await syncPath(dirname(to))
   return (await stat(to)).size
 }
 
@@ -226,11 +227,30 @@ const removeLogs = async (file: string): Promise<void> => {
 }
 
 /** Makes a file or the entries of a folder durable. */
-const sync = async (path: string): Promise<void> => {
-  const handle = await open(path)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
+export const syncPath = async (path: string): Promise<void> => {
+  await using handle = await open(path)
+  await handle.sync()
+}
+
+/** A database file, for `pounce backup`. It need not exist yet. */
+export class DatabaseBackup implements BackupPart {
+  readonly name: string
+  readonly holds = 'records'
+  readonly source: string
+  readonly #file: string
+
+  constructor(name: string, file: string) {
+    this.name = name
+    this.source = dirname(file)
+    this.#file = file
+  }
+
+  async copyTo(folder: string): Promise<BackupCopy> {
+    const isThere = await access(this.#file).then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) return { copied: 0, unchanged: 0, bytes: 0 }
+    return { copied: 1, unchanged: 0, bytes: await copyDatabase(this.#file, join(folder, basename(this.#file))) }
   }
 }

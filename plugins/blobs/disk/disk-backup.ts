@@ -1,9 +1,10 @@
 import type { Stats } from 'node:fs'
-import { constants, copyFile, mkdir, open, opendir, rename, stat, utimes } from 'node:fs/promises'
+import { constants, copyFile, mkdir, opendir, rename, stat, utimes } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { configPort, Installation, type s, wire } from 'pounce/sdk'
 import type { BackupCopy, BackupPart } from 'pounce/sdk/kit'
-import { config, DiskBlobs } from './disk-blobs.ts'
+import { realDisk, syncPath } from './disk.ts'
+import { config, DiskBlobs, folderOf } from './disk-blobs.ts'
 
 const Config = configPort(config)
 
@@ -24,8 +25,8 @@ export class DiskBackup implements BackupPart {
   readonly source: string
   readonly #blobs: DiskBlobs
 
-  constructor({ folder }: s.Static<typeof config>, installation: Installation, blobs: DiskBlobs) {
-    this.source = folder ?? join(installation.dataFolder, 'blobs')
+  constructor(settings: s.Static<typeof config>, installation: Installation, blobs: DiskBlobs) {
+    this.source = folderOf(settings, installation)
     this.#blobs = blobs
   }
 
@@ -58,10 +59,10 @@ export class DiskBackup implements BackupPart {
           if (batch.length === atOnce) await copyBatch(batch.splice(0))
         }
         await copyBatch(batch)
-        await sync(join(folder, subfolder))
+        await syncPath(realDisk, join(folder, subfolder))
       }
     }
-    await sync(folder)
+    await syncPath(realDisk, folder)
     return sum
   }
 }
@@ -92,17 +93,7 @@ const copyNew = async (source: string, folder: string, name: string): Promise<nu
   if (!isThere) return undefined
   const { size } = await stat(part)
   await utimes(part, facts.atime, Date.now() - facts.mtimeMs > settledMs ? facts.mtime : unknownTime)
-  await sync(part)
+  await syncPath(realDisk, part)
   await rename(part, to)
   return size
-}
-
-/** Makes a file or the entries of a folder durable. */
-const sync = async (path: string): Promise<void> => {
-  const handle = await open(path)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

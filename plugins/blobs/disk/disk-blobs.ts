@@ -19,6 +19,9 @@ export const config = s.Object({
 
 const Config = configPort(config)
 
+/** The storage folder. */
+export const folderOf = ({ folder }: s.Static<typeof config>, { dataFolder }: Installation): string => folder ?? join(dataFolder, 'blobs')
+
 /** Bytes of further removals are left to the sweep for unreferenced bytes. */
 const maxRetained = 100_000
 
@@ -34,8 +37,8 @@ export class DiskBlobs implements BlobStore {
   /** Undefined where the file system has no hard links. */
   putGrowing?: NonNullable<BlobStore['putGrowing']>
 
-  constructor({ folder }: s.Static<typeof config>, installation: Installation, clock: Clock, log: Log, disk: Disk = realDisk) {
-    this.#folder = folder ?? join(installation.dataFolder, 'blobs')
+  constructor(settings: s.Static<typeof config>, installation: Installation, clock: Clock, log: Log, disk: Disk = realDisk) {
+    this.#folder = folderOf(settings, installation)
     this.#temporaryFolder = join(this.#folder, 'tmp')
     this.#clock = clock
     this.#big = new SingleFileBlobs(this.#folder, this.#temporaryFolder, disk, log)
@@ -205,8 +208,8 @@ export class DiskStatus implements StatusPart {
   readonly facts = { location: 'disk' }
   readonly details: { readonly path: string }
 
-  constructor({ folder }: s.Static<typeof config>, installation: Installation) {
-    this.details = { path: folder ?? join(installation.dataFolder, 'blobs') }
+  constructor(settings: s.Static<typeof config>, installation: Installation) {
+    this.details = { path: folderOf(settings, installation) }
   }
 
   async check(): Promise<undefined> {

@@ -49,8 +49,8 @@ export async function readFully(file: FileHandle, into: Uint8Array, position: nu
   return got
 }
 
-/** Makes new names in a folder survive a power failure. */
-export async function syncFolder(disk: Disk, folder: string): Promise<void> {
+/** Makes a file, or new names in a folder, survive a power failure. */
+export async function syncPath(disk: Disk, folder: string): Promise<void> {
   await using handle = await open(folder, 'r')
   await disk.sync(handle)
 }

@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from 'pounce/sdk'
 import type { SegmentKey } from './blob-key.ts'
-import { codeOf, type Disk, readFully, syncFolder, writeAll } from './disk.ts'
+import { codeOf, type Disk, readFully, syncPath, writeAll } from './disk.ts'
 import type { SegmentFiles } from './segment-files.ts'
 import { decodeHeader, encodeHeader, headerBytes, type Stretch, states, walkSegment } from './segment-format.ts'
 import type { SegmentWriter } from './segment-writer.ts'
@@ -153,7 +153,7 @@ export class SegmentSpace {
       await rm(temporary, { force: true })
       throw error
     }
-    await syncFolder(this.#parts.disk, this.#parts.folder)
+    await syncPath(this.#parts.disk, this.#parts.folder)
     await this.#parts.files.retire(segment)
   }
 

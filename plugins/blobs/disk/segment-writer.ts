@@ -1,5 +1,5 @@
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
-import { type Disk, syncFolder, writeAll } from './disk.ts'
+import { type Disk, syncPath, writeAll } from './disk.ts'
 import type { SegmentFiles } from './segment-files.ts'
 import { type EntryFacts, encodeHeader, headerBytes } from './segment-format.ts'
 
@@ -138,7 +138,7 @@ export class SegmentWriter {
     this.#current = { segment, file }
     this.#durable.set(segment, 0)
     try {
-      await syncFolder(this.#disk, this.#folder)
+      await syncPath(this.#disk, this.#folder)
     } catch (error) {
       await this.#abandon(0)
       throw error

@@ -6,7 +6,7 @@ import { type ByteRange, CorruptContent, type Log } from 'pounce/sdk'
 import type { BlobEntry, BlobFacts } from 'pounce/sdk/store-kit'
 import { type FileKey, fileName, formatKey, parseKey } from './blob-key.ts'
 import { CheckedStream, checkRange } from './checked-stream.ts'
-import { codeOf, type Disk, syncFolder } from './disk.ts'
+import { codeOf, type Disk, syncPath } from './disk.ts'
 import { blocksOf, combinedCrc, decodeSums, encodeSums, recomputeSums } from './disk-block-checksums.ts'
 import { FileWriter, type WrittenFile } from './file-writer.ts'
 import { Transfers } from './transfers.ts'
@@ -53,7 +53,7 @@ export class SingleFileBlobs {
     const path = join(folder, fileName(key))
     await rename(temporaryPath, path)
     try {
-      await Promise.all([syncFolder(this.#disk, folder), this.#writeSums(key, sums)])
+      await Promise.all([syncPath(this.#disk, folder), this.#writeSums(key, sums)])
     } catch (error) {
       await this.remove(key)
       throw error
@@ -68,7 +68,7 @@ export class SingleFileBlobs {
     const folder = await this.#folderFor(key)
     await link(file.path, join(folder, fileName(key)))
     try {
-      await syncFolder(this.#disk, folder)
+      await syncPath(this.#disk, folder)
     } catch (error) {
       await this.remove(key)
       throw error
@@ -147,7 +147,7 @@ export class SingleFileBlobs {
     const folder = dirname(this.#pathOf(key))
     if (this.#knownFolders.has(folder)) return folder
     await mkdir(folder, { recursive: true })
-    await syncFolder(this.#disk, this.#rootOf(key))
+    await syncPath(this.#disk, this.#rootOf(key))
     this.#knownFolders.add(folder)
     return folder
   }

@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import {
   type After,
@@ -19,8 +19,8 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import type { BackupCopy, BackupPart, Lines } from 'pounce/sdk/kit'
-import { copyDatabase } from 'pounce/sdk/sqlite'
+import type { Lines } from 'pounce/sdk/kit'
+import { DatabaseBackup, syncPath } from 'pounce/sdk/sqlite'
 import type { Change, Committed, Outbox } from 'pounce/sdk/store-kit'
 import { Backups } from './backups.ts'
 import { Database } from './database.ts'
@@ -235,27 +235,14 @@ wire(SqliteDocuments, Config, Installation, Ids, Clock, Log, Metrics)
 const makeDurable = async (made: string, old: string): Promise<void> => {
   for (let folder = made; folder !== old; ) {
     folder = dirname(folder)
-    const handle = await open(folder)
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await syncPath(folder)
   }
 }
 
 /** The records, for `pounce backup`. */
-export class RecordsBackup implements BackupPart {
-  readonly name = 'documents'
-  readonly holds = 'records'
-  readonly source: string
-
+export class RecordsBackup extends DatabaseBackup {
   constructor(settings: s.Static<typeof config>, installation: Installation) {
-    this.source = folderOf(settings, installation)
-  }
-
-  async copyTo(folder: string): Promise<BackupCopy> {
-    return { copied: 1, unchanged: 0, bytes: await copyDatabase(join(this.source, fileName), join(folder, fileName)) }
+    super('documents', join(folderOf(settings, installation), fileName))
   }
 }
 wire(RecordsBackup, Config, Installation)

@@ -1,9 +1,7 @@
-import { access } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { configPort, type GeoStore, Installation, s, Unavailable, wire } from 'pounce/sdk'
 import type { Datapoint, GeoBin, GeoPage, PointInserted, StreamStatistics } from 'pounce/sdk/geo'
-import type { BackupCopy, BackupPart } from 'pounce/sdk/kit'
-import { copyDatabase } from 'pounce/sdk/sqlite'
+import { DatabaseBackup } from 'pounce/sdk/sqlite'
 import { checkFile } from './file-check.ts'
 import type { RtreeConnection } from './rtree-connection.ts'
 
@@ -126,25 +124,9 @@ export class RtreeGeo implements GeoStore {
 wire(RtreeGeo, Config, Installation)
 
 /** The datapoints, for `pounce backup`. */
-export class DatapointsBackup implements BackupPart {
-  readonly name = 'geo'
-  readonly holds = 'records'
-  readonly source: string
-
+export class DatapointsBackup extends DatabaseBackup {
   constructor(settings: s.Static<typeof config>, installation: Installation) {
-    this.source = folderOf(settings, installation)
-  }
-
-  /** Without datapoints there is no file yet. */
-  async copyTo(folder: string): Promise<BackupCopy> {
-    const file = join(this.source, fileName)
-    const isThere = await access(file).then(
-      () => true,
-      () => false,
-    )
-    return isThere
-      ? { copied: 1, unchanged: 0, bytes: await copyDatabase(file, join(folder, fileName)) }
-      : { copied: 0, unchanged: 0, bytes: 0 }
+    super('geo', join(folderOf(settings, installation), fileName))
   }
 }
 wire(DatapointsBackup, Config, Installation)
