@@ -79,6 +79,9 @@ export class StreamHub implements LiveStreamOwner {
   readonly #stopped = new AbortController()
   #stopListening: (() => void)[] = []
   #position = 0
+  /** The log may have segments that are not queued here. */
+  #hasUnread = true
+  #readMs = 0
   #running: Promise<void> | undefined
   #heartbeat: NodeJS.Timeout | undefined
   #isWoken = false
@@ -118,10 +121,16 @@ export class StreamHub implements LiveStreamOwner {
     this.#stopListening = [
       this.#log.onAppended(segment => {
         if (this.#running && this.#queued.size < maxQueued) this.#queued.set(segment.sequence, segment)
+        else this.#hasUnread = true
         this.#awaken()
         announce(segment.sequence)
       }),
-      ...broadcasters.map(one => one.listen(topic, () => this.#awaken())),
+      ...broadcasters.map(one =>
+        one.listen(topic, () => {
+          this.#hasUnread = true
+          this.#awaken()
+        }),
+      ),
     ]
     this.#heartbeat = setInterval(() => void this.#beat(), this.#settings.heartbeatSeconds * 1000).unref()
   }
@@ -276,8 +285,9 @@ export class StreamHub implements LiveStreamOwner {
         const segments = await this.#next()
         for (const segment of segments) await this.#send(segment)
         failures = 0
-        if (segments.length === 0) await this.#pause(this.#broadcasters.all().length > 0 ? announcedPollMs : this.#settings.pollMs)
+        if (segments.length === 0) await this.#pause(this.#pollDueMs())
       } catch (error) {
+        this.#hasUnread = true
         if (failures === 0) this.#own.warn('Event log unavailable; streams will continue from their position', { error })
         failures += 1
         await this.#delay(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
@@ -291,7 +301,21 @@ export class StreamHub implements LiveStreamOwner {
   async #next(): Promise<readonly Segment[]> {
     const queued = this.#queued.get(this.#position + 1)
     for (const sequence of this.#queued.keys()) if (sequence <= this.#position + 1) this.#queued.delete(sequence)
-    return queued ? [queued] : this.#log.after(this.#position)
+    if (queued) return [queued]
+    // This kernel's own segments are queued: only those of others, and those beyond the queue's limit, are read.
+    if (this.#queued.size === 0 && !this.#hasUnread && this.#pollDueMs() > 0) return []
+    this.#hasUnread = false
+    this.#readMs = performance.now()
+    const segments = await this.#log.after(this.#position)
+    // There may be more than one page.
+    if (segments.length > 0) this.#hasUnread = true
+    return segments
+  }
+
+  /** Milliseconds until the log is polled for segments of other kernels. */
+  #pollDueMs(): number {
+    const pollMs = this.#broadcasters.all().length > 0 ? announcedPollMs : this.#settings.pollMs
+    return this.#readMs + pollMs - performance.now()
   }
 
   /**
