@@ -40,6 +40,8 @@ interface Facts {
   readonly places?: readonly Ref[]
 }
 type FactsById = ReadonlyMap<string, Facts>
+/** A right on a resource. */
+type Check = readonly [Permission, Ref]
 type Reader = (ids: readonly string[]) => Promise<FactsById>
 
 const maxRead = 1000
@@ -233,19 +235,21 @@ export class StoredPublicEvents implements PublicEvents {
     if (events.length === 0) return []
     if (isSuperAdmin(caller)) return events
     const sight = new Sight(this.#policy, caller)
-    for (const event of events)
-      for (const [permission, ref] of [...this.#checksOf(event), ...matchedBy(filter, event).flatMap(refs => this.#viewsOf(refs))])
-        sight.need(permission, ref)
+    const checked = events.map(event => ({
+      event,
+      checks: this.#checksOf(event),
+      matches: matchedBy(filter, event).map(refs => this.#viewsOf(refs)),
+    }))
+    for (const { checks, matches } of checked) for (const [permission, ref] of [...checks, ...matches.flat()]) sight.need(permission, ref)
     await sight.look()
-    const isFound = (event: PublicEvent) =>
-      matchedBy(filter, event).every(refs =>
-        this.#viewsOf(refs).some(([permission, ref]) => ref.id === event.subject.id || sight.has(permission, ref)),
-      )
-    return events.filter(event => this.#mayReceive(caller, event, sight) && isFound(event))
+    return checked.flatMap(({ event, checks, matches }) => {
+      const isFound = matches.every(views => views.some(([permission, ref]) => ref.id === event.subject.id || sight.has(permission, ref)))
+      return isFound && this.#mayReceive(caller, event, checks, sight) ? [event] : []
+    })
   }
 
   /** The rights required for an event; for a deletion one of them is enough. */
-  #checksOf({ event, subject, about, recipient }: PublicEvent): readonly (readonly [Permission, Ref])[] {
+  #checksOf({ event, subject, about, recipient }: PublicEvent): readonly Check[] {
     if (recipient !== undefined) return []
     const view = this.#viewOf(subject.kind)
     // An extraction or other activity has no rights of its own: those on its target apply.
@@ -256,7 +260,7 @@ export class StoredPublicEvents implements PublicEvents {
   }
 
   /** Resources with the permission to view each; without those that have no rights of their own. */
-  #viewsOf(refs: readonly Ref[]): readonly (readonly [Permission, Ref])[] {
+  #viewsOf(refs: readonly Ref[]): readonly Check[] {
     return refs.flatMap(ref => {
       const needed = this.#viewOf(ref.kind)
       return needed ? [[needed, ref] as const] : []
@@ -268,10 +272,9 @@ export class StoredPublicEvents implements PublicEvents {
     return Object.values(data).some(value => isAmong([hasId(value) ? value.id : value], ref))
   }
 
-  #mayReceive(caller: Caller, event: PublicEvent, sight: Sight): boolean {
+  #mayReceive(caller: Caller, event: PublicEvent, checks: readonly Check[], sight: Sight): boolean {
     const isWhole = caller.limits === undefined && caller.scope === 'full'
     if (event.recipient !== undefined) return isWhole && caller.user?.id === event.recipient
-    const checks = this.#checksOf(event)
     if (!isDeletion(event.event.type)) return checks.length > 0 && checks.every(([permission, ref]) => sight.has(permission, ref))
     if (isWhole && event.actor !== null && caller.user?.id === event.actor) return true
     return checks.some(([permission, ref]) => sight.has(permission, ref)) || this.#sawInSpace(caller, event)
