@@ -216,11 +216,11 @@ const isForEverybody = (route: RegisteredRoute, { policy, isPrivate }: AuditOpti
   return permission === 'anyone' || (permission === 'reader' && !isPrivate())
 }
 
-const outcomeOf = ({ res, head = {} }: RequestContext, written: number): AccessOutcome => {
+const outcomeOf = ({ res, head = {} }: RequestContext, written: () => number): AccessOutcome => {
   const isComplete = res.writableFinished
   const length = Number(head['content-length'])
   const range = head['content-range']
-  const bytes = isComplete && Number.isSafeInteger(length) ? length : written
+  const bytes = isComplete && Number.isSafeInteger(length) ? length : written()
   return { status: res.statusCode, bytes, isComplete, ...(typeof range === 'string' && { range }) }
 }
 
@@ -245,7 +245,7 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
   const { socket } = req
   const before = socket.bytesWritten
   const end = () => {
-    const outcome = outcomeOf(request, socket.bytesWritten - before)
+    const outcome = outcomeOf(request, () => socket.bytesWritten - before)
     for (const each of ends) each(outcome)
   }
   // If the client has already disconnected, `close` is not emitted again.

@@ -283,8 +283,7 @@ export class RequestTracker {
     const nowMs = performance.now()
     const ms = nowMs - request.startedMs
     const fields = this.#fields(request, ms, isComplete)
-    const workedMs = (isStreamed(request) ? (request.headMs ?? nowMs) : nowMs) - request.startedMs
-    if (workedMs > this.#config.slowRequestMs && !isUpload(request)) this.#log.warn('slow request', fields)
+    if (ms > this.#config.slowRequestMs && workedMs(request, ms) > this.#config.slowRequestMs) this.#log.warn('slow request', fields)
     else this.#log.debug('request', fields)
     if (this.#config.metrics) this.#measure(request, ms)
     if (this.#running.length === 0) this.#onIdle?.()
@@ -311,14 +310,15 @@ export class RequestTracker {
   }
 }
 
-/** The duration of an upload depends on the client's connection. */
-const isUpload = ({ route }: RequestContext): boolean => {
-  const body: unknown = route?.declaration.body
-  return typeof body === 'object' && body !== null && ('multipart' in body || 'byteBody' in body)
-}
-
-/** So does that of a download once it has begun, and event streams do not end. */
-const isStreamed = ({ route }: RequestContext): boolean =>
-  Object.values(route?.declaration.responses ?? {}).some(schema =>
+/**
+ * The part of the duration that the server determines. That of an upload and of the body of a download depends on the client's connection, and event
+ * streams do not end.
+ */
+const workedMs = ({ route, startedMs, headMs }: RequestContext, ms: number): number => {
+  const { body, responses = {} } = route?.declaration ?? {}
+  if (typeof body === 'object' && ('multipart' in body || 'byteBody' in body)) return 0
+  const isStreamed = Object.values(responses).some(schema =>
     ['bytes', 'rows', 'events'].includes((schema as { 'x-body'?: string })['x-body'] ?? ''),
   )
+  return isStreamed && headMs !== undefined ? headMs - startedMs : ms
+}

@@ -1,6 +1,7 @@
 import {
   type AccessTrail,
   anonymous,
+  type Caller,
   Clock,
   configPort,
   Ids,
@@ -25,10 +26,60 @@ const maxNamed = 20
 /** Downloading their bytes requires a permission in addition to the view permission. */
 const downloadable: ReadonlySet<Kind> = new Set<Kind>(['file', 'folder', 'dataset', 'collection'])
 
+/** Reads that one entry records: they differ only in their request id and time. */
 interface Waiting {
-  line: NewLine
-  readonly subjects: readonly Ref[]
-  readonly permissions: readonly Permission[]
+  readonly id: string
+  readonly note: AccessNote
+  readonly outcome: AccessOutcome
+  /** As it is stored. */
+  readonly address: string | null
+  readonly at: string
+  count: number
+  last: string
+}
+
+/** Maximum number of entries for one resource that a read is compared with. */
+const maxCompared = 50
+
+const isSameCaller = (one: Caller, other: Caller): boolean =>
+  one === other ||
+  (one.user?.id === other.user?.id && one.via === other.via && one.keyId === other.keyId && one.sessionId === other.sessionId)
+
+const areSameSubjects = (some: readonly Ref[], others: readonly Ref[]): boolean =>
+  some.length === others.length && some.every(({ kind, id }, at) => kind === others[at]?.kind && id === others[at].id)
+
+const isSameRead = (one: AccessNote, other: AccessNote): boolean =>
+  one.operation === other.operation &&
+  one.method === other.method &&
+  one.path === other.path &&
+  one.isDownload === other.isDownload &&
+  isSameCaller(one.caller, other.caller) &&
+  areSameSubjects(one.subjects, other.subjects)
+
+const isSameOutcome = (one: AccessOutcome, other: AccessOutcome): boolean =>
+  one.status === other.status && one.bytes === other.bytes && one.range === other.range && one.isComplete === other.isComplete
+
+const lineOf = ({ id, at, address, count, last, note, outcome: { status, bytes, range, isComplete } }: Waiting): NewLine => {
+  const { caller, operation, method, path, requestId, isDownload } = note
+  const [subject, ...others] = note.subjects
+  const about = {
+    ...{ operation, method, path, via: caller.via },
+    ...(caller.keyId !== undefined && { key: caller.keyId }),
+    ...(caller.sessionId !== undefined && { session: caller.sessionId }),
+    ...(others.length > 0 && { things: others.slice(0, maxNamed).map(other => `${other.kind} ${other.id}`) }),
+    ...(range !== undefined && { range }),
+    ...{ status, bytes, outcome: isComplete ? 'complete' : 'broken off' },
+  }
+  return {
+    ...ownLine(id, at, isDownload ? 'access.download' : 'access.read', { ...about, requestId }),
+    ...{ actor: caller.user?.id ?? null, subject: subject ?? null, address, count, last },
+  }
+}
+
+/** The permissions required to read the resources. */
+const permissionsOf = ({ permission, isDownload, subjects }: AccessNote): readonly Permission[] => {
+  const needsDownload = isDownload && subjects.some(({ kind }) => downloadable.has(kind))
+  return [...new Set([...(permission ? [permission] : []), ...(needsDownload ? (['DownloadFiles'] as const) : [])])]
 }
 
 /**
@@ -45,8 +96,8 @@ export class AccessLog implements AccessTrail {
   readonly #clock: Clock
   readonly #log: Log
   #waiting: Waiting[] = []
-  /** The entries of `#waiting` that are not being written yet, keyed by the fields that reads must share to be combined. */
-  readonly #combinable = new Map<string, Waiting>()
+  /** The entries of `#waiting` that are not being written yet, by the id of their first resource. */
+  readonly #combinable = new Map<string, Waiting[]>()
   #open = 0
   #lost = 0
   #timer: NodeJS.Timeout | undefined
@@ -91,41 +142,19 @@ export class AccessLog implements AccessTrail {
     }
   }
 
-  #add({ caller, subjects, permission, isDownload, ...access }: AccessNote, at: string, outcome: AccessOutcome): void {
-    const { status, bytes, range, isComplete } = outcome
-    const type = isDownload ? 'access.download' : 'access.read'
-    const actor = caller.user?.id ?? null
-    const address = keptAddress(access.address, this.#settings.addresses)
-    // Ids may come from an address and contain any character, so the key includes their length.
-    let common = `${type}\n${actor}\n${access.operation}\n${access.method}\n${access.path}\n${caller.via}\n${caller.keyId}\n${caller.sessionId}`
-    common += `\n${range}\n${status}\n${bytes}\n${isComplete}\n${address}`
-    for (const { kind, id } of subjects) common += `\n${kind} ${id.length} ${id}`
-    const same = this.#combinable.get(common)
+  #add(note: AccessNote, at: string, outcome: AccessOutcome): void {
+    const address = keptAddress(note.address, this.#settings.addresses)
+    const of = note.subjects[0]?.id ?? ''
+    const others = this.#combinable.get(of) ?? []
+    const same = others.find(other => other.address === address && isSameRead(other.note, note) && isSameOutcome(other.outcome, outcome))
     if (same) {
-      same.line = { ...same.line, count: same.line.count + 1, last: at > same.line.last ? at : same.line.last }
-      this.#scheduleNext()
-      return
+      same.count += 1
+      if (at > same.last) same.last = at
+    } else {
+      const waiting = { id: this.#ids.next(), note, outcome, address, at, count: 1, last: at }
+      this.#waiting.push(waiting)
+      this.#combinable.set(of, [...others.slice(1 - maxCompared), waiting])
     }
-    const [subject, ...others] = subjects
-    const about = {
-      ...{ operation: access.operation, method: access.method, path: access.path, via: caller.via },
-      ...(caller.keyId !== undefined && { key: caller.keyId }),
-      ...(caller.sessionId !== undefined && { session: caller.sessionId }),
-      ...(others.length > 0 && { things: others.slice(0, maxNamed).map(({ kind, id }) => `${kind} ${id}`) }),
-      ...(range !== undefined && { range }),
-      ...{ status, bytes, outcome: isComplete ? 'complete' : 'broken off' },
-    }
-    const line: NewLine = {
-      ...ownLine(this.#ids.next(), at, type, { ...about, requestId: access.requestId }),
-      actor,
-      subject: subject ?? null,
-      address,
-    }
-    const needsDownload = isDownload && subjects.some(({ kind }) => downloadable.has(kind))
-    const permissions = new Set([...(permission ? [permission] : []), ...(needsDownload ? (['DownloadFiles'] as const) : [])])
-    const waiting = { line, subjects, permissions: [...permissions] }
-    this.#waiting.push(waiting)
-    this.#combinable.set(common, waiting)
     this.#scheduleNext()
   }
 
@@ -167,11 +196,11 @@ export class AccessLog implements AccessTrail {
     this.#combinable.clear()
     const kept = await this.#private(some)
     const lost = this.#lost
-    const lines = kept.map(({ line }) => line)
+    const lines = kept.map(lineOf)
     if (lost > 0) lines.push(ownLine(this.#ids.next(), this.#clock.now().toISOString(), 'access.lost', { reads: lost }))
     await this.#chain.append(lines)
     this.#waiting = this.#waiting.slice(some.length)
-    for (const { line } of some) this.#open -= line.count
+    for (const { count } of some) this.#open -= count
     this.#lost -= lost
     this.#retryMs = flushMs
   }
@@ -179,9 +208,9 @@ export class AccessLog implements AccessTrail {
   /** The entries with at least one resource that is not public. */
   async #private(some: readonly Waiting[]): Promise<readonly Waiting[]> {
     const asked = new Map<string, { readonly permission: Permission; readonly kind: Kind; readonly ids: Set<string> }>()
-    for (const { subjects, permissions } of some)
-      for (const permission of permissions)
-        for (const { kind, id } of subjects) {
+    for (const { note } of some)
+      for (const permission of permissionsOf(note))
+        for (const { kind, id } of note.subjects) {
           const name = `${permission} ${kind}`
           const known = asked.get(name) ?? { permission, kind, ids: new Set<string>() }
           asked.set(name, known)
@@ -190,12 +219,11 @@ export class AccessLog implements AccessTrail {
     const open = new Set<string>()
     for (const [name, { permission, kind, ids }] of asked)
       for (const id of await this.#policy.allowed(anonymous, permission, kind, [...ids])) open.add(`${name} ${id}`)
-    return some.filter(
-      ({ subjects, permissions }) =>
-        subjects.length === 0 ||
-        permissions.length === 0 ||
-        permissions.some(permission => subjects.some(({ kind, id }) => !open.has(`${permission} ${kind} ${id}`))),
-    )
+    return some.filter(({ note }) => {
+      const permissions = permissionsOf(note)
+      const isAnyHidden = permissions.some(permission => note.subjects.some(({ kind, id }) => !open.has(`${permission} ${kind} ${id}`)))
+      return note.subjects.length === 0 || permissions.length === 0 || isAnyHidden
+    })
   }
 }
 wire(AccessLog, configPort(config), ChainWriter, Policy, Ids, Clock, Log)

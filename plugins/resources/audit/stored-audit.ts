@@ -37,7 +37,7 @@ const groupsOf = (address: string): readonly string[] => {
 export const networkOf = (address: string): string | null => {
   const [unscoped = ''] = address.split('%', 1)
   const plain = unscoped.replace(/^::ffff:(?=\d+\.)/i, '')
-  if (isIPv4(plain)) return plain.replace(/\.\d+$/, '.0/24')
+  if (isIPv4(plain)) return `${plain.slice(0, plain.lastIndexOf('.'))}.0/24`
   return isIPv6(plain) ? `${groupsOf(plain).slice(0, 3).join(':')}::/48` : null
 }
 
