@@ -218,8 +218,10 @@ inBrowser('the URL contains folder, order and filter; changes by others appear t
   // Uploads by others appear automatically; in a hidden tab, once it is visible.
   const hiddenTab = await page.context().newPage()
   await hiddenTab.addInitScript(asIfHidden)
-  // This tab has no event stream, which would prevent `networkidle`.
-  await hiddenTab.goto(`/datasets/${dataset}`, { waitUntil: 'networkidle' })
+  await hiddenTab.goto(`/datasets/${dataset}`)
+  // The page requests its README last. This tab has no event stream, which would prevent `networkidle`.
+  await hiddenTab.getByRole('region', { name: 'README.md' }).waitFor()
+  await hiddenTab.waitForLoadState('networkidle')
   const loads: string[] = []
   hiddenTab.on('request', request => request.url().includes('/api/') && loads.push(request.url()))
   await upload(call, dataset, 'x', 'a new one.txt')

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 import { recordFailedRun } from '../../test/support/failed-run.ts'
+import { newPerson } from '../../test/support/people.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload, uploadData } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
@@ -112,6 +113,78 @@ inBrowser('an open search shows new matches, and removes deleted ones', async t 
   await page.getByRole('link', { name: 'Hornbeam plots' }).waitFor()
   await ok(call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
   await page.getByText('Nothing was found').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('hits are selected, and tagged, downloaded and deleted together as far as the rights on them allow', async t => {
+  const dataset = await newDataset(call, { name: 'Larch plots' })
+  const files = [await upload(call, dataset, 'x', 'larch-1.txt'), await upload(call, dataset, 'yy', 'larch-2.txt')]
+  await ok(call('/api/collections', { method: 'POST', json: { name: 'Larch collection' } }))
+  await server.drained()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const bar = page.getByRole('toolbar', { name: 'Selection' })
+  await page.goto('/search?query=larch')
+  await page.getByRole('checkbox', { name: 'Select larch-1.txt' }).check()
+  await page.getByRole('checkbox', { name: 'Select larch-2.txt' }).check()
+  await bar.getByText('2 selected, 3 B').waitFor()
+  t.deepEqual(await pageFindings(page), [])
+  await bar.getByRole('button', { name: 'Tag', exact: true }).click()
+  await page.getByLabel('Tags').fill('conifer')
+  await page.getByRole('button', { name: 'Add tags' }).click()
+  await page.getByText('Tagged 2 items').waitFor()
+  for (const file of files) t.deepEqual((await ok<{ tags: string[] }>(call(`/api/files/${file}/tags`))).tags, ['conifer'])
+
+  await bar.getByRole('button', { name: 'Download' }).click()
+  const saved = page.waitForEvent('download')
+  await page.getByText('A ZIP of 2 files').waitFor()
+  await page.getByRole('button', { name: 'Download ZIP' }).click()
+  t.regex((await saved).suggestedFilename(), /\.zip$/)
+
+  // Collections can be tagged, but neither deleted nor downloaded together with others.
+  await page.getByRole('checkbox', { name: 'Select Larch collection' }).check()
+  await bar.getByRole('button', { name: 'Download' }).waitFor({ state: 'detached' })
+  await bar.getByRole('button', { name: 'Delete' }).waitFor({ state: 'detached' })
+  await page.getByRole('checkbox', { name: 'Select all' }).check()
+  await bar.getByText('4 selected').waitFor()
+  await page.getByRole('checkbox', { name: 'Select all' }).uncheck()
+  await bar.waitFor({ state: 'detached' })
+
+  await page.getByRole('checkbox', { name: 'Select larch-1.txt' }).check()
+  await page.getByRole('checkbox', { name: 'Select Larch plots' }).check()
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('heading', { name: 'Delete 2 items?' }).waitFor()
+  await page.getByRole('button', { name: 'Delete 2 items' }).click()
+  await page.getByText('Deleted 2 items').waitFor()
+  await page.getByRole('checkbox', { name: 'Select Larch plots' }).waitFor({ state: 'detached' })
+  t.is((await call(`/api/files/${files[0]}`)).status, 404)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('an action on hits is refused for those that the user may only view, and not offered for them alone', async t => {
+  const [ann, bob] = [await newPerson(server, 'Ann'), await newPerson(server, 'Bob')]
+  const [annas, bobs] = [await newDataset(ann.call, { name: 'Spruce of Ann' }), await newDataset(bob.call, { name: 'Spruce of Bob' })]
+  await ok(ann.call(`/api/datasets/${annas}/access?access=PUBLIC`, { method: 'PUT' }))
+  await server.drained()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, bob)
+  await page.goto('/search?query=spruce')
+  const bar = page.getByRole('toolbar', { name: 'Selection' })
+  await page.getByRole('checkbox', { name: 'Select all' }).check()
+  await bar.getByRole('button', { name: 'Delete' }).waitFor()
+  await bar.getByRole('button', { name: 'Tag', exact: true }).click()
+  await page.getByLabel('Tags').fill('conifer')
+  await page.getByRole('button', { name: 'Add tags' }).click()
+  await page.getByText('Tagged Spruce of Bob').waitFor()
+  await page.getByText(/^1 item was left as it is: /).waitFor()
+  t.deepEqual((await ok<{ tags: string[] }>(bob.call(`/api/datasets/${bobs}/tags`))).tags, ['conifer'])
+
+  await page.getByRole('checkbox', { name: 'Select Spruce of Bob' }).uncheck()
+  await bar.getByText('1 selected').waitFor()
+  for (const action of ['Tag', 'Delete', 'Remove tags', 'Download'])
+    await bar.getByRole('button', { name: action, exact: true }).waitFor({ state: 'detached' })
   t.deepEqual(problems, [])
 })
 

@@ -119,7 +119,7 @@ const isOfPages = (id: string): boolean => isOwn(id) && ofPages.all.has(id)
 const isFrom = (id: string, packages: readonly string[]): boolean => packages.some(name => id.includes(`/node_modules/${name}/`))
 const isMarkdown = (id: string): boolean => /[\\/](?:markdown|safe-html)\.ts$/.test(id)
 const isGrid = (id: string): boolean =>
-  /[\\/](?:thing-parts|read-access|resource-list|virtual-grid|grid-[\w-]+|collection-tree|selection[\w-]*)\.tsx?$/.test(id)
+  /[\\/](?:thing-parts|read-access|resource-list|virtual-grid|grid-[\w-]+|collection-tree|selection(?:-bar)?)\.tsx?$/.test(id)
 
 const editorPackages = [
   ...['codemirror', 'crelt', 'style-mod', 'w3c-keyname', '@marijn/find-cluster-break', '@lezer/common', '@lezer/highlight'],

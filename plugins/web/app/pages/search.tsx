@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import type { Models } from '../api.ts'
 import { Button } from '../components/controls.tsx'
 import { copyText } from '../components/copy-text.tsx'
@@ -16,10 +16,14 @@ import { onLiveEvents } from '../lib/live.ts'
 import { refresh } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { Facets } from './search/facets.tsx'
+import { type HitSelection, isSelectable, SelectAllHits, toggled, useCanSelect } from './search/hit-selection.tsx'
 import { QueryBuilder } from './search/query-builder.tsx'
 import { QueryError } from './search/query-error.tsx'
 import { SavedSearches, SaveSearch } from './search/saved-searches.tsx'
 import { SearchHelp } from './search/search-help.tsx'
+
+/** Loaded when a hit is first selected. */
+const HitSelectionBar = lazy(async () => ({ default: (await import('./search/hit-selection-bar.tsx')).HitSelectionBar }))
 
 type Result = Models['FullSearchResult']
 type Hit = Models['SearchHit']
@@ -90,6 +94,20 @@ const useFreshHits = (address: SearchAddress, { data }: ReturnType<typeof useHit
   }, [isShort, address])
 }
 
+const nothing: HitSelection = new Set()
+
+/** The selected hits of a search. Another search begins with none. */
+const useSelection = (address: SearchAddress) => {
+  const key = JSON.stringify(address)
+  const [chosen, setChosen] = useState({ key, selection: nothing })
+  const [wasUsed, setUsed] = useState(false)
+  const select = (selection: HitSelection): void => {
+    setUsed(true)
+    setChosen({ key, selection })
+  }
+  return { selection: chosen.key === key ? chosen.selection : nothing, select, wasUsed }
+}
+
 export const SearchPage = () => {
   const address = useSearch({ strict: false }) as SearchAddress
   const navigate = useNavigate()
@@ -102,6 +120,10 @@ export const SearchPage = () => {
   const maySave = user != null && !user.isLimited
   const [first] = data?.pages ?? []
   const hits = data?.pages.flatMap(page => page.results) ?? []
+  const { selection, select, wasUsed } = useSelection(address)
+  const canSelect = useCanSelect()
+  const selectable = canSelect ? hits.filter(isSelectable) : []
+  const chosen = selectable.filter(({ id }) => selection.has(id))
   const go = (change: SearchAddress): void => void navigate({ to: '/search', search: { ...address, ...change } } as never)
   const query = address.query ?? ''
   return (
@@ -149,11 +171,27 @@ export const SearchPage = () => {
                 <p>{t('search.none.text')}</p>
               </Empty>
             ) : (
-              <ol className="hits">
-                {hits.map(hit => (
-                  <HitView key={`${hit.kind}/${hit.id}`} hit={hit} />
-                ))}
-              </ol>
+              <>
+                {selectable.length > 0 && <SelectAllHits hits={selectable} selection={selection} onSelect={select} />}
+                <ol className="hits">
+                  {hits.map(hit => (
+                    <HitView
+                      key={`${hit.kind}/${hit.id}`}
+                      hit={hit}
+                      choice={canSelect && { isChosen: selection.has(hit.id), onChoose: () => select(toggled(selection, hit.id)) }}
+                    />
+                  ))}
+                </ol>
+              </>
+            )}
+            {wasUsed && (
+              <Suspense>
+                <HitSelectionBar
+                  chosen={chosen}
+                  onClear={() => select(nothing)}
+                  onChanged={() => setTimeout(() => void refresh({ queryKey: keyOf(address) }), indexedMs)}
+                />
+              </Suspense>
             )}
             {hasNextPage && (
               <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
@@ -184,13 +222,27 @@ const folderPath = (hit: Hit, at: number): string | undefined => {
 
 const none: readonly Contribution[] = []
 
-const HitView = ({ hit }: { readonly hit: Hit }) => {
+const HitView = ({
+  hit,
+  choice,
+}: {
+  readonly hit: Hit
+  /** False where no hit can be selected. */
+  readonly choice: false | { readonly isChosen: boolean; readonly onChoose: () => void }
+}) => {
   const { kind, id, name, author, created, type, size, thumbnail, matched, place, description } = hit
   const page = pageOfKind(useContributions() ?? none, kind)
   const path = paths[kind]
   const link = path !== undefined ? { to: path + id } : page && { to: `/parts/${page.id}`, search: { view: id } }
   return (
     <li className="hit">
+      {choice && (
+        <span className="hit-check">
+          {isSelectable(hit) && (
+            <input type="checkbox" aria-label={t('grid.choose', { name })} checked={choice.isChosen} onChange={choice.onChoose} />
+          )}
+        </span>
+      )}
       <span className="hit-picture">
         {thumbnail === undefined ? (
           <Icon name={icons[kind] ?? fileKind(type ?? null).icon} size={24} />

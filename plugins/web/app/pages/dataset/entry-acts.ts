@@ -1,12 +1,20 @@
 import { toast } from '../../components/toasts.tsx'
-import { ApiError, api, type Input, urlOf } from '../../lib/api.ts'
+import { api, urlOf } from '../../lib/api.ts'
+import {
+  type BulkChange,
+  changedName,
+  jobsFor,
+  type NewBulkJob,
+  type Outcome,
+  type Progress,
+  runJobs,
+  sayFailures,
+} from '../../lib/bulk-jobs.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
 import { saveText } from '../../lib/save-text.ts'
 import { changeEntry, type Entry, type EntryQuery, refreshEntries } from './entries.ts'
-
-type NewJob = NonNullable<Input<'POST /api/bulk'>['body']>
 
 /** The targets of an action: known entries and, where all of a list except some were selected, the rest of its files. */
 export interface Target {
@@ -20,20 +28,10 @@ export const filesOf = ({ entries, rest }: Target): Target => ({
   ...(rest ? { rest } : {}),
 })
 
-export type Progress = (done: number) => void
-
-interface Outcome {
-  readonly done: number
-  readonly failed: number
-  readonly reason: unknown
-}
-
 /** Maximum number of concurrent requests of one action. */
 const maxAtOnce = 4
 /** Above this number, a server job is used. */
 const maxDirect = 20
-const maxInJob = 10_000
-const pollMs = 500
 
 /** Applies an action to each entry, a few at a time, until it is stopped. */
 const forEach = async (
@@ -45,6 +43,7 @@ const forEach = async (
   let done = 0
   let failed = 0
   let reason: unknown
+  let only: string | undefined
   let next = 0
   const work = async (): Promise<void> => {
     while (next < entries.length && !signal.aborted) {
@@ -53,6 +52,7 @@ const forEach = async (
       try {
         await act(entry)
         done++
+        only = entry.id
       } catch (error) {
         failed++
         reason ??= error
@@ -61,29 +61,14 @@ const forEach = async (
     }
   }
   await Promise.all(Array.from({ length: maxAtOnce }, work))
-  return { done, failed, reason }
-}
-
-/** Starts a server job and follows it to its end. */
-const runJob = async (job: NewJob, progress: Progress, signal: AbortSignal): Promise<Outcome> => {
-  let state = await api('POST /api/bulk', { body: job })
-  const path = { id: state.id }
-  while (state.ended === null && !signal.aborted) {
-    await new Promise(resolve => setTimeout(resolve, pollMs))
-    state = await api('GET /api/bulk/{id}', { path })
-    progress(state.done + state.failed)
-  }
-  if (state.ended === null) state = await api('DELETE /api/bulk/{id}', { path })
-  const [refused] = state.failed > 0 ? await api('GET /api/bulk/{id}/outcomes', { path, query: { state: 'failed', limit: 1 } }) : []
-  const reason = refused ?? (state.message === undefined ? undefined : { message: state.message })
-  return { done: state.done, failed: state.failed, reason: reason && new ApiError(400, reason) }
+  return { done, failed, reason, only }
 }
 
 /** A few entries one by one, so that the page shows each at once; many as server jobs. */
 const act = async (
   { entries, rest }: Target,
   one: (entry: Entry) => Promise<unknown>,
-  job: Omit<NewJob, 'resources' | 'select'>,
+  job: BulkChange,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<Outcome> => {
@@ -91,10 +76,8 @@ const act = async (
   return runJobs(jobsOf({ entries, ...(rest ? { rest } : {}) }, job), progress, signal)
 }
 
-const jobsOf = ({ entries, rest }: Target, job: Omit<NewJob, 'resources' | 'select'>): readonly NewJob[] => {
-  const jobs: NewJob[] = []
-  for (let from = 0; from < entries.length; from += maxInJob)
-    jobs.push({ ...job, resources: entries.slice(from, from + maxInJob).map(({ kind, id }) => ({ type: kind, id })) })
+const jobsOf = ({ entries, rest }: Target, job: BulkChange): readonly NewBulkJob[] => {
+  const jobs = [...jobsFor(entries, job)]
   if (rest) {
     const { dataset, folder, isRecursive, filter } = rest.query
     const select = {
@@ -107,21 +90,6 @@ const jobsOf = ({ entries, rest }: Target, job: Omit<NewJob, 'resources' | 'sele
     jobs.push({ ...job, select })
   }
   return jobs
-}
-
-const runJobs = async (jobs: readonly NewJob[], progress: Progress, signal: AbortSignal): Promise<Outcome> => {
-  let sum: Outcome = { done: 0, failed: 0, reason: undefined }
-  for (const each of jobs) {
-    if (signal.aborted) break
-    const before = sum.done + sum.failed
-    const { done, failed, reason } = await runJob(each, count => progress(before + count), signal)
-    sum = { done: sum.done + done, failed: sum.failed + failed, reason: sum.reason ?? reason }
-  }
-  return sum
-}
-
-const sayFailures = ({ failed, reason }: Outcome): void => {
-  if (failed > 0) toast(t('entries.failed', { count: failed, number: number(failed), reason: messageOf(reason) }))
 }
 
 /** Changes the name at once, and reverts it when the server rejects it: then resolves with false. */
@@ -201,7 +169,7 @@ export const moveEntries = async (
   }
   if (outcome.done > 0)
     toast(
-      t('entries.moved', { count: outcome.done, number: number(outcome.done), name: others[0]?.name ?? '', folder: to.name }),
+      t('entries.moved', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, others), folder: to.name }),
       rest ? undefined : { label: t('undo'), run: () => void moveBack() },
     )
   sayFailures(outcome)
@@ -238,7 +206,8 @@ export const copyEntries = async (
   await refreshEntries(to)
   const folders = entries.length - files.entries.length
   const count = outcome.done + (outcome.failed === 0 ? folders : 0)
-  if (count > 0) toast(t('entries.copied', { count, number: number(count), name: entries[0]?.name ?? '', folder: name }))
+  const copied = changedName(outcome, entries) || (entries[0]?.name ?? '')
+  if (count > 0) toast(t('entries.copied', { count, number: number(count), name: copied, folder: name }))
   sayFailures(outcome)
 }
 
@@ -251,7 +220,7 @@ export const deleteEntries = async (dataset: string, target: Target, progress: P
   const outcome = await act(target, remove, { act: 'delete' }, progress, signal)
   await refreshEntries(dataset)
   if (outcome.done > 0)
-    toast(t('entries.deleted', { count: outcome.done, number: number(outcome.done), name: target.entries[0]?.name ?? '' }))
+    toast(t('entries.deleted', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, target.entries) }))
   sayFailures(outcome)
 }
 
@@ -268,7 +237,7 @@ export const tagEntries = async (
       ? api('POST /api/files/{id}/tags', { path: { id }, body: { tags } })
       : api('DELETE /api/files/{id}/tags', { path: { id }, body: { tags } })
   const outcome = await act(target, change, { act: isAdding ? 'tag' : 'untag', tags }, progress, signal)
-  const about = { count: outcome.done, number: number(outcome.done), name: target.entries[0]?.name ?? '' }
+  const about = { count: outcome.done, number: number(outcome.done), name: changedName(outcome, target.entries) }
   if (outcome.done > 0)
     toast(
       t(isAdding ? 'entries.tagged' : 'entries.untagged', about),
@@ -296,16 +265,3 @@ export const digestsOf = async (files: readonly Entry[], progress: Progress, sig
 /** Where a single entry is downloaded. */
 export const downloadUrl = (dataset: string, { id, kind }: Entry): string =>
   kind === 'file' ? urlOf(`/api/files/${id}`) : urlOf(`/api/datasets/${dataset}/downloadFolder`, { folderId: id })
-
-/** Maximum number of selected files in one ZIP. */
-export const maxInArchive = 10_000
-
-/** Lets the browser download an address. */
-export const startDownload = (url: string): void => {
-  const link = document.createElement('a')
-  link.href = url
-  link.download = ''
-  document.body.append(link)
-  link.click()
-  link.remove()
-}

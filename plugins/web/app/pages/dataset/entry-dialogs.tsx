@@ -1,17 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup'
-import { Button, FieldRefusal, TextField } from '../../components/controls.tsx'
-import { Dialog, FormDialog } from '../../components/dialog.tsx'
+import { FieldRefusal, TextField } from '../../components/controls.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { DotProgress } from '../../components/page-parts.tsx'
-import { namesIn } from '../../components/tag-list.tsx'
-import { api, urlOf } from '../../lib/api.ts'
-import { bytes, number } from '../../lib/format.ts'
+import { api } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
-import { messageOf } from '../../lib/messages.ts'
-import { type Entry, type EntryList, refreshEntries } from './entries.ts'
-import { countOf, type FolderPlace, startDownload, type Target } from './entry-acts.ts'
+import { type Entry, refreshEntries } from './entries.ts'
+import { countOf, type FolderPlace, type Target } from './entry-acts.ts'
 import { FolderTree } from './folder-tree.tsx'
 
 interface Shared {
@@ -136,74 +133,6 @@ export const DeleteDialog = ({
           : t('dataset.delete.text', { count, number: number(count) })}
       </p>
       {contents != null && <p>{t('dataset.delete.contents', { number: number(contents) })}</p>}
-    </FormDialog>
-  )
-}
-
-/** Shows the size of a ZIP of selected entries before it is downloaded. */
-export const ArchiveDialog = ({
-  dataset,
-  target,
-  list,
-  onClose,
-}: Shared & { readonly dataset: string; readonly target: Target; readonly list: EntryList }) => {
-  const { data, error } = useQuery({
-    queryKey: ['archive', dataset, target],
-    queryFn: async ({ signal }) => {
-      const except = new Set(target.rest?.except)
-      const files = target.rest ? (await list.loadRows(0, list.count)).filter(({ kind, id }) => kind === 'file' && !except.has(id)) : []
-      const resources = [...target.entries, ...files].map(({ kind, id }) => ({ type: kind, id }))
-      return api('POST /api/archives', { body: { dataset, resources }, signal })
-    },
-    gcTime: 0,
-    retry: false,
-  })
-  return (
-    <Dialog title={t('dataset.download.chosen')} isOpen onClose={onClose}>
-      {error ? (
-        <p role="alert" className="error-text">
-          {messageOf(error)}
-        </p>
-      ) : data ? (
-        <p>{t('dataset.download.size', { count: data.files, number: number(data.files), size: bytes(data.size) })}</p>
-      ) : (
-        <DotProgress label={t('loading')} />
-      )}
-      <div className="actions end">
-        <Button onPress={onClose}>{t('cancel')}</Button>
-        <Button
-          look="filled"
-          icon="download"
-          isDisabled={!data}
-          onPress={() => {
-            if (data) startDownload(urlOf(`/api/archives/${data.id}`))
-            onClose()
-          }}
-        >
-          {t('dataset.download.action')}
-        </Button>
-      </div>
-    </Dialog>
-  )
-}
-
-/** Adds tags to selected files, or removes them. */
-export const TagDialog = ({
-  count,
-  isAdding,
-  onTag,
-  onClose,
-}: Shared & { readonly count: number; readonly isAdding: boolean; readonly onTag: (tags: readonly string[]) => void }) => {
-  const [text, setText] = useState('')
-  return (
-    <FormDialog
-      title={t(isAdding ? 'dataset.tag.add' : 'dataset.tag.remove', { count, number: number(count) })}
-      action={t(isAdding ? 'tags.addNow' : 'tags.removeNow')}
-      isOpen
-      onClose={onClose}
-      onSubmit={async () => onTag(namesIn(text))}
-    >
-      <TextField label={t('tags.label')} help={t('tags.help')} value={text} onChange={setText} isRequired autoFocus />
     </FormDialog>
   )
 }

@@ -1,14 +1,12 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { type DragEvent, lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
-import { DotProgress, Empty, Failure, Loading } from '../../components/page-parts.tsx'
+import { Empty, Failure, Loading } from '../../components/page-parts.tsx'
 import { chosenCount, isChosen, noRows } from '../../components/selection.ts'
 import { SelectionBar } from '../../components/selection-bar.tsx'
-import { toast } from '../../components/toasts.tsx'
 import { type GridHandle, VirtualGrid } from '../../components/virtual-grid.tsx'
-import { number } from '../../lib/format.ts'
+import { useWork, WorkLine } from '../../components/work-line.tsx'
 import { t } from '../../lib/i18n.ts'
-import { messageOf } from '../../lib/messages.ts'
 import { useSession } from '../../lib/session.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import { AddFilesButton, ToolButton, Toolbar, usePaste } from './browser-tools.tsx'
@@ -23,7 +21,6 @@ import {
   type FolderPlace,
   filesOf,
   moveEntries,
-  type Progress,
   renameEntry,
   type Target,
   tagEntries,
@@ -42,20 +39,10 @@ export interface BrowserProps {
   readonly onDownload: () => void
 }
 
-/** A running action on selected entries. */
-interface Work {
-  readonly label: string
-  readonly done: number
-  readonly total: number
-  readonly stop: () => void
-}
-
 const Dialogs = lazy(async () => ({ default: (await import('./open-dialog.tsx')).Dialogs }))
 
 let dragged: readonly Entry[] = []
 const dragType = 'application/x-pounce-entries'
-/** No progress is shown for up to this many entries: the action ends too soon to read it. */
-const maxUnseen = 8
 /** Maximum number of rows searched for the folder that was left. */
 const maxLooked = 1000
 
@@ -273,38 +260,6 @@ const useRestoreKey = (dataset: string): string => {
   const key = useLocation({ select: ({ state }) => (state as { readonly __TSR_key?: string }).__TSR_key })
   return `${key ?? ''} ${dataset}`
 }
-
-const useWork = () => {
-  const [work, setWork] = useState<Work>()
-  const run = useCallback(
-    async (label: string, total: number, act: (progress: Progress, signal: AbortSignal) => Promise<void>): Promise<void> => {
-      const stop = new AbortController()
-      const show = (done: number): void => {
-        if (total > maxUnseen) setWork({ label, done, total, stop: () => stop.abort() })
-      }
-      show(0)
-      try {
-        await act(show, stop.signal)
-      } catch (error) {
-        toast(messageOf(error))
-      } finally {
-        setWork(undefined)
-      }
-    },
-    [],
-  )
-  return { work, run }
-}
-
-const WorkLine = ({ work: { label, done, total, stop } }: { readonly work: Work }) => (
-  <div className="browser-work">
-    <span role="status">{t('entries.progress', { label, done: number(done), total: number(total) })}</span>
-    <DotProgress done={done} total={total} label={label} />
-    <Button look="quiet" onPress={stop}>
-      {t('entries.stop')}
-    </Button>
-  </div>
-)
 
 const NoEntries = ({
   query,

@@ -1,11 +1,21 @@
+import { ArchiveDialog, TagDialog } from '../../components/selection-dialogs.tsx'
+import { number } from '../../lib/format.ts'
+import { t } from '../../lib/i18n.ts'
 import { CopyDialog } from './copy-dialog.tsx'
-import type { EntryList } from './entries.ts'
+import type { Entry, EntryList } from './entries.ts'
 import type { Question } from './entry-actions.ts'
 import { type CopyPlace, countOf, type FolderPlace, type Target } from './entry-acts.ts'
-import { ArchiveDialog, DeleteDialog, MoveDialog, NewFolderDialog, TagDialog } from './entry-dialogs.tsx'
+import { DeleteDialog, MoveDialog, NewFolderDialog } from './entry-dialogs.tsx'
 
 /** A dialog, and the entries that it is about. */
 export type OpenDialog = { readonly kind: 'folder' } | { readonly kind: Question; readonly target: Target }
+
+/** The entries of an archive, all loaded. */
+const membersOf = async ({ entries, rest }: Target, list: EntryList): Promise<readonly Entry[]> => {
+  if (!rest) return entries
+  const except = new Set(rest.except)
+  return [...entries, ...(await list.loadRows(0, list.count)).filter(({ kind, id }) => kind === 'file' && !except.has(id))]
+}
 
 /** The open dialog of the file list. The code of the dialogs is loaded when one is first opened. */
 export const Dialogs = ({
@@ -41,11 +51,11 @@ export const Dialogs = ({
     case 'delete':
       return <DeleteDialog dataset={dataset.id} target={target} onDelete={() => onDelete(target)} onClose={onClose} />
     case 'archive':
-      return <ArchiveDialog dataset={dataset.id} target={target} list={list} onClose={onClose} />
+      return <ArchiveDialog dataset={dataset.id} about={target} members={() => membersOf(target, list)} onClose={onClose} />
     default:
       return (
         <TagDialog
-          count={countOf(target)}
+          title={t(kind === 'tag' ? 'dataset.tag.add' : 'dataset.tag.remove', { count: countOf(target), number: number(countOf(target)) })}
           isAdding={kind === 'tag'}
           onTag={tags => onTag(target, tags, kind === 'tag')}
           onClose={onClose}

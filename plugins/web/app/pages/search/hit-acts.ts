@@ -1,0 +1,29 @@
+import { toast } from '../../components/toasts.tsx'
+import { changedName, jobsFor, type Progress, runJobs, sayFailures } from '../../lib/bulk-jobs.ts'
+import { number } from '../../lib/format.ts'
+import { t } from '../../lib/i18n.ts'
+import type { SelectableHit } from './hit-selection.tsx'
+
+/** Deletes files, and datasets: these move to the trash where there is one. */
+export const deleteHits = async (hits: readonly SelectableHit[], progress: Progress, signal: AbortSignal): Promise<void> => {
+  const outcome = await runJobs(jobsFor(hits, { act: 'delete' }), progress, signal)
+  if (outcome.done > 0) toast(t('entries.deleted', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, hits) }))
+  sayFailures(outcome)
+}
+
+interface TagChange {
+  readonly hits: readonly SelectableHit[]
+  readonly tags: readonly string[]
+  readonly isAdding: boolean
+  readonly progress: Progress
+  readonly signal: AbortSignal
+}
+
+/** Adds tags to hits, or removes them. Adding offers an undo. */
+export const changeHitTags = async ({ hits, tags, isAdding, progress, signal }: TagChange): Promise<void> => {
+  const outcome = await runJobs(jobsFor(hits, { act: isAdding ? 'tag' : 'untag', tags }), progress, signal)
+  const about = { count: outcome.done, number: number(outcome.done), name: changedName(outcome, hits) }
+  const undo = { label: t('undo'), run: () => void changeHitTags({ hits, tags, isAdding: false, progress, signal }) }
+  if (outcome.done > 0) toast(t(isAdding ? 'selection.tagged' : 'selection.untagged', about), isAdding ? undo : undefined)
+  sayFailures(outcome)
+}
