@@ -315,7 +315,7 @@ export class StreamHub implements LiveStreamOwner {
   /** Milliseconds until the log is polled for segments of other kernels. */
   #pollDueMs(): number {
     const pollMs = this.#broadcasters.all().length > 0 ? announcedPollMs : this.#settings.pollMs
-    return this.#readMs + pollMs - performance.now()
+    return Math.max(0, this.#readMs + pollMs - performance.now())
   }
 
   /**
