@@ -5,7 +5,7 @@ import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, spli
 import { InvalidQuery } from './invalid-query.ts'
 import type { PreparedStatements } from './prepared-statements.ts'
 import { type Limits, permittedBy, rightsInSql, type ScopeFunction, withoutHidden } from './rights.ts'
-import { rank } from './schema.ts'
+import { kindKey, rank } from './schema.ts'
 import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
@@ -91,8 +91,15 @@ export class SearchRun {
     const { fts, sql } = split(compiled.conditions)
     this.#scope.use(scope)
     this.#few.clear()
-    const limits = { permitted, ...(kinds ? { kinds } : {}), scope }
+    const limits = { permitted, ...(kinds && !this.#areAll(kinds) ? { kinds } : {}), scope }
     return { source: this.#source(fts, sql, limits), compiled }
+  }
+
+  /** Whether there are entries of these kinds only. To compare the kind of each entry takes as long as all the rest of a search. */
+  #areAll(kinds: readonly string[]): boolean {
+    const recorded = this.#statements.rows('SELECT key FROM meta WHERE key >= ? AND key < ?', kindKey(''), kindKey('\u{10ffff}')).flat()
+    const asked = ['', ...kinds].map(kindKey)
+    return recorded.includes(kindKey('')) && recorded.every(key => asked.includes(String(key)))
   }
 
   /** Chooses the leading condition: the words, or a value that few entries have. */
