@@ -95,7 +95,7 @@ export class SearchRun {
     return { source: this.#source(fts, sql, limits), compiled }
   }
 
-  /** Whether there are entries of these kinds only. To compare the kind of each entry takes as long as all the rest of a search. */
+  /** True if all entries are of these kinds. Comparing the kind of each takes FTS5 as long as the rest of a search. */
   #areAll(kinds: readonly string[]): boolean {
     const recorded = this.#statements.rows('SELECT key FROM meta WHERE key >= ? AND key < ?', kindKey(''), kindKey('\u{10ffff}')).flat()
     const asked = ['', ...kinds].map(kindKey)
