@@ -227,7 +227,7 @@ export function hitsOf(statements: PreparedStatements, rids: readonly number[]):
   return found.map(([id, kind]) => ({ id: String(id), kind: kind as Kind }))
 }
 
-/** A row number, and its score if asked for: the lower, the better. */
+/** A row number, and its score if it was read: the lower, the better. */
 type ListedRow = readonly [rid: number, score?: number]
 
 /** Best first; equal ones newest first. */
