@@ -1,6 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { compareText } from 'pounce/sdk/kit'
 import type { FacetCounts, FacetName, FacetRequest } from 'pounce/sdk/search'
+import type { PreparedStatements } from './prepared-statements.ts'
 import type { SearchRun } from './run-search.ts'
 import { msOfRid } from './schema.ts'
 
@@ -14,11 +14,11 @@ const columns: Readonly<Partial<Record<FacetName, string>>> = { type: 'kind', me
 
 /** Counts the newest hits of a search by their properties. */
 export class FacetCounter {
-  readonly #db: DatabaseSync
+  readonly #statements: PreparedStatements
   readonly #run: SearchRun
 
-  constructor(db: DatabaseSync, run: SearchRun) {
-    this.#db = db
+  constructor(statements: PreparedStatements, run: SearchRun) {
+    this.#statements = statements
     this.#run = run
   }
 
@@ -39,7 +39,7 @@ export class FacetCounter {
     const asked = facets.filter(facet => columns[facet] !== undefined)
     const counts = new Map(asked.map(facet => [facet, new Map() as Counts]))
     if (asked.length === 0) return counts
-    const statement = this.#db.prepare(`SELECT ${asked.map(facet => columns[facet]).join(', ')} FROM doc WHERE rid = ?`)
+    const statement = this.#statements.of(`SELECT ${asked.map(facet => columns[facet]).join(', ')} FROM doc WHERE rid = ?`)
     statement.setReturnArrays(true)
     const perColumn = asked.map(facet => counts.get(facet) ?? new Map())
     for (const rid of rids) {
@@ -53,7 +53,7 @@ export class FacetCounter {
 
   #ofTags(rids: readonly number[]): Counts {
     const counts: Counts = new Map()
-    const statement = this.#db.prepare('SELECT tag FROM tag WHERE doc = ?')
+    const statement = this.#statements.of('SELECT tag FROM tag WHERE doc = ?')
     statement.setReturnArrays(true)
     for (const rid of rids) for (const [tag] of statement.all(rid) as unknown as readonly (readonly string[])[]) add(counts, tag ?? '')
     return counts

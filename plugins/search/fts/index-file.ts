@@ -6,7 +6,7 @@ import { OtherIndexVersion } from './damage.ts'
 import { type FieldType, type IndexEntry, toEntry } from './index-entry.ts'
 import { LogSync } from './log-sync.ts'
 import { type IndexRow, PreparedStatements } from './prepared-statements.ts'
-import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts'
+import { columns, firstRid, kindKey, ridsPerMs, schema, schemaVersion } from './schema.ts'
 import { TagCounts } from './tag-counts.ts'
 
 /** Number of operations that share a transaction while a file is being filled. */
@@ -27,6 +27,7 @@ export class IndexFile {
   readonly #statements: PreparedStatements
   readonly #fieldIds = new Map<string, number>()
   readonly #knownWords = new Set<string>()
+  readonly #knownKinds = new Set<string>()
   #isLarge = false
   #isDurable: boolean
   #inTransaction = 0
@@ -90,6 +91,7 @@ export class IndexFile {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       this.#fieldIds.clear()
       this.#knownWords.clear()
+      this.#knownKinds.clear()
       throw error
     }
   }
@@ -152,7 +154,10 @@ export class IndexFile {
         foldValue(document.contentType ?? ''),
       ],
     )
-    if (document.isListed) this.#index(rid, document.tags, entry)
+    if (document.isListed) {
+      this.#recordKind(document.kind)
+      this.#index(rid, document.tags, entry)
+    }
     return true
   }
 
@@ -220,12 +225,19 @@ export class IndexFile {
     }
   }
 
+  #recordKind(kind: string): void {
+    if (this.#knownKinds.has(kind)) return
+    this.#statements.run('INSERT OR IGNORE INTO meta VALUES (?, ?)', kindKey(kind), 1)
+    this.#knownKinds.add(kind)
+  }
+
   #prepareTables(): void {
     const isNew = this.#statements.get("SELECT 1 FROM sqlite_master WHERE name = 'meta'") === undefined
     if (isNew) {
       this.transaction(() => {
         this.#db.exec(schema)
         this.#statements.run('INSERT INTO meta VALUES (?, ?)', 'version', schemaVersion)
+        this.#recordKind('')
       })
     }
     const version = this.#statements.get('SELECT value FROM meta WHERE key = ?', 'version')?.['value']

@@ -1,9 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { NameRequest, SearchHits, SearchScope } from 'pounce/sdk/search'
 import { wordsOf } from 'pounce/sdk/search'
 import { phrase, WordCompiler } from './compile-words.ts'
 import { allOf, quote } from './condition.ts'
+import type { PreparedStatements } from './prepared-statements.ts'
 import { isUnlimited, permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
+import { hitsOf } from './run-search.ts'
 import { tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
@@ -12,14 +13,14 @@ const lookedAt = 2000
 
 /** Finds resources by name for completion while typing: reads the index from the newest entry until there are enough, without counting. */
 export class NameLookup {
-  readonly #db: DatabaseSync
+  readonly #statements: PreparedStatements
   readonly #scope: ScopeFunction
   readonly #words: WordCompiler
 
-  constructor(db: DatabaseSync, scope: ScopeFunction) {
-    this.#db = db
+  constructor(statements: PreparedStatements, scope: ScopeFunction) {
+    this.#statements = statements
     this.#scope = scope
-    this.#words = new WordCompiler(new StoredVocabulary(db))
+    this.#words = new WordCompiler(new StoredVocabulary(statements))
   }
 
   find({ text, scope, kinds, limit }: NameRequest): SearchHits['hits'] {
@@ -35,30 +36,25 @@ export class NameLookup {
       const newest = this.#newest(allOf(ofKind), isAll ? limit : lookedAt)
       const found = isAll ? newest : this.#permitted(newest, scope, limit)
       const isEnough = found.length === limit || newest.length < lookedAt
-      return this.#hits(isAll || isEnough ? found : this.#newest(allOf([...ofKind, permitted]), limit))
+      return hitsOf(this.#statements, isAll || isEnough ? found : this.#newest(allOf([...ofKind, permitted]), limit))
     })
   }
 
   #newest(words: string, limit: number): readonly number[] {
-    const rows = this.#db.prepare('SELECT rowid AS rid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC LIMIT ?+0').all(words, limit)
-    return rows.map(({ rid }) => Number(rid))
+    const rows = this.#statements.rows('SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC LIMIT ?+0', words, limit)
+    return rows.map(([rid]) => Number(rid))
   }
 
   #permitted(rids: readonly number[], scope: SearchScope, limit: number): readonly number[] {
     const rights = rightsInSql({ scope })
     const where = rights.map(({ sql }) => sql).join(' AND ')
-    const rows = this.#db
-      .prepare(`SELECT d.rid FROM json_each(?) AS r CROSS JOIN doc AS d ON d.rid = r.value WHERE ${where} LIMIT ?+0`)
-      .all(JSON.stringify(rids), ...rights.flatMap(({ parameters }) => parameters), limit)
-    return rows.map(({ rid }) => Number(rid))
-  }
-
-  #hits(rids: readonly number[]): SearchHits['hits'] {
-    const statement = this.#db.prepare('SELECT id, kind FROM doc WHERE rid = ?')
-    return rids.flatMap(rid => {
-      const row = statement.get(rid)
-      return row ? [{ id: String(row['id']), kind: row['kind'] as SearchHits['hits'][number]['kind'] }] : []
-    })
+    const rows = this.#statements.rows(
+      `SELECT d.rid FROM json_each(?) AS r CROSS JOIN doc AS d ON d.rid = r.value WHERE ${where} LIMIT ?+0`,
+      JSON.stringify(rids),
+      ...rights.flatMap(({ parameters }) => parameters),
+      limit,
+    )
+    return rows.map(([rid]) => Number(rid))
   }
 }
 

@@ -3,6 +3,7 @@ import { sqliteCode } from './damage.ts'
 import { FacetCounter } from './facet-counter.ts'
 import { InvalidQuery } from './invalid-query.ts'
 import { NameLookup } from './name-lookup.ts'
+import { PreparedStatements } from './prepared-statements.ts'
 import type { SearchReply, SearchTask } from './questions.ts'
 import { ScopeFunction } from './rights.ts'
 import { SearchRun } from './run-search.ts'
@@ -41,13 +42,12 @@ export class QueryExecutor {
 
   #ask(question: SearchTask): unknown {
     if (question.ask === 'isWhole') return isWhole(question.path)
-    const { run, facets, names, suggestions, tags } = this.#opened(question.path)
-    if (question.ask === 'search') return run.search(question.request)
-    if (question.ask === 'facets') return facets.count(question.request)
-    if (question.ask === 'names') return names.find(question.request)
-    if (question.ask === 'tags') return tags.find(question)
-    if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
-    return suggestions.fields(question.prefix, question.scope, question.limit)
+    const open = this.#opened(question.path)
+    // All statements of a question see the same state. It also spares each of them the locks of a transaction of its own.
+    open.db.exec('BEGIN')
+    const value = answerFrom(open, question)
+    open.db.exec('COMMIT')
+    return value
   }
 
   #opened(path: string): OpenIndex {
@@ -56,12 +56,23 @@ export class QueryExecutor {
     const db = new DatabaseSync(path, { readOnly: true })
     db.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY')
     const scope = new ScopeFunction(db)
-    const run = new SearchRun(db, scope)
-    const facets = new FacetCounter(db, run)
-    const [names, suggestions, tags] = [new NameLookup(db, scope), new Suggestions(db), new TagSuggestions(db, scope)]
+    const statements = new PreparedStatements(db)
+    const run = new SearchRun(statements, scope)
+    const facets = new FacetCounter(statements, run)
+    const names = new NameLookup(statements, scope)
+    const [suggestions, tags] = [new Suggestions(statements), new TagSuggestions(statements, scope)]
     this.#open = { path, db, run, facets, names, suggestions, tags }
     return this.#open
   }
+}
+
+function answerFrom({ run, facets, names, suggestions, tags }: OpenIndex, question: Exclude<SearchTask, { ask: 'isWhole' }>): unknown {
+  if (question.ask === 'search') return run.search(question.request)
+  if (question.ask === 'facets') return facets.count(question.request)
+  if (question.ask === 'names') return names.find(question.request)
+  if (question.ask === 'tags') return tags.find(question)
+  if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
+  return suggestions.fields(question.prefix, question.scope, question.limit)
 }
 
 function isWhole(path: string): boolean {

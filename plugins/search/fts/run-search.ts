@@ -1,10 +1,11 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { Kind } from 'pounce/sdk'
 import type { SearchHits, SearchRequest } from 'pounce/sdk/search'
 import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
 import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
+import type { PreparedStatements } from './prepared-statements.ts'
 import { type Limits, permittedBy, rightsInSql, type ScopeFunction, withoutHidden } from './rights.ts'
-import { rank } from './schema.ts'
+import { kindKey, rank } from './schema.ts'
 import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
@@ -16,6 +17,8 @@ const countedAtMost = 10_000
 /** This few rows are checked one by one; otherwise the full-text index leads. */
 const listedAtMost = { withWords: 2000, withoutWords: 50_000 } as const
 
+const manySpaces = 4
+
 /** Rows that match a request, in SQL. */
 interface Source {
   readonly from: string
@@ -23,29 +26,24 @@ interface Source {
   readonly parameters: readonly Parameter[]
   /** Each row is read: listing all of them costs no more than counting them. */
   readonly isByRow?: boolean
+  /** The full-text expression that leads, and by which its rows can be scored while they are listed. */
+  readonly words?: string
 }
-
-const manySpaces = 4
-
-const wordsLed = (words: string): Source => ({
-  from: 'FROM fts CROSS JOIN doc AS d ON d.rid = fts.rowid WHERE fts MATCH ?',
-  rid: 'fts.rowid',
-  parameters: [words],
-  isByRow: true,
-})
 
 const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
 
 /** Answers requests from an open index. */
 export class SearchRun {
-  readonly #db: DatabaseSync
+  readonly #statements: PreparedStatements
   readonly #vocabulary: StoredVocabulary
   readonly #scope: ScopeFunction
+  /** Which expressions have few rows, in the search that is running. */
+  readonly #few = new Map<string, boolean>()
 
-  constructor(db: DatabaseSync, scope: ScopeFunction) {
-    this.#db = db
+  constructor(statements: PreparedStatements, scope: ScopeFunction) {
+    this.#statements = statements
     this.#scope = scope
-    this.#vocabulary = new StoredVocabulary(db)
+    this.#vocabulary = new StoredVocabulary(statements)
   }
 
   search(request: SearchRequest): SearchHits {
@@ -55,25 +53,34 @@ export class SearchRun {
     const { sort, from, size } = request
     const by = sort?.by ?? 'score'
     const isAscending = sort?.order === 'ascending'
-    const all = source.isByRow ? this.#list(source, countedAtMost, 0, false) : undefined
-    const total = all?.length ?? this.#count(source, countedAtMost)
     if (by !== 'score' && by !== 'created') {
+      const total = this.#count(source, countedAtMost)
       return { hits: this.#hits(this.#sorted(source, by, isAscending, from, size)), total, isNewestFirst: false }
     }
-    if (by === 'score' && total <= maxRanked) {
-      const { rids, isRanked } = this.#ranked(all ?? this.#list(source, maxRanked, 0, false), compiled)
-      const ordered = isAscending && isRanked ? [...rids].reverse() : rids
-      return { hits: this.#hits(ordered.slice(from, from + size)), total, isNewestFirst: !isRanked }
+    const isByScore = by === 'score'
+    const ranking = isByScore ? this.#rankingOf(compiled) : undefined
+    const isScored = ranking !== undefined && ranking === source.words
+    const isOrdered = ranking !== undefined || (isByScore && isAscending)
+    // Hits that are ordered later may be listed from the oldest on, for which FTS5 takes three quarters of the time.
+    const isOldestFirst = isByScore ? isOrdered && !source.isByRow : isAscending
+    const enough = source.isByRow ? Math.max(from + size, countedAtMost) : isOrdered ? maxRanked + 1 : Math.max(from + size, 1)
+    const rows = this.#list(source, enough, { isOldestFirst, isScored })
+    const isWhole = rows.length < enough || source.isByRow
+    const total = Math.min(rows.length + (isWhole ? 0 : this.#countAfter(source, rows, isOldestFirst)), countedAtMost)
+    if (!isOrdered || total > maxRanked) {
+      const inOrder = isByScore && isOldestFirst ? this.#list(source, from + size) : rows
+      return { hits: this.#hits(inOrder.slice(from, from + size)), total, isNewestFirst: isByScore && compiled.scored.length > 0 }
     }
-    const isOldestFirst = by === 'created' && isAscending
-    const rids = all && !isOldestFirst ? all.slice(from, from + size) : this.#list(source, size, from, isOldestFirst)
-    return { hits: this.#hits(rids), total, isNewestFirst: by === 'score' && compiled.scored.length > 0 }
+    const ranked = byScore(ranking === undefined || isScored ? rows : this.#scored(rows, ranking))
+    const isNewestFirst = ranking === undefined && compiled.scored.length > 0
+    const ordered = isAscending && !isNewestFirst ? ranked.toReversed() : ranked
+    return { hits: this.#hits(ordered.slice(from, from + size)), total, isNewestFirst }
   }
 
   /** Row numbers of the matches of a request, newest first. */
   newest(request: Pick<SearchRequest, 'query' | 'scope' | 'kinds'>, limit: number): readonly number[] {
     const matching = this.#matching(request)
-    return matching ? this.#list(matching.source, limit, 0, false) : []
+    return matching ? this.#list(matching.source, limit).map(([rid]) => rid) : []
   }
 
   /** Undefined when the caller may view nothing of what is requested. */
@@ -83,8 +90,16 @@ export class SearchRun {
     const compiled = compileQuery(query, this.#vocabulary)
     const { fts, sql } = split(compiled.conditions)
     this.#scope.use(scope)
-    const limits = { permitted, ...(kinds ? { kinds } : {}), scope }
+    this.#few.clear()
+    const limits = { permitted, ...(kinds && !this.#areAll(kinds) ? { kinds } : {}), scope }
     return { source: this.#source(fts, sql, limits), compiled }
+  }
+
+  /** True if all entries are of these kinds. Comparing the kind of each takes FTS5 as long as the rest of a search. */
+  #areAll(kinds: readonly string[]): boolean {
+    const recorded = this.#statements.rows('SELECT key FROM meta WHERE key >= ? AND key < ?', kindKey(''), kindKey('\u{10ffff}')).flat()
+    const asked = ['', ...kinds].map(kindKey)
+    return recorded.includes(kindKey('')) && recorded.every(key => asked.includes(String(key)))
   }
 
   /** Chooses the leading condition: the words, or a value that few entries have. */
@@ -95,12 +110,12 @@ export class SearchRun {
     const asked = [...words, ...(kinds ? [kinds] : [])]
     const isBeside = words.length > 0 && limits.scope.all
     const whole = isBeside ? withoutHidden(allOf(asked), limits.scope) : allOf([...asked, limits.permitted])
-    const led = { from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole] }
     const most = words.length > 0 ? listedAtMost.withWords : listedAtMost.withoutWords
     const listing = waysToList(sql).find(({ rows }) => this.#isAtMost(rows, most))
     const rights = rightsInSql(limits)
-    if (!listing || (words.length > 0 && this.#isFew(led))) {
-      return this.#isBetterByRow(words, limits) ? extended(wordsLed(allOf(words)), [...rights, ...sql]) : extended(led, sql)
+    if (!listing || (words.length > 0 && this.#isFew(whole))) {
+      if (this.#isBetterByRow(words, limits)) return extended(ledBy(allOf(words), rights.length > 0), [...rights, ...sql])
+      return extended({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole] }, sql)
     }
     const byWords: SqlCondition[] =
       words.length === 0
@@ -113,58 +128,75 @@ export class SearchRun {
     return extended(lead, [...rights, ...sql.filter(each => !fulfilled.includes(each)), ...byWords])
   }
 
-  /** Few rows with these words, and so many spaces that querying the index for each of them costs more than reading the rows. */
-  #isBetterByRow(words: readonly string[], { scope }: Limits): boolean {
-    return words.length > 0 && !scope.all && scope.spaces.length > manySpaces && this.#isFew(wordsLed(allOf(words)))
-  }
-
   #isAtMost(rows: Rows, most: number): boolean {
-    const row = this.#db.prepare(`SELECT count(*) AS n FROM (${rows.sql} LIMIT ?+0)`).get(...rows.parameters, most + 1)
+    const row = this.#statements.get(`SELECT count(*) AS n FROM (${rows.sql} LIMIT ?+0)`, ...rows.parameters, most + 1)
     return Number(row?.['n']) <= most
   }
 
-  #isFew(source: Source): boolean {
-    return this.#count(source, tellingAtMost) < tellingAtMost
+  #isFew(words: string): boolean {
+    const known = this.#few.get(words)
+    if (known !== undefined) return known
+    const isIt = this.#count({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [words] }, tellingAtMost) < tellingAtMost
+    this.#few.set(words, isIt)
+    return isIt
   }
 
-  #list(source: Source, limit: number, offset: number, isAscending: boolean): readonly number[] {
-    const order = isAscending ? 'ASC' : 'DESC'
-    const statement = this.#db.prepare(`SELECT ${source.rid} AS rid ${source.from} ORDER BY ${source.rid} ${order} LIMIT ?+0 OFFSET ?+0`)
-    return statement.all(...source.parameters, limit, offset).map(({ rid }) => Number(rid))
+  /**
+   * Few rows with one of these words, or with all of them and so many spaces that querying the index for each of them costs more than reading
+   * the rows.
+   */
+  #isBetterByRow(words: readonly string[], { scope }: Limits): boolean {
+    if (words.some(each => this.#isFew(each))) return true
+    return words.length > 1 && !scope.all && scope.spaces.length > manySpaces && this.#isFew(allOf(words))
+  }
+
+  /** Newest first, with their scores if `isScored`. */
+  #list(source: Source, limit: number, { isOldestFirst = false, isScored = false } = {}): readonly ListedRow[] {
+    const columns = `${source.rid} AS rid${isScored ? `, ${rank}` : ''}`
+    return this.#statements.rows(
+      `SELECT ${columns} ${source.from} ORDER BY ${source.rid} ${isOldestFirst ? 'ASC' : 'DESC'} LIMIT ?+0`,
+      ...source.parameters,
+      limit,
+    ) as readonly ListedRow[]
   }
 
   #count(source: Source, limit: number): number {
-    const row = this.#db.prepare(`SELECT count(*) AS n FROM (SELECT 1 ${source.from} LIMIT ?+0)`).get(...source.parameters, limit)
+    const row = this.#statements.get(`SELECT count(*) AS n FROM (SELECT 1 ${source.from} LIMIT ?+0)`, ...source.parameters, limit)
     return Number(row?.['n'])
   }
 
-  /** Best first; hits with equal scores, or with common words only, newest first. */
-  #ranked(
-    rids: readonly number[],
-    { scored, isAllScored }: CompiledQuery,
-  ): { readonly rids: readonly number[]; readonly isRanked: boolean } {
-    const telling = scored.filter(fts => this.#isFew({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [fts] }))
-    if (telling.length === 0) return { rids, isRanked: scored.length === 0 }
-    const scores = new Map<number, number>()
-    for (const row of this.#db
-      .prepare(`SELECT rowid AS rid, ${rank} AS score FROM fts WHERE fts MATCH ?`)
-      .iterate(isAllScored ? allOf(telling) : anyOf(telling))) {
-      scores.set(Number(row['rid']), Number(row['score']))
-    }
-    const score = (rid: number): number => scores.get(rid) ?? 0
-    return { rids: [...rids].sort((a, b) => score(a) - score(b) || b - a), isRanked: true }
+  /** The number of rows after those that were listed. */
+  #countAfter(source: Source, rows: readonly ListedRow[], isOldestFirst: boolean): number {
+    const [last] = rows.at(-1) ?? [0]
+    const after = extended(source, [{ sql: `$rid ${isOldestFirst ? '>' : '<'} ?`, parameters: [last] }])
+    return this.#count(after, Math.max(countedAtMost - rows.length, 0))
+  }
+
+  /** The expression to score hits by, without common words; undefined when nothing is left. */
+  #rankingOf({ scored, isAllScored }: CompiledQuery): string | undefined {
+    const telling = scored.filter(fts => this.#isFew(fts))
+    if (telling.length === 0) return undefined
+    return isAllScored ? allOf(telling) : anyOf(telling)
+  }
+
+  /** The rows with their scores. */
+  #scored(rows: readonly ListedRow[], ranking: string): readonly ListedRow[] {
+    const scores = new Map(
+      this.#statements.rows(`SELECT rowid, ${rank} FROM fts WHERE fts MATCH ?`, ranking) as readonly (readonly [number, number])[],
+    )
+    return rows.map(([rid]) => [rid, scores.get(rid) ?? 0])
   }
 
   /** By a metadata field: walks its values in order as far as needed, then the entries without a value, newest first. */
-  #sorted(source: Source, by: string, isAscending: boolean, from: number, size: number): readonly number[] {
+  #sorted(source: Source, by: string, isAscending: boolean, from: number, size: number): readonly ListedRow[] {
     const isText = isFixedField(by) || isPlace(by)
     const fields = isText ? [] : this.#vocabulary.fields(metadataPath(by)).filter(({ type }) => type !== 'text')
     if (fields.length === 0)
       throw new InvalidQuery(`Results cannot be sorted by ${by}; use score, created, or a metadata field that is a number or a date`)
     const ids = fields.map(({ id }) => id)
     const rids = `SELECT ${source.rid} ${source.from}`
-    const isFew = this.#isFew(source)
-    const walk = this.#db.prepare(
+    const isFew = this.#count(source, tellingAtMost) < tellingAtMost
+    const walk = this.#statements.of(
       `SELECT doc FROM value WHERE ${isFew ? '+' : ''}field IN (${ids.join(', ')}) AND ${isFew ? '' : '+'}doc IN (${rids}) ORDER BY v ${isAscending ? 'ASC' : 'DESC'}, doc DESC`,
     )
     const seen = new Set<number>()
@@ -173,20 +205,41 @@ export class SearchRun {
       if (seen.size >= from + size) break
     }
     const having = [...seen].slice(from, from + size)
-    if (having.length === size) return having
+    if (having.length === size) return having.map(rid => [rid])
     const without = anyOf(ids.map(id => quote(tokens.has(fieldToken(id)))))
     const rest = extended(source, [{ sql: '$rid NOT IN (SELECT f.rowid FROM fts AS f WHERE f.fts MATCH ?)', parameters: [without] }])
-    return [...having, ...this.#list(rest, size - having.length, Math.max(from - seen.size, 0), false)]
+    const skipped = Math.max(from - seen.size, 0)
+    const others = this.#list(rest, skipped + size - having.length).slice(skipped)
+    return [...having.map((rid): ListedRow => [rid]), ...others]
   }
 
-  #hits(rids: readonly number[]): SearchHits['hits'] {
-    const statement = this.#db.prepare('SELECT id, kind FROM doc WHERE rid = ?')
-    return rids.flatMap(rid => {
-      const row = statement.get(rid)
-      return row ? [{ id: String(row['id']), kind: row['kind'] as SearchHits['hits'][number]['kind'] }] : []
-    })
+  #hits(rows: readonly ListedRow[]): SearchHits['hits'] {
+    return hitsOf(
+      this.#statements,
+      rows.map(([rid]) => rid),
+    )
   }
 }
+
+/** The documents with these row numbers, in the same order. */
+export function hitsOf(statements: PreparedStatements, rids: readonly number[]): SearchHits['hits'] {
+  const found = statements.rows('SELECT d.id, d.kind FROM json_each(?) AS r CROSS JOIN doc AS d ON d.rid = r.value', JSON.stringify(rids))
+  return found.map(([id, kind]) => ({ id: String(id), kind: kind as Kind }))
+}
+
+/** A row number, and its score if it was read: the lower, the better. */
+type ListedRow = readonly [rid: number, score?: number]
+
+/** Best first; equal ones newest first. */
+const byScore = (rows: readonly ListedRow[]): readonly ListedRow[] => rows.toSorted(([one, a = 0], [other, b = 0]) => a - b || other - one)
+
+/** Rows with these words; their documents are only joined if they are needed. */
+const ledBy = (words: string, hasDocuments: boolean): Source => ({
+  from: `FROM fts ${hasDocuments ? 'CROSS JOIN doc AS d ON d.rid = fts.rowid ' : ''}WHERE fts MATCH ?`,
+  rid: 'fts.rowid',
+  parameters: [words],
+  words,
+})
 
 const extended = (source: Source, conditions: readonly SqlCondition[]): Source => ({
   ...source,

@@ -47,6 +47,12 @@ export const schema = `
 /** `bm25` with the weights of the columns. */
 export const rank = `bm25(fts, ${Object.values(columns).join(', ')})`
 
+/**
+ * The keys in `meta` of the kinds of all entries so far. That of the empty kind is in an index that has recorded them from its first entry on, which those of
+ * earlier releases have not.
+ */
+export const kindKey = (kind: string): string => `kind:${kind}`
+
 const stepsPerMs = 1024
 const lastMs = Math.floor(Number.MAX_SAFE_INTEGER / stepsPerMs) - 1
 

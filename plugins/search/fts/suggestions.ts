@@ -1,9 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { compareText } from 'pounce/sdk/kit'
 import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk/search'
 import { comparableText } from 'pounce/sdk/search'
 import { metadataPath } from './compile-query.ts'
 import { allOf, quote } from './condition.ts'
+import type { PreparedStatements } from './prepared-statements.ts'
 import { permittedBy } from './rights.ts'
 import { fieldToken, tokens } from './tokens.ts'
 import { type KnownField, StoredVocabulary } from './vocabulary.ts'
@@ -20,22 +20,20 @@ const afterAll = '\u{10ffff}'
 
 /** Suggestions while typing, counted within the caller's rights. */
 export class Suggestions {
-  readonly #db: DatabaseSync
+  readonly #statements: PreparedStatements
   readonly #vocabulary: StoredVocabulary
 
-  constructor(db: DatabaseSync) {
-    this.#db = db
-    this.#vocabulary = new StoredVocabulary(db)
+  constructor(statements: PreparedStatements) {
+    this.#statements = statements
+    this.#vocabulary = new StoredVocabulary(statements)
   }
 
   fields(prefix: string, scope: SearchScope, limit: number): readonly FieldCount[] {
     const permitted = permittedBy(scope)
     if (permitted === undefined) return []
     const begin = comparableText(metadataPath(prefix))
-    const known = this.#db
-      .prepare(
-        'SELECT name, group_concat(id) AS ids, sum(docs) AS docs FROM field GROUP BY name HAVING sum(docs) > 0 ORDER BY sum(docs) DESC',
-      )
+    const known = this.#statements
+      .of('SELECT name, group_concat(id) AS ids, sum(docs) AS docs FROM field GROUP BY name HAVING sum(docs) > 0 ORDER BY sum(docs) DESC')
       .all()
       .map(({ name, ids }) => ({ field: String(name), ids: String(ids).split(',').map(Number) }))
       .filter(({ field }) => `.${comparableText(field)}`.includes(`.${begin}`))
@@ -59,8 +57,8 @@ export class Suggestions {
   #fieldCounts(known: readonly { readonly field: string; readonly ids: readonly number[] }[], permitted: string): Map<string, number> {
     const names = new Map(known.flatMap(({ field, ids }) => ids.map(id => [id, field] as const)))
     const counts = new Map<string, number>()
-    const entries = this.#db
-      .prepare('SELECT d.fields FROM fts CROSS JOIN doc AS d ON d.rid = fts.rowid WHERE fts MATCH ? LIMIT ?+0')
+    const entries = this.#statements
+      .of('SELECT d.fields FROM fts CROSS JOIN doc AS d ON d.rid = fts.rowid WHERE fts MATCH ? LIMIT ?+0')
       .all(permitted, fewEntries + 1)
     if (entries.length <= fewEntries) {
       for (const entry of entries) {
@@ -77,14 +75,14 @@ export class Suggestions {
   }
 
   #count(words: string): number {
-    const row = this.#db.prepare('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)').get(words, countedAtMost)
+    const row = this.#statements.get('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)', words, countedAtMost)
     return Number(row?.['n'] ?? 0)
   }
 
   #valuesOf({ id, type }: KnownField, begin: string, permitted: string): ValueCount[] {
     const ranged = type === 'text' ? 'AND v >= ? AND v < ?' : ''
-    const rows = this.#db
-      .prepare(
+    const rows = this.#statements
+      .of(
         `SELECT v, min(coalesce(shown, v)) AS shown, count(*) AS n FROM (SELECT v, shown FROM value WHERE field = ? ${ranged}
           AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?) LIMIT ?+0) GROUP BY v ORDER BY n DESC, v`,
       )

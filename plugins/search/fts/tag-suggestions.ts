@@ -1,9 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { Kind } from 'pounce/sdk'
 import { compareText } from 'pounce/sdk/kit'
 import type { SearchScope } from 'pounce/sdk/search'
 import { allOf, quote, type SqlCondition } from './condition.ts'
-import { PreparedStatements } from './prepared-statements.ts'
+import type { PreparedStatements } from './prepared-statements.ts'
 import { isUnlimited, permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
 import { anyKind, foldTag } from './tag-counts.ts'
 import { tokens } from './tokens.ts'
@@ -32,13 +31,11 @@ interface TagQuestion {
 
 /** Tags by prefix, most used first, counted within the caller's rights. */
 export class TagSuggestions {
-  readonly #db: DatabaseSync
   readonly #scope: ScopeFunction
   readonly #statements: PreparedStatements
 
-  constructor(db: DatabaseSync, scope: ScopeFunction) {
-    this.#db = db
-    this.#statements = new PreparedStatements(db)
+  constructor(statements: PreparedStatements, scope: ScopeFunction) {
+    this.#statements = statements
     this.#scope = scope
   }
 
@@ -46,14 +43,8 @@ export class TagSuggestions {
     const permitted = permittedBy(question.scope)
     if (permitted === undefined || !question.prefix.isWellFormed()) return []
     this.#scope.use(question.scope)
-    // Several statements read the index, and must all see the same state.
-    this.#db.exec('BEGIN')
-    try {
-      const found = this.#mostUsed(question) ?? this.#ofVisible(question, permitted)
-      return found.map(({ tag, count }) => ({ tag, count: Math.min(count, countedAtMost) }))
-    } finally {
-      this.#db.exec('COMMIT')
-    }
+    const found = this.#mostUsed(question) ?? this.#ofVisible(question, permitted)
+    return found.map(({ tag, count }) => ({ tag, count: Math.min(count, countedAtMost) }))
   }
 
   /** A caller cannot view more entries with a tag than exist, so reading ends at the first tag with too few. Undefined when it takes too long. */

@@ -1,6 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { FieldType } from './index-entry.ts'
 import { InvalidQuery } from './invalid-query.ts'
+import type { PreparedStatements } from './prepared-statements.ts'
 
 export interface KnownField {
   readonly id: number
@@ -29,29 +29,28 @@ const afterAllWords = '\u{10ffff}'
 
 /** The vocabulary of an open index. */
 export class StoredVocabulary implements Vocabulary {
-  readonly #db: DatabaseSync
+  readonly #statements: PreparedStatements
 
-  constructor(db: DatabaseSync) {
-    this.#db = db
+  constructor(statements: PreparedStatements) {
+    this.#statements = statements
   }
 
   beginningWith(word: string, limit: number): readonly string[] {
-    const rows = this.#db.prepare('SELECT term FROM word WHERE term >= ? AND term < ? LIMIT ?+0').all(word, word + afterAllWords, limit)
-    return rows.map(({ term }) => String(term))
+    const rows = this.#statements.rows('SELECT term FROM word WHERE term >= ? AND term < ? LIMIT ?+0', word, word + afterAllWords, limit)
+    return rows.map(([term]) => String(term))
   }
 
   matching(pattern: string): readonly string[] {
     const begin = pattern.slice(0, pattern.search(/[*?]/))
-    const rows = this.#db
-      .prepare('SELECT term FROM word WHERE term >= ? AND term < ? AND term GLOB ? LIMIT ?+0')
-      .all(begin, begin + afterAllWords, pattern, mostMatches + 1)
+    const sql = 'SELECT term FROM word WHERE term >= ? AND term < ? AND term GLOB ? LIMIT ?+0'
+    const rows = this.#statements.rows(sql, begin, begin + afterAllWords, pattern, mostMatches + 1)
     if (rows.length > mostMatches) throw new InvalidQuery(`Too many words match ${pattern}; use a longer prefix`)
-    return rows.map(({ term }) => String(term))
+    return rows.map(([term]) => String(term))
   }
 
   fitting(begin: string, fits: (word: string) => boolean): readonly string[] {
     const words: string[] = []
-    const all = this.#db.prepare('SELECT term FROM word WHERE term >= ? AND term < ?').iterate(begin, begin + afterAllWords)
+    const all = this.#statements.of('SELECT term FROM word WHERE term >= ? AND term < ?').iterate(begin, begin + afterAllWords)
     for (const { term } of all) {
       if (!fits(String(term))) continue
       if (words.length >= mostMatches) throw new InvalidQuery('Too many words match the regular expression; make it narrower')
@@ -70,10 +69,9 @@ export class StoredVocabulary implements Vocabulary {
   }
 
   #known(condition: string, parameters: readonly string[], name: string): readonly KnownField[] {
-    const rows = this.#db
-      .prepare(`SELECT id, type, many FROM field WHERE docs > 0 AND ${condition} LIMIT ?+0`)
-      .all(...parameters, mostFields + 1)
+    const sql = `SELECT id, type, many FROM field WHERE docs > 0 AND ${condition} LIMIT ?+0`
+    const rows = this.#statements.rows(sql, ...parameters, mostFields + 1)
     if (rows.length > mostFields) throw new InvalidQuery(`Too many metadata fields match ${name}; use a longer path`)
-    return rows.map(({ id, type, many }) => ({ id: Number(id), type: type as FieldType, isSingle: many === 0 }))
+    return rows.map(([id, type, many]) => ({ id: Number(id), type: type as FieldType, isSingle: many === 0 }))
   }
 }
