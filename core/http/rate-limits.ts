@@ -158,15 +158,15 @@ export class CostLimiter {
   }
 
   async #wait(bucket: TokenBucket, { cost, signal: signalOf }: BudgetedRequest, maxConcurrent: number): Promise<void> {
-    const refusal = new TooMany(`Too many concurrent ${nouns[cost]} (maximum ${maxConcurrent}); wait until some of them finish`, 1)
-    if (bucket.waiting.length >= this.#config.maxWaiting) throw refusal
+    const refusal = () => new TooMany(`Too many concurrent ${nouns[cost]} (maximum ${maxConcurrent}); wait until some of them finish`, 1)
+    if (bucket.waiting.length >= this.#config.maxWaiting) throw refusal()
     const turn = Promise.withResolvers<void>()
     const signal = signalOf()
     const giveUp = (): void => {
       const at = bucket.waiting.indexOf(turn.resolve)
       if (at < 0) return
       bucket.waiting.splice(at, 1)
-      turn.reject(refusal)
+      turn.reject(refusal())
     }
     bucket.waiting.push(turn.resolve)
     const timer = setTimeout(giveUp, this.#config.maxWaitMs)

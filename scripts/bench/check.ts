@@ -93,7 +93,7 @@ const workloads: Readonly<Record<string, (server: Server, key: string) => Promis
     return gets(server, '/api/datasets?limit=50', { 'x-api-key': key })
   },
   search: async (server, key) => {
-    const path = '/api/search?query=leaf&limit=20'
+    const path = '/api/search?query=leaf&size=20'
     for (let at = 0; at < searched; at += 1) await newDataset(server, key, `leaf ${at}`)
     const count = async (): Promise<number> => {
       const answer = await fetch(server.url + path, { headers: { 'x-api-key': key } })
