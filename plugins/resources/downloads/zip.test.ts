@@ -19,7 +19,7 @@ const zipLength = (entries: readonly ZipEntry[]): number => new ZipWithKnownLeng
 
 /** Written by both implementations, which must produce the same bytes. */
 const written = async (entries: readonly ZipEntry[]): Promise<Buffer> => {
-  const [along, known] = [await buffer(zip(entries)), await buffer(new ZipWithKnownLength(entries).pieces())]
+  const [along, known] = [await buffer(zip([entries])), await buffer(new ZipWithKnownLength(entries).pieces())]
   if (!along.equals(known)) throw new Error('the implementations produced different bytes')
   return known
 }
@@ -120,7 +120,7 @@ test('members and offsets beyond 4 GiB have 64-bit fields', async t => {
   const tailLength = 1000
   let tail: Buffer = Buffer.alloc(0)
   let length = 0
-  for await (const piece of zip(entries)) {
+  for await (const piece of zip([entries])) {
     length += piece.length
     tail = (piece.length > tailLength ? piece : Buffer.concat([tail, piece])).subarray(-tailLength)
   }
@@ -169,7 +169,7 @@ test('ending a read early closes open streams', async t => {
       for (;;) yield Buffer.alloc(65_536)
     })(),
   )
-  const pieces = zip([entry('endless', Buffer.alloc(0), { sizeBytes: 2 ** 40, open: async () => source })])
+  const pieces = zip([[entry('endless', Buffer.alloc(0), { sizeBytes: 2 ** 40, open: async () => source })]])
   let seen = 0
   for await (const piece of pieces) {
     seen += piece.length
@@ -233,7 +233,7 @@ test.serial('an archive of 512 MiB is written with less than 48 MiB of buffers',
   const hash = createHash('sha1')
   const before = process.memoryUsage().arrayBuffers
   let most = 0
-  for await (const piece of Readable.from(zip(entries), { highWaterMark: 4 })) {
+  for await (const piece of Readable.from(zip([entries]), { highWaterMark: 4 })) {
     hash.update(piece.subarray(0, 1))
     most = Math.max(most, process.memoryUsage().arrayBuffers - before)
   }
