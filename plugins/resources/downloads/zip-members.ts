@@ -43,11 +43,14 @@ const dosTime = (date: Date): { readonly time: number; readonly day: number } =>
   }
 }
 
+/** From Node's pool: `Buffer.alloc` would create an `ArrayBuffer` for each record. */
+const zeros = (length: number): Buffer => Buffer.allocUnsafe(length).fill(0)
+
 export const localHeaderLength = (member: ZipMember): number => 30 + member.name.length + (isBig(member) ? 20 : 0)
 
 /** The header before a member's bytes. A member with a descriptor has its checksum there and zeros here. */
 const localHeader = (member: ZipMember, crc: number): Buffer => {
-  const header = Buffer.alloc(localHeaderLength(member))
+  const header = zeros(localHeaderLength(member))
   const { time, day } = dosTime(member.modified)
   const size = isSmall(member) ? member.sizeBytes : isBig(member) ? max32 : 0
   header.writeUInt32LE(0x04034b50, 0)
@@ -96,7 +99,7 @@ export const directoryEntryLength = (member: ZipMember, offset: number): number 
 /** A member's entry in the directory at the end. */
 export const directoryEntry = (member: ZipMember, crc: number, offset: number): Buffer => {
   const extra = extraLength(member, offset)
-  const entry = Buffer.alloc(directoryEntryLength(member, offset))
+  const entry = zeros(directoryEntryLength(member, offset))
   const { time, day } = dosTime(member.modified)
   const size = Math.min(member.sizeBytes, max32)
   const version = extra > 0 ? 45 : 20
