@@ -142,7 +142,7 @@ test.serial('a bag of 100,001 entries is refused', async t => {
     ...{ path: `data/${at}`, sizeBytes: 0, modified: new Date() },
     open: async () => Buffer.alloc(0),
   }))
-  const { status, message } = await importBag(ann, await buffer(zipStream(many)))
+  const { status, message } = await importBag(ann, await buffer(zipStream([many])))
   t.is(status, 400)
   t.regex(message, /more than 100000 entries/)
 })

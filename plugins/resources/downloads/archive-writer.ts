@@ -97,7 +97,7 @@ export const noteEntry = (path: string, bytes: Buffer, modified = noTime): ZipEn
   path,
   sizeBytes: bytes.length,
   modified,
-  open: async () => bytes,
+  open: () => bytes,
 })
 
 /** Passes the chunks on one by one: a byte stream would concatenate them, which costs a copy. */
@@ -136,7 +136,7 @@ export class StreamedArchives implements Archives {
 }
 wire(StreamedArchives, ArchiveContents, ArchiveWriter)
 
-async function* entriesOf(members: AsyncIterable<ArchiveMember>): AsyncGenerator<ZipEntry> {
+async function* entriesOf(members: AsyncIterable<ArchiveMember>): AsyncGenerator<readonly ZipEntry[]> {
   const modified = new Date()
-  for await (const { path, bytes } of members) yield noteEntry(path, bytes, modified)
+  for await (const { path, bytes } of members) yield [noteEntry(path, bytes, modified)]
 }

@@ -29,6 +29,8 @@ const infoEnding = '_info.json'
 const metadataEnding = '_metadata.json'
 const fileBatch = 100
 const metadataAhead = 4
+/** Descriptions are passed on when they have this many bytes: those of one file can have any number. */
+const maxDescriptionBytes = 65_536
 
 /** File names in bags: two description files are added for each file, dataset and collection. In a manifest `%0A` would be a line break. */
 const naming: Naming = {
@@ -100,7 +102,7 @@ export class BagWriter {
     return { bytes: zipBytes(filename, () => zip(entries)), ...top.counts }
   }
 
-  async *#payload(request: BagRequest): AsyncGenerator<PayloadFile | ZipEntry> {
+  async *#payload(request: BagRequest): AsyncGenerator<readonly (PayloadFile | ZipEntry)[]> {
     let batch: LaidFile[] = []
     for (const laid of layout(request.top, naming)) {
       if ('file' in laid) {
@@ -109,39 +111,45 @@ export class BagWriter {
       }
       yield* this.#filesOf(batch, request.caller)
       batch = []
-      if ('shelf' in laid) yield* this.#shelf(laid.shelf, `data/${laid.path}`, request)
+      if ('shelf' in laid) yield await this.#shelf(laid.shelf, `data/${laid.path}`, request)
     }
     yield* this.#filesOf(batch, request.caller)
   }
 
   /** The description files of a dataset or collection; an empty folder gets an entry of its own. */
-  async *#shelf(shelf: ArchiveFolder, path: string, { subject, others }: BagRequest): AsyncGenerator<PayloadFile | ZipEntry> {
+  async #shelf(shelf: ArchiveFolder, path: string, { subject, others }: BagRequest): Promise<readonly (PayloadFile | ZipEntry)[]> {
     const { kind, id } = shelf
-    if (kind === 'folder') {
-      if (shelf.files.length + shelf.shelves.length === 0) yield noteEntry(path, Buffer.alloc(0), this.#clock.now())
-      return
-    }
+    const now = this.#clock.now()
+    if (kind === 'folder') return shelf.files.length + shelf.shelves.length === 0 ? [noteEntry(path, Buffer.alloc(0), now)] : []
     const about = id === subject.record.id ? subject : others?.get(id)
-    if (!about) return
-    yield this.#json(path + infoEnding, subjectInfo(about))
+    if (!about) return []
     const name = kind === 'dataset' ? '_dataset_metadata.json' : metadataEnding
-    yield this.#json(path + name, await this.#metadataOf({ kind: about.kind, id }))
+    const metadata = await this.#metadataOf({ kind: about.kind, id })
+    return [jsonFile(path + infoEnding, subjectInfo(about), now), jsonFile(path + name, metadata, now)]
   }
 
-  async *#filesOf(batch: readonly LaidFile[], caller: Caller): AsyncGenerator<PayloadFile> {
+  async *#filesOf(batch: readonly LaidFile[], caller: Caller): AsyncGenerator<readonly PayloadFile[]> {
     if (batch.length === 0) return
     const records = await this.#files.getMany([...new Set(batch.map(({ file }) => file.id))])
     const authors = await this.#users.getMany([...new Set([...records.values()].map(({ author }) => author))])
     const shown = await emailsShownTo(caller, this.#policy, [...authors.keys()])
     const described = ahead(batch, metadataAhead, ({ file: { id } }) => this.#metadataOf({ kind: 'file', id }))
+    const now = this.#clock.now()
+    let parts: PayloadFile[] = []
+    let descriptionBytes = 0
     for await (const [{ file, path }, metadata] of described) {
       const record = existing(records, file.id)
-      const info = fileInfo(record, authors.get(record.author), shown.has(record.author))
       const at = `data/${path}`
-      yield this.#json(at + infoEnding, info)
-      yield this.#json(at + metadataEnding, metadata)
-      yield { entry: this.#writer.entryOf(at, file), sha256: file.sha256 }
+      const info = jsonFile(at + infoEnding, fileInfo(record, authors.get(record.author), shown.has(record.author)), now)
+      const more = jsonFile(at + metadataEnding, metadata, now)
+      parts.push(info, more, { entry: this.#writer.entryOf(at, file), sha256: file.sha256 })
+      descriptionBytes += info.entry.sizeBytes + more.entry.sizeBytes
+      if (descriptionBytes < maxDescriptionBytes) continue
+      yield parts
+      parts = []
+      descriptionBytes = 0
     }
+    yield parts
   }
 
   async #metadataOf(target: Ref): Promise<readonly unknown[]> {
@@ -154,13 +162,14 @@ export class BagWriter {
     } while (after)
     return documents
   }
-
-  #json(path: string, value: unknown): PayloadFile {
-    const bytes = Buffer.from(JSON.stringify(value))
-    return { entry: noteEntry(path, bytes, this.#clock.now()), sha256: hash('sha256', bytes) }
-  }
 }
 wire(BagWriter, Files, Users, MetadataDocuments, Policy, ArchiveWriter, Installation, Clock)
+
+const jsonFile = (path: string, value: unknown, modified: Date): PayloadFile => {
+  const bytes = Buffer.from(JSON.stringify(value))
+  return { entry: noteEntry(path, bytes, modified), sha256: hash('sha256', bytes) }
+}
+
 const existing = (records: ReadonlyMap<string, FileRecord & Stored>, id: string): FileRecord & Stored => {
   const record = records.get(id)
   if (!record) throw new CorruptContent(undefined, { cause: new Error(`file ${id} was deleted during the download`) })

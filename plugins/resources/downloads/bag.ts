@@ -90,8 +90,8 @@ export type TagFiles = (payloadBytes: number) => ReadonlyMap<string, string>
 export interface BagPlan {
   readonly subject: BagSubject
   readonly facts: Pick<BagFacts, 'agent' | 'day'>
-  /** The payload in order; paths begin with `data/`. The entry of a folder has no bytes and a path that ends in a slash. */
-  readonly payload: AsyncIterable<PayloadFile | ZipEntry>
+  /** The payload in order, in batches; paths begin with `data/`. The entry of a folder has no bytes and a path that ends in a slash. */
+  readonly payload: AsyncIterable<readonly (PayloadFile | ZipEntry)[]>
   readonly tagFiles: TagFiles
 }
 
@@ -101,31 +101,34 @@ const manifestPath = 'manifest-sha256.txt'
  * The entries of a bag in the order of v1: the payload, `bagit.txt`, `bag-info.txt`, the manifest, further tag files, and the tag manifest.
  * One pass: nothing is read before it is written, because file records contain the SHA-256.
  */
-export async function* bagEntries({ subject, facts, payload, tagFiles }: BagPlan): AsyncGenerator<ZipEntry> {
+export async function* bagEntries({ subject, facts, payload, tagFiles }: BagPlan): AsyncGenerator<readonly ZipEntry[]> {
   const manifest = new Manifest()
   const tagManifest = new Manifest()
   let payloadBytes = 0
   let payloadFiles = 0
-  for await (const part of payload) {
-    if ('path' in part) {
-      yield part
-      continue
-    }
+  const entryOf = (part: PayloadFile | ZipEntry): ZipEntry => {
+    if ('path' in part) return part
     manifest.add(part.entry.path, part.sha256)
     payloadBytes += part.entry.sizeBytes
     payloadFiles += 1
-    yield part.entry
+    return part.entry
   }
+  for await (const parts of payload) yield parts.map(entryOf)
   const written = new Date()
   const tag = (path: string, bytes: Buffer): ZipEntry => {
     tagManifest.add(path, hash('sha256', bytes))
     return noteEntry(path, bytes, written)
   }
-  yield tag('bagit.txt', Buffer.from(bagitTxt))
-  yield tag('bag-info.txt', Buffer.from(bagInfoTxt(subject, { ...facts, payloadBytes, payloadFiles })))
+  const bagit = tag('bagit.txt', Buffer.from(bagitTxt))
+  const bagInfo = tag('bag-info.txt', Buffer.from(bagInfoTxt(subject, { ...facts, payloadBytes, payloadFiles })))
   const { sha256, ...lines } = manifest.finish()
   tagManifest.add(manifestPath, sha256)
-  yield { path: manifestPath, modified: written, ...lines }
-  for (const [path, text] of tagFiles(payloadBytes)) yield tag(path, Buffer.from(text))
-  yield { path: 'tagmanifest-sha256.txt', modified: written, ...tagManifest.finish() }
+  const further = [...tagFiles(payloadBytes)].map(([path, text]) => tag(path, Buffer.from(text)))
+  yield [
+    bagit,
+    bagInfo,
+    { path: manifestPath, modified: written, ...lines },
+    ...further,
+    { path: 'tagmanifest-sha256.txt', modified: written, ...tagManifest.finish() },
+  ]
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { CorruptContent } from 'pounce/sdk'
+import { BufferStream } from 'pounce/sdk/kit'
 
 /** Where 32-bit fields end and ZIP64 begins (APPNOTE 6.3.10, 4.4). */
 const max32 = 0xffff_ffff
@@ -42,11 +43,14 @@ const dosTime = (date: Date): { readonly time: number; readonly day: number } =>
   }
 }
 
+/** From Node's pool: `Buffer.alloc` would create an `ArrayBuffer` for each record. */
+const zeros = (length: number): Buffer => Buffer.allocUnsafe(length).fill(0)
+
 export const localHeaderLength = (member: ZipMember): number => 30 + member.name.length + (isBig(member) ? 20 : 0)
 
 /** The header before a member's bytes. A member with a descriptor has its checksum there and zeros here. */
 const localHeader = (member: ZipMember, crc: number): Buffer => {
-  const header = Buffer.alloc(localHeaderLength(member))
+  const header = zeros(localHeaderLength(member))
   const { time, day } = dosTime(member.modified)
   const size = isSmall(member) ? member.sizeBytes : isBig(member) ? max32 : 0
   header.writeUInt32LE(0x04034b50, 0)
@@ -95,7 +99,7 @@ export const directoryEntryLength = (member: ZipMember, offset: number): number 
 /** A member's entry in the directory at the end. */
 export const directoryEntry = (member: ZipMember, crc: number, offset: number): Buffer => {
   const extra = extraLength(member, offset)
-  const entry = Buffer.alloc(directoryEntryLength(member, offset))
+  const entry = zeros(directoryEntryLength(member, offset))
   const { time, day } = dosTime(member.modified)
   const size = Math.min(member.sizeBytes, max32)
   const version = extra > 0 ? 45 : 20
@@ -171,12 +175,13 @@ export interface ZipEntry {
   readonly sizeBytes: number
   readonly modified: Date
   /** Its bytes, exactly `sizeBytes` of them, as a buffer or stream. Called in order, but slightly ahead for small entries. */
-  open(): Promise<Readable | Buffer>
+  open(): Buffer | Promise<Readable | Buffer>
   /** Its CRC-32 if known without reading. It is not verified. */
   checksum?(): Promise<number | undefined>
 }
 
-export type ZipEntries = Iterable<ZipEntry> | AsyncIterable<ZipEntry>
+/** In batches: passing each of several small entries through a chain of generators would cost as much as reading them. */
+export type ZipEntries = Iterable<readonly ZipEntry[]> | AsyncIterable<readonly ZipEntry[]>
 
 /** Small chunks are joined up to about this size before they are written. */
 const pieceBytes = 262_144
@@ -190,11 +195,19 @@ const mustBe = (length: number, { path, sizeBytes }: ZipEntry): void => {
   throw new CorruptContent(undefined, { cause: new Error(`${path}: ${length} stored bytes instead of ${sizeBytes}`) })
 }
 
-const whole = async (entry: ZipEntry): Promise<Buffer> => {
-  const opened = await entry.open()
-  if (Buffer.isBuffer(opened)) {
-    mustBe(opened.length, entry)
-    return opened
+const whole = (entry: ZipEntry): Buffer | Promise<Buffer> => {
+  const opened = entry.open()
+  if (!Buffer.isBuffer(opened)) return received(entry, opened)
+  mustBe(opened.length, entry)
+  return opened
+}
+
+const received = async (entry: ZipEntry, opening: Promise<Readable | Buffer>): Promise<Buffer> => {
+  const opened = await opening
+  if (Buffer.isBuffer(opened) || opened instanceof BufferStream) {
+    const bytes = Buffer.isBuffer(opened) ? opened : opened.bytes
+    mustBe(bytes.length, entry)
+    return bytes
   }
   const chunks: Buffer[] = []
   let length = 0
@@ -210,35 +223,27 @@ const whole = async (entry: ZipEntry): Promise<Buffer> => {
 /** An entry, with its bytes if they are few enough to have been read already. */
 interface ReadEntry {
   readonly entry: ZipEntry
-  readonly bytes?: Promise<Buffer>
+  readonly bytes?: Buffer | Promise<Buffer>
 }
 
-/** Reads small entries whole, some ahead of the one that is returned. */
-async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
-  const source = Symbol.asyncIterator in entries ? entries[Symbol.asyncIterator]() : entries[Symbol.iterator]()
-  const waiting: ReadEntry[] = []
-  let isOver = false
-  try {
-    for (;;) {
-      while (!isOver && waiting.length < aheadMembers) {
-        const next = await source.next()
-        if (next.done) isOver = true
-        else waiting.push(begun(next.value))
-      }
-      const first = waiting.shift()
-      if (!first) return
-      yield first
+/** Reads small entries whole, some ahead of those that are returned. */
+async function* readAhead(entries: ZipEntries): AsyncGenerator<readonly ReadEntry[]> {
+  let waiting: ReadEntry[] = []
+  for await (const batch of entries) {
+    for (let at = 0; at < batch.length; at += aheadMembers / 2) {
+      const reading = batch.slice(at, at + aheadMembers / 2).map(begun)
+      if (waiting.length > 0) yield waiting
+      waiting = reading
     }
-  } finally {
-    await source.return?.(undefined)
   }
+  yield waiting
 }
 
 const begun = (entry: ZipEntry): ReadEntry => {
   if (entry.sizeBytes > smallBytes) return { entry }
   const bytes = whole(entry)
   // The reader of the entry receives the failure; without a reader it is ignored.
-  bytes.catch(() => undefined)
+  if (!Buffer.isBuffer(bytes)) bytes.catch(() => undefined)
   return { entry, bytes }
 }
 
@@ -300,19 +305,21 @@ export async function* zipMembers(
   pieces: ChunkMerger,
   written: (member: ZipMember, crc: number, offset: number) => void,
 ): AsyncGenerator<Buffer> {
-  for await (const { entry, bytes: reading } of readAhead(entries)) {
-    const member = memberOf(entry)
-    const offset = pieces.at
-    let crc: number
-    if (reading) {
-      const bytes = await reading
-      crc = crc32(bytes)
-      pieces.add(localHeader(member, crc), bytes)
-    } else {
-      crc = yield* largeMember(entry, member, pieces)
+  for await (const read of readAhead(entries)) {
+    for (const { entry, bytes: reading } of read) {
+      const member = memberOf(entry)
+      const offset = pieces.at
+      let crc: number
+      if (reading) {
+        const bytes = Buffer.isBuffer(reading) ? reading : await reading
+        crc = crc32(bytes)
+        pieces.add(localHeader(member, crc), bytes)
+      } else {
+        crc = yield* largeMember(entry, member, pieces)
+      }
+      written(member, crc, offset)
+      if (pieces.isFull) yield pieces.take()
     }
-    written(member, crc, offset)
-    if (pieces.isFull) yield pieces.take()
   }
 }
 

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import test from 'ava'
+import { BufferStream } from 'pounce/sdk/kit'
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
 import { ZipWithKnownLength, zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
@@ -19,7 +20,7 @@ const zipLength = (entries: readonly ZipEntry[]): number => new ZipWithKnownLeng
 
 /** Written by both implementations, which must produce the same bytes. */
 const written = async (entries: readonly ZipEntry[]): Promise<Buffer> => {
-  const [along, known] = [await buffer(zip(entries)), await buffer(new ZipWithKnownLength(entries).pieces())]
+  const [along, known] = [await buffer(zip([entries])), await buffer(new ZipWithKnownLength(entries).pieces())]
   if (!along.equals(known)) throw new Error('the implementations produced different bytes')
   return known
 }
@@ -68,6 +69,19 @@ test('files of any length and name are read back unchanged', async t => {
   )
   for (const [at, member] of members.entries()) {
     t.deepEqual(await bytesOf(archive, member), files[at]?.bytes, member.fileName)
+  }
+})
+
+test('entries in batches of any size produce the same bytes', async t => {
+  const entries = Array.from({ length: 60 }, (_, n) => {
+    const bytes = randomBytes(n % 20 === 7 ? 70_000 : n * 50)
+    return entry(`${n}.bin`, bytes, n % 2 === 0 ? {} : { open: async () => new BufferStream(bytes) })
+  })
+  const whole = await written(entries)
+  for (const size of [1, 3, 8, 9, 59]) {
+    const batches: ZipEntry[][] = [[]]
+    for (let at = 0; at < entries.length; at += size) batches.push(entries.slice(at, at + size))
+    t.true((await buffer(zip(batches))).equals(whole), `${size}`)
   }
 })
 
@@ -120,7 +134,7 @@ test('members and offsets beyond 4 GiB have 64-bit fields', async t => {
   const tailLength = 1000
   let tail: Buffer = Buffer.alloc(0)
   let length = 0
-  for await (const piece of zip(entries)) {
+  for await (const piece of zip([entries])) {
     length += piece.length
     tail = (piece.length > tailLength ? piece : Buffer.concat([tail, piece])).subarray(-tailLength)
   }
@@ -146,6 +160,8 @@ test('a stream that is too short, too long or fails ends the archive with an err
     entry('long', bytes, { sizeBytes: 99_999 }),
     entry('small and short', bytes.subarray(0, 10), { sizeBytes: 11 }),
     entry('small and long', bytes.subarray(0, 10), { sizeBytes: 9 }),
+    entry('buffer too short', bytes, { sizeBytes: 11, open: () => bytes.subarray(0, 10) }),
+    entry('stream of a buffer too long', bytes, { sizeBytes: 9, open: async () => new BufferStream(bytes.subarray(0, 10)) }),
     entry('not there', bytes, { open: () => Promise.reject(new Error('gone')) }),
     entry('small and not there', Buffer.alloc(1), { open: () => Promise.reject(new Error('gone')) }),
     entry('breaks off', bytes, {
@@ -169,7 +185,7 @@ test('ending a read early closes open streams', async t => {
       for (;;) yield Buffer.alloc(65_536)
     })(),
   )
-  const pieces = zip([entry('endless', Buffer.alloc(0), { sizeBytes: 2 ** 40, open: async () => source })])
+  const pieces = zip([[entry('endless', Buffer.alloc(0), { sizeBytes: 2 ** 40, open: async () => source })]])
   let seen = 0
   for await (const piece of pieces) {
     seen += piece.length
@@ -233,7 +249,7 @@ test.serial('an archive of 512 MiB is written with less than 48 MiB of buffers',
   const hash = createHash('sha1')
   const before = process.memoryUsage().arrayBuffers
   let most = 0
-  for await (const piece of Readable.from(zip(entries), { highWaterMark: 4 })) {
+  for await (const piece of Readable.from(zip([entries]), { highWaterMark: 4 })) {
     hash.update(piece.subarray(0, 1))
     most = Math.max(most, process.memoryUsage().arrayBuffers - before)
   }

@@ -89,7 +89,7 @@ export class ZipWithKnownLength {
   async *#from(first: number, behind: number, withDirectory = true): AsyncGenerator<Buffer> {
     const pieces = new ChunkMerger(this.#offsets[first])
     let index = first
-    yield* zipMembers(this.#entriesFrom(first, behind), pieces, (_member, crc) => {
+    yield* zipMembers([this.#entries.slice(first, behind)], pieces, (_member, crc) => {
       this.#checksums[index] = crc
       index += 1
     })
@@ -104,13 +104,9 @@ export class ZipWithKnownLength {
     yield pieces.take()
   }
 
-  *#entriesFrom(first: number, behind: number): Generator<ZipEntry> {
-    for (let at = first; at < behind; at++) yield this.#entries[at] as ZipEntry
-  }
-
   async #readChecksums(count: number): Promise<void> {
     let index = 0
-    for await (const [, checksum] of ahead(this.#entriesFrom(0, count), aheadMembers, checksumOf)) {
+    for await (const [, checksum] of ahead(this.#entries.slice(0, count), aheadMembers, checksumOf)) {
       this.#checksums[index] = checksum
       index += 1
     }
