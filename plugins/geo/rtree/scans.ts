@@ -16,7 +16,7 @@ const lists = Array.from({ length: valueColumns + 1 }, (_, count) =>
 )
 
 /** The columns of a row with this many numeric values. */
-const columnsWith = (values: number): string => lists[values] as string
+export const columnsWith = (values: number): string => lists[values] as string
 
 export const startOf = (row: PointRow): number => row[at.start] as number
 
@@ -59,7 +59,7 @@ export const seekEffort = 5
 export const keyEffort = 0.25
 
 /** Cost of reading a character of a text cell, in rows. */
-const textEffort = 0.01
+export const textEffort = 0.01
 
 /** Decides whether a row matches. */
 type RowTest = (row: PointRow) => boolean
