@@ -15,7 +15,7 @@ import {
   seekEffort,
   streamOf,
 } from './scans.ts'
-import { mostWindowed, WindowSource } from './window-source.ts'
+import { maxWindowedStreams, WindowSource } from './window-source.ts'
 
 /** Fewer metres than a degree of latitude has anywhere. */
 const degreeMetres = 111_000
@@ -233,7 +233,7 @@ const walkFor = (reading: ScanContext, streams: ReadonlySet<number>, all: number
 
 /** The rows of all streams. */
 const scanOf = (reading: ScanContext, range: StartRange, all: number, limit: number): PointSource =>
-  limit >= manyRows && all <= mostWindowed ? new WindowSource(reading, range) : new ScanSource(reading, range)
+  limit >= manyRows && all <= maxWindowedStreams ? new WindowSource(reading, range) : new ScanSource(reading, range)
 
 const byStream = (plan: ScanPlan, range: StartRange): PointSource => {
   const { isDescending, after } = range

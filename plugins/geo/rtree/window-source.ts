@@ -19,7 +19,7 @@ const [firstWindow, nextWindows] = [2000, 5000]
 /** Maximum characters of texts in a window. */
 const mostLength = 4_000_000
 /** Each window seeks in every stream: with more of them, it is not worth it. */
-export const mostWindowed = 2000
+export const maxWindowedStreams = 2000
 
 interface WindowSql {
   readonly end: string
@@ -36,7 +36,7 @@ const sqlFor = (isDescending: boolean): WindowSql => {
 }
 
 /**
- * All rows of up to `mostWindowed` streams in order of start. The index supplies the end of a window; its rows are then read stream by stream, from adjacent
+ * All rows of up to `maxWindowedStreams` streams in order of start. The index supplies the end of a window; its rows are then read stream by stream, from adjacent
  * pages, and sorted: this takes half the time of finding each row of the index by its key. Continues with a scan where rows have long texts.
  */
 export class WindowSource implements PointSource {
