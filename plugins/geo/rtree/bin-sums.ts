@@ -18,8 +18,14 @@ interface Bucket {
   readonly depth: number | null
   readonly group: readonly (string | null)[]
   readonly byName: Map<string, Growing>
-  /** The bins of a shape's columns, in order; undefined for those not requested. */
-  readonly byShape: (readonly (Growing | undefined)[])[]
+  readonly byShape: Map<number, ShapeBins>
+}
+
+/** The bins of a shape's columns, in order; undefined for those not requested. */
+interface ShapeBins {
+  readonly columns: readonly (Growing | undefined)[]
+  /** False if all numbers of rows without texts of their own are in columns. */
+  readonly hasOthers: boolean
 }
 
 const textOf = (value: Json | undefined): string | null => {
@@ -53,6 +59,8 @@ class BinSums implements Sink {
   #lastStart = Number.NEGATIVE_INFINITY
   #span: TimeSpan | undefined
   #last: Bucket | undefined
+  #lastShape = -1
+  #lastBins: ShapeBins | undefined
   #further = 0
   #turnFurther = 0
 
@@ -118,20 +126,19 @@ class BinSums implements Sink {
     const isPlain = this.#groupBy.length === 0 && this.#binning.time !== 'all'
     const isLast = isPlain && span === this.#span && this.#last?.depth === depth
     const bucket = (isLast && this.#last) || this.#bucketOf(span, depth, this.#groupOf(row))
-    if (isPlain) this.#last = bucket
     const shapeId = row[at.shape] as number
-    const shape = this.#shapes.get(shapeId)
-    bucket.byShape[shapeId] ??= shape.names.map(name => (this.#isWanted(name) ? this.#binOf(bucket, name) : undefined))
-    const bins = bucket.byShape[shapeId]
+    const isKnown = bucket === this.#last && shapeId === this.#lastShape && this.#lastBins
+    const { columns, hasOthers } = isKnown || this.#binsOf(bucket, shapeId)
     let entered = 0
-    for (let column = 0; column < bins.length; column += 1) {
-      const bin = bins[column]
+    for (let column = 0; column < columns.length; column += 1) {
+      const bin = columns[column]
       if (!bin) continue
       sum(bin, row[at.values + column] as number, span)
       entered += 1
     }
     const rest = row[at.rest]
-    const others = typeof rest === 'string' ? (JSON.parse(rest) as Properties) : shape.others
+    if (!hasOthers && rest === null) return entered
+    const others = typeof rest === 'string' ? (JSON.parse(rest) as Properties) : this.#shapes.get(shapeId).others
     for (const name of Object.keys(others)) {
       const value = others[name]
       if (typeof value !== 'number' || !this.#isWanted(name)) continue
@@ -139,6 +146,20 @@ class BinSums implements Sink {
       entered += 1
     }
     return entered
+  }
+
+  #binsOf(bucket: Bucket, shapeId: number): ShapeBins {
+    let bins = bucket.byShape.get(shapeId)
+    if (bins === undefined) {
+      const { names, others } = this.#shapes.get(shapeId)
+      const columns = names.map(name => (this.#isWanted(name) ? this.#binOf(bucket, name) : undefined))
+      bins = { columns, hasOthers: Object.values(others).some(value => typeof value === 'number') }
+      bucket.byShape.set(shapeId, bins)
+    }
+    this.#last = bucket
+    this.#lastShape = shapeId
+    this.#lastBins = bins
+    return bins
   }
 
   #isWanted(name: string): boolean {
@@ -170,7 +191,7 @@ class BinSums implements Sink {
     const key = `${this.#binning.time === 'all' ? '' : span.fromMs} ${depth} ${group.length === 0 ? '' : JSON.stringify(group)}`
     let bucket = this.#buckets.get(key)
     if (bucket === undefined) {
-      bucket = { span, depth, group, byName: new Map(), byShape: [] }
+      bucket = { span, depth, group, byName: new Map(), byShape: new Map() }
       this.#buckets.set(key, bucket)
     }
     return bucket

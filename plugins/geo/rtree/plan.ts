@@ -15,6 +15,7 @@ import {
   seekEffort,
   streamOf,
 } from './scans.ts'
+import { maxWindowedStreams, WindowSource } from './window-source.ts'
 
 /** Fewer metres than a degree of latitude has anywhere. */
 const degreeMetres = 111_000
@@ -210,10 +211,10 @@ const hitsAlong = (hits: readonly GeoAfter[], { isDescending, after }: StartRang
 
 const byStart = (plan: ScanPlan, range: StartRange, limit: number, isPatient: boolean): PointSource => {
   const { streams, hits, all, reading } = plan
-  if (streams === undefined) return new ScanSource(reading, range)
+  if (streams === undefined) return scanOf(reading, range, all, limit)
   const sources = isMerged(streams.size, all, limit, isPatient)
     ? [...streams].map(stream => new ScanSource(reading, range, stream))
-    : [walkFor(reading, streams, all, range)]
+    : [walkFor(reading, streams, all, range, limit)]
   if (hits.length > 0) sources.push(new HitsSource(reading, hitsAlong(hits, range)))
   const [only, ...more] = sources
   return only && more.length === 0 ? only : new MergeSource(sources, range.isDescending, limit)
@@ -225,10 +226,14 @@ const isMerged = (count: number, all: number, limit: number, isPatient: boolean)
   return isPatient || count * (2 * seekEffort) < limit * (seekEffort + (keyEffort * all) / count)
 }
 
-const walkFor = (reading: ScanContext, streams: ReadonlySet<number>, all: number, range: StartRange): PointSource => {
+const walkFor = (reading: ScanContext, streams: ReadonlySet<number>, all: number, range: StartRange, limit: number): PointSource => {
   if (streams.size <= all / 2) return new PickingSource(reading, range, streams)
-  return new ScanSource({ ...reading, test: row => streams.has(streamOf(row)) && reading.test(row) }, range)
+  return scanOf({ ...reading, test: row => streams.has(streamOf(row)) && reading.test(row) }, range, all, limit)
 }
+
+/** The rows of all streams. */
+const scanOf = (reading: ScanContext, range: StartRange, all: number, limit: number): PointSource =>
+  limit >= manyRows && all <= maxWindowedStreams ? new WindowSource(reading, range) : new ScanSource(reading, range)
 
 const byStream = (plan: ScanPlan, range: StartRange): PointSource => {
   const { isDescending, after } = range

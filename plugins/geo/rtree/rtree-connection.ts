@@ -20,9 +20,10 @@ const packedAtOnce = 500
 const fewStreams = 100
 /** Number of removed streams after which readers drop their cached places. */
 const forgottenAtOnce = 1000
-/** A thread mostly reads data once, and most of its objects become garbage at once. */
-const threadCacheMiB = 16
-const resourceLimits = { maxYoungGenerationSizeMb: 16 }
+/** The writer modifies pages all over the file; a reader mostly reads each page once. */
+const [writerCacheMiB, readerCacheMiB] = [16, 8]
+/** Most objects of a thread become garbage at once. */
+const [writerYoungMb, readerYoungMb] = [16, 6]
 
 /** An open store: single points and short pages are read on the main thread, everything longer by threads; one thread writes. */
 export class RtreeConnection implements Omit<GeoStore, 'engine'> {
@@ -201,6 +202,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   }
 }
 const threadFor = (opening: GeoOpening): Worker => {
-  const workerData: GeoOpening = { ...opening, cacheMiB: Math.min(opening.cacheMiB, threadCacheMiB) }
-  return new Worker(new URL('./geo-worker.ts', import.meta.url), { workerData, resourceLimits })
+  const [mostMiB, maxYoungGenerationSizeMb] = opening.readOnly ? [readerCacheMiB, readerYoungMb] : [writerCacheMiB, writerYoungMb]
+  const workerData: GeoOpening = { ...opening, cacheMiB: Math.min(opening.cacheMiB, mostMiB) }
+  return new Worker(new URL('./geo-worker.ts', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb } })
 }

@@ -11,7 +11,7 @@ export const config = s.Object({
     default: 32,
     minimum: 1,
     maximum: 65_536,
-    description: 'Page cache size, in MiB, while in use; reader threads have up to 16 MiB each',
+    description: 'Page cache size, in MiB, while in use; reader threads have up to 8 MiB each',
   }),
   maxSizeMiB: s.Integer({
     default: 0,

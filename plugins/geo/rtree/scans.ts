@@ -16,7 +16,7 @@ const lists = Array.from({ length: valueColumns + 1 }, (_, count) =>
 )
 
 /** The columns of a row with this many numeric values. */
-const columnsWith = (values: number): string => lists[values] as string
+export const columnsWith = (values: number): string => lists[values] as string
 
 export const startOf = (row: PointRow): number => row[at.start] as number
 
@@ -59,7 +59,7 @@ export const seekEffort = 5
 export const keyEffort = 0.25
 
 /** Cost of reading a character of a text cell, in rows. */
-const textEffort = 0.01
+export const textEffort = 0.01
 
 /** Decides whether a row matches. */
 type RowTest = (row: PointRow) => boolean
@@ -93,13 +93,14 @@ abstract class Walk implements PointSource {
   isDone = false
   protected readonly range: StartRange
   protected readonly stream: number | undefined
-  #place: readonly [number, number]
+  #start: number
+  #id: number
   #chunk = 0
 
   constructor(range: StartRange, stream: number | undefined) {
     this.range = range
     this.stream = stream
-    this.#place = placeBefore(range)
+    ;[this.#start, this.#id] = placeBefore(range)
   }
 
   abstract fill(sink: Sink, effort: number): number
@@ -108,7 +109,7 @@ abstract class Walk implements PointSource {
   protected walk(db: Connection, columns: string, most: number, effort: number, step: (row: PointRow) => boolean): number {
     const { isDescending, fromMs, untilMs } = this.range
     const stream = this.stream === undefined ? [] : [this.stream]
-    const values = [...stream, ...this.#place, isDescending ? fromMs : untilMs, most]
+    const values = [...stream, this.#start, this.#id, isDescending ? fromMs : untilMs, most]
     let [seen, spent] = [0, 0]
     let isCut = false
     db.each(sqlOf(columns, isDescending, this.stream !== undefined), values, row => {
@@ -116,7 +117,8 @@ abstract class Walk implements PointSource {
       if (isCut) return false
       seen += 1
       spent += 1 + textEffort * textLengthOf(row)
-      this.#place = [startOf(row), idOf(row)]
+      this.#start = startOf(row)
+      this.#id = idOf(row)
       return true
     })
     this.isDone = seen < most && !isCut
