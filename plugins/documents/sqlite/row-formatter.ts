@@ -64,8 +64,9 @@ const mostPatterns = 4
 /** Longer texts mostly consist of lists, for which a regular expression is slower than parsing and may overflow its stack. */
 const longest = 65_536
 
-/** Cache of formatted cells by source text: names of people, lists of parents. */
-const remembered = 10_000
+/** Cache of formatted cells by source text: names of people, lists of parents. Longer texts are not cached. */
+const remembered = 2000
+const longestRemembered = 1000
 
 type MakeCell = (text: string) => string
 
@@ -187,7 +188,7 @@ const remembering = (make: MakeCell): MakeCell => {
     if (cell === undefined) {
       cell = make(text)
       if (known.size === remembered) known.clear()
-      known.set(apart(text), cell)
+      if (text.length <= longestRemembered) known.set(apart(text), cell)
     }
     lastText = text
     lastCell = cell

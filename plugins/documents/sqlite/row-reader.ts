@@ -11,8 +11,6 @@ import type { SqliteCatalog } from './sqlite-catalog.ts'
 const rows = 400
 /** Maximum number of parts that each thread has in progress or ready: a slow client blocks its report and does not fill memory. */
 const ahead = 2
-/** Bytes that come from a thread, and those that are sent with what stands between two parts. */
-const copies = 2
 
 /** Formats documents as lines in the reader threads, so that the main thread does little work. */
 export class RowReader {
@@ -38,7 +36,7 @@ export class RowReader {
     const asked = { kind: 'lines', report: randomUUID(), lines: { ...lines, columns: plain }, table, others } as const
     const parts = query ? this.#scanned(asked, query) : this.#all(asked)
     for await (const { bytes } of parts) {
-      youngGarbage.passed(copies * bytes.length)
+      youngGarbage.passed(bytes.length)
       if (bytes.length > 0) yield bytes
     }
   }

@@ -43,7 +43,8 @@ async function* whole(report: Report, format: ReportFormat): AsyncGenerator<Uint
   const between = Buffer.from(betweenLines(format))
   let isFirst = true
   for await (const piece of report.lines(format)) {
-    yield isFirst ? piece : Buffer.concat([between, piece])
+    if (!isFirst) yield between
+    yield piece
     isFirst = false
   }
   if (format === 'json') yield Buffer.from('\n]\n')
