@@ -33,11 +33,13 @@ const furnished = async (t: ExecutionContext): Promise<{ server: TestServer; wri
   const server = await bootForTest({ t })
   for (const name of ['ann', 'bob', 'cid']) await newPerson(server, name)
   await server.drained()
+  const before = await stored(server)
+  t.true(before.length >= 7)
   const found = await verified(server)
   t.deepEqual([found.isIntact, found.faults, found.chains], [true, [], 1])
   const written = await stored(server)
-  t.true(written.length >= 7)
-  t.is(found.lines, written.length)
+  // The log's own periodic lines may be written at any time.
+  t.true(found.lines >= before.length && found.lines <= written.length)
   return { server, written }
 }
 const at = (written: readonly (Line & Stored)[], place: number): Line & Stored => {
