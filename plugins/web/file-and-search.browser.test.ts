@@ -4,6 +4,7 @@ import { recordFailedRun } from '../../test/support/failed-run.ts'
 import { newPerson } from '../../test/support/people.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload, uploadData } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { pageFindings, webPage } from '../../test/support/web-pages.ts'
 
@@ -159,6 +160,35 @@ inBrowser('hits are selected, and tagged, downloaded and deleted together as far
   await page.getByText('Deleted 2 items').waitFor()
   await page.getByRole('checkbox', { name: 'Select Larch plots' }).waitFor({ state: 'detached' })
   t.is((await call(`/api/files/${files[0]}`)).status, 404)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('selected hits stay selected when an update moves them off the loaded page', async t => {
+  for (let n = 0; n < 52; n += 1) await newDataset(call, { name: `Willow ${n}` })
+  await server.drained()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto('/search?query=willow')
+  await page.getByText('52 hits').waitFor()
+  await page.getByRole('checkbox', { name: 'Select all' }).check()
+  const bar = page.getByRole('toolbar', { name: 'Selection' })
+  await bar.getByText('50 selected').waitFor()
+  // A tag makes an entry longer, so that it ranks below those without.
+  await bar.getByRole('button', { name: 'Tag', exact: true }).click()
+  await page.getByLabel('Tags').fill('riverside, floodplain')
+  await page.getByRole('button', { name: 'Add tags' }).click()
+  await page.getByText('Tagged 50 items').waitFor()
+  await until('the untagged hits are first', async () => {
+    const [first = '', second = ''] = await page
+      .locator('.hit input')
+      .evaluateAll(boxes => boxes.map(box => String((box as unknown as { checked: boolean }).checked)))
+    return first === 'false' && second === 'false'
+  })
+  await bar.getByText('50 selected').waitFor()
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete 50 items' }).click()
+  await page.getByText('2 hits').waitFor()
   t.deepEqual(problems, [])
 })
 

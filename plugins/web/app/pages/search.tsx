@@ -16,7 +16,7 @@ import { onLiveEvents } from '../lib/live.ts'
 import { refresh } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { Facets } from './search/facets.tsx'
-import { type HitSelection, isSelectable, SelectAllHits, toggled, useCanSelect } from './search/hit-selection.tsx'
+import { type HitSelection, isSelectable, SelectAllHits, type SelectableHit, useCanSelect, withHits } from './search/hit-selection.tsx'
 import { QueryBuilder } from './search/query-builder.tsx'
 import { QueryError } from './search/query-error.tsx'
 import { SavedSearches, SaveSearch } from './search/saved-searches.tsx'
@@ -94,7 +94,7 @@ const useFreshHits = (address: SearchAddress, { data }: ReturnType<typeof useHit
   }, [isShort, address])
 }
 
-const nothing: HitSelection = new Set()
+const nothing: HitSelection = new Map()
 
 /** The selected hits of a search. Another search begins with none. */
 const useSelection = (address: SearchAddress) => {
@@ -123,7 +123,6 @@ export const SearchPage = () => {
   const { selection, select, wasUsed } = useSelection(address)
   const canSelect = useCanSelect()
   const selectable = canSelect ? hits.filter(isSelectable) : []
-  const chosen = selectable.filter(({ id }) => selection.has(id))
   const go = (change: SearchAddress): void => void navigate({ to: '/search', search: { ...address, ...change } } as never)
   const query = address.query ?? ''
   return (
@@ -178,7 +177,9 @@ export const SearchPage = () => {
                     <HitView
                       key={`${hit.kind}/${hit.id}`}
                       hit={hit}
-                      choice={canSelect && { isChosen: selection.has(hit.id), onChoose: () => select(toggled(selection, hit.id)) }}
+                      canSelect={canSelect}
+                      isChosen={selection.has(hit.id)}
+                      onChoose={(chosen, isChosen) => select(withHits(selection, [chosen], isChosen))}
                     />
                   ))}
                 </ol>
@@ -187,7 +188,7 @@ export const SearchPage = () => {
             {wasUsed && (
               <Suspense>
                 <HitSelectionBar
-                  chosen={chosen}
+                  chosen={[...selection.values()]}
                   onClear={() => select(nothing)}
                   onChanged={() => setTimeout(() => void refresh({ queryKey: keyOf(address) }), indexedMs)}
                 />
@@ -224,11 +225,14 @@ const none: readonly Contribution[] = []
 
 const HitView = ({
   hit,
-  choice,
+  canSelect,
+  isChosen,
+  onChoose,
 }: {
   readonly hit: Hit
-  /** False where no hit can be selected. */
-  readonly choice: false | { readonly isChosen: boolean; readonly onChoose: () => void }
+  readonly canSelect: boolean
+  readonly isChosen: boolean
+  readonly onChoose: (hit: SelectableHit, isChosen: boolean) => void
 }) => {
   const { kind, id, name, author, created, type, size, thumbnail, matched, place, description } = hit
   const page = pageOfKind(useContributions() ?? none, kind)
@@ -236,10 +240,15 @@ const HitView = ({
   const link = path !== undefined ? { to: path + id } : page && { to: `/parts/${page.id}`, search: { view: id } }
   return (
     <li className="hit">
-      {choice && (
+      {canSelect && (
         <span className="hit-check">
           {isSelectable(hit) && (
-            <input type="checkbox" aria-label={t('grid.choose', { name })} checked={choice.isChosen} onChange={choice.onChoose} />
+            <input
+              type="checkbox"
+              aria-label={t('grid.choose', { name })}
+              checked={isChosen}
+              onChange={event => onChoose(hit, event.target.checked)}
+            />
           )}
         </span>
       )}

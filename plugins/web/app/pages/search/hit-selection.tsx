@@ -17,12 +17,18 @@ export const useCanSelect = (): boolean => {
   return session?.user != null || session?.capabilities.anonymousDownload === true
 }
 
-/** The IDs of the selected hits. */
-export type HitSelection = ReadonlySet<string>
+/** The selected hits by ID. They are kept when an update moves them to a page that is not loaded. */
+export type HitSelection = ReadonlyMap<string, SelectableHit>
 
-/** The selection with one more hit, or without it. */
-export const toggled = (selection: HitSelection, id: string): HitSelection =>
-  new Set(selection.has(id) ? [...selection].filter(each => each !== id) : [...selection, id])
+/** The selection with more hits, or without them. */
+export const withHits = (selection: HitSelection, hits: readonly SelectableHit[], isChosen: boolean): HitSelection => {
+  const next = new Map(selection)
+  for (const hit of hits) {
+    if (isChosen) next.set(hit.id, hit)
+    else next.delete(hit.id)
+  }
+  return next
+}
 
 /** Selects all hits that are shown, or none. */
 export const SelectAllHits = ({
@@ -44,7 +50,7 @@ export const SelectAllHits = ({
         ref={box => {
           if (box) box.indeterminate = count > 0 && !isAll
         }}
-        onChange={() => onSelect(new Set(isAll ? [] : hits.map(({ id }) => id)))}
+        onChange={() => onSelect(withHits(selection, hits, !isAll))}
       />
       {t('grid.chooseAll')}
     </label>
