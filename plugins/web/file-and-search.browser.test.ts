@@ -192,6 +192,32 @@ inBrowser('selected hits stay selected when an update moves them off the loaded 
   t.deepEqual(problems, [])
 })
 
+inBrowser('a change of many hits that was stopped can still be undone', async t => {
+  for (let n = 0; n < 12; n += 1) await newDataset(call, { name: `Poplar ${n}` })
+  await server.drained()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto('/search?query=poplar')
+  await page.getByText('12 hits').waitFor()
+  await page.getByRole('checkbox', { name: 'Select all' }).check()
+  const stopped = Promise.withResolvers<void>()
+  await page.route('**/api/bulk/*', async request => {
+    await stopped.promise
+    await request.continue()
+  })
+  await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: 'Tag', exact: true }).click()
+  await page.getByLabel('Tags').fill('avenue')
+  await page.getByRole('button', { name: 'Add tags' }).click()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await server.drained()
+  stopped.resolve()
+  await page.getByText('Tagged 12 items').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Removed tags from 12 items').waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('an action on hits is refused for those that the user may only view, and not offered for them alone', async t => {
   const [ann, bob] = [await newPerson(server, 'Ann'), await newPerson(server, 'Bob')]
   const [annas, bobs] = [await newDataset(ann.call, { name: 'Spruce of Ann' }), await newDataset(bob.call, { name: 'Spruce of Bob' })]

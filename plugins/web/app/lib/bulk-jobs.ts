@@ -13,6 +13,12 @@ type BulkResource = NonNullable<NewBulkJob['resources']>[number]
 
 export type Progress = (done: number) => void
 
+/** Progress of an undo, which is not shown. */
+export const unseen: Progress = () => undefined
+
+/** The signal of an undo, which cannot be stopped. That of the action may be aborted. */
+export const never = new AbortController().signal
+
 /** How many resources were changed and how many refused, and the first reason. */
 export interface Outcome {
   readonly done: number

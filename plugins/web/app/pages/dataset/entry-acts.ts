@@ -1,14 +1,16 @@
-import { toast } from '../../components/toasts.tsx'
+import { toast, toastFailure } from '../../components/toasts.tsx'
 import { api, urlOf } from '../../lib/api.ts'
 import {
   type BulkChange,
   changedName,
   jobsFor,
   type NewBulkJob,
+  never,
   type Outcome,
   type Progress,
   runJobs,
   sayFailures,
+  unseen,
 } from '../../lib/bulk-jobs.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
@@ -160,17 +162,16 @@ export const moveEntries = async (
   const origins = [...new Set(others.map(({ folder }) => folder ?? undefined))]
   const moved = others.map(entry => ({ ...entry, folder: to.id ?? null }))
   const moveBack = async (): Promise<void> => {
-    const never = new AbortController().signal
     for (const origin of origins) {
       const some = moved.filter((_, at) => (others[at]?.folder ?? undefined) === origin)
-      sayFailures(await moveAll(dataset, { entries: some }, origin, () => undefined, never))
+      sayFailures(await moveAll(dataset, { entries: some }, origin, unseen, never))
     }
     await refreshEntries(dataset)
   }
   if (outcome.done > 0)
     toast(
       t('entries.moved', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, others), folder: to.name }),
-      rest ? undefined : { label: t('undo'), run: () => void moveBack() },
+      rest ? undefined : { label: t('undo'), run: () => void moveBack().catch(toastFailure) },
     )
   sayFailures(outcome)
 }
@@ -241,7 +242,7 @@ export const tagEntries = async (
   if (outcome.done > 0)
     toast(
       t(isAdding ? 'entries.tagged' : 'entries.untagged', about),
-      isAdding ? { label: t('undo'), run: () => void tagEntries(target, tags, false, progress, signal) } : undefined,
+      isAdding ? { label: t('undo'), run: () => void tagEntries(target, tags, false, unseen, never).catch(toastFailure) } : undefined,
     )
   sayFailures(outcome)
 }

@@ -1,5 +1,5 @@
-import { toast } from '../../components/toasts.tsx'
-import { changedName, jobsFor, type Progress, runJobs, sayFailures } from '../../lib/bulk-jobs.ts'
+import { toast, toastFailure } from '../../components/toasts.tsx'
+import { changedName, jobsFor, never, type Progress, runJobs, sayFailures, unseen } from '../../lib/bulk-jobs.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { SelectableHit } from './hit-selection.tsx'
@@ -23,7 +23,8 @@ interface TagChange {
 export const changeHitTags = async ({ hits, tags, isAdding, progress, signal }: TagChange): Promise<void> => {
   const outcome = await runJobs(jobsFor(hits, { act: isAdding ? 'tag' : 'untag', tags }), progress, signal)
   const about = { count: outcome.done, number: number(outcome.done), name: changedName(outcome, hits) }
-  const undo = { label: t('undo'), run: () => void changeHitTags({ hits, tags, isAdding: false, progress, signal }) }
-  if (outcome.done > 0) toast(t(isAdding ? 'selection.tagged' : 'selection.untagged', about), isAdding ? undo : undefined)
+  const undo = (): void => void changeHitTags({ hits, tags, isAdding: false, progress: unseen, signal: never }).catch(toastFailure)
+  if (outcome.done > 0)
+    toast(t(isAdding ? 'selection.tagged' : 'selection.untagged', about), isAdding ? { label: t('undo'), run: undo } : undefined)
   sayFailures(outcome)
 }
