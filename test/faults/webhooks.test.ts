@@ -80,7 +80,7 @@ test('events during the outage of a target are delivered afterwards, in order pe
 })
 
 test('a hostile target causes a single log line: an endless body, a dripping one, a redirect loop, a gzip bomb', async t => {
-  const server = await childServer(t, await dataFolder(t), { ...settings, POUNCE_RESOURCES__WEBHOOKS__TIMEOUT_MS: '500' })
+  const server = await childServer(t, await dataFolder(t), { ...settings, POUNCE_RESOURCES__WEBHOOKS__TIMEOUT_MS: '2000' })
   const call = server.as(await adminKey(server))
   const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024))
   const sending = (chunk: Buffer, everyMs: number): Target['answer'] => {
