@@ -1,10 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   anonymous,
-  Broadcasters,
   type Caller,
   Clock,
-  type Contributions,
   CredentialRefs,
   configPort,
   type EventFilter,
@@ -16,22 +13,17 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import { type Broadcaster, type CredentialRef, networkOf } from 'pounce/sdk/kit'
+import { type CredentialRef, networkOf } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { EventLog, type Position, printPosition, type Segment } from './event-log.ts'
 import { type CloseReason, LiveStream, type LiveStreamOwner } from './live-stream.ts'
+import { LogFollower, outagePauseMs, type SegmentReceiver } from './log-follower.ts'
 import { cloudEvent, StoredPublicEvents } from './stored-public-events.ts'
 
 /** How long the rights of a caller are cached when no event indicates a change. */
 const callerMs = 1000
-/** With a broker, interval of polling for lost announcements. */
-const announcedPollMs = 2000
-const maxOutagePauseMs = 2000
 /** Maximum number of callers whose rights are read concurrently. */
 const maxConcurrent = 32
-/** Maximum number of this kernel's segments that are queued for sending; others are read from the log. */
-const maxQueued = 100
-const topic = 'live'
 
 /** Streams with the same filter, which receive the same bytes. */
 interface Channel {
@@ -61,13 +53,13 @@ export interface StreamRequest {
 const text = (lines: string): Buffer => Buffer.from(lines)
 
 /** Sends the events of the log to the streams of this kernel, each filtered by the current rights of its caller. */
-export class StreamHub implements LiveStreamOwner {
+export class StreamHub implements LiveStreamOwner, SegmentReceiver {
   readonly maxPendingBytes: number
   readonly #settings: Settings
   readonly #log: EventLog
   readonly #events: StoredPublicEvents
   readonly #credentials: CredentialRefs
-  readonly #broadcasters: Contributions<Broadcaster>
+  readonly #follower: LogFollower
   readonly #installation: Installation
   readonly #clock: Clock
   readonly #ids: Ids
@@ -75,24 +67,14 @@ export class StreamHub implements LiveStreamOwner {
   readonly #groups = new Map<string, Group>()
   readonly #open = new Map<LiveStream, string>()
   readonly #openByCaller = new Map<string, number>()
-  readonly #queued = new Map<number, Segment>()
-  readonly #stopped = new AbortController()
-  #stopListening: (() => void)[] = []
-  #position = 0
-  /** The log may have segments that are not queued here. */
-  #hasUnread = true
-  #readMs = 0
-  #running: Promise<void> | undefined
   #heartbeat: NodeJS.Timeout | undefined
-  #isWoken = false
-  readonly #waiting = new Set<() => void>()
 
   constructor(
     settings: Settings,
     log: EventLog,
     events: StoredPublicEvents,
     credentials: CredentialRefs,
-    broadcasters: Contributions<Broadcaster>,
+    follower: LogFollower,
     installation: Installation,
     clock: Clock,
     ids: Ids,
@@ -103,7 +85,7 @@ export class StreamHub implements LiveStreamOwner {
     this.#log = log
     this.#events = events
     this.#credentials = credentials
-    this.#broadcasters = broadcasters
+    this.#follower = follower
     this.#installation = installation
     this.#clock = clock
     this.#ids = ids
@@ -111,37 +93,12 @@ export class StreamHub implements LiveStreamOwner {
   }
 
   start(): void {
-    const broadcasters = this.#broadcasters.all()
-    const announce = (sequence: number) =>
-      broadcasters.map(one =>
-        one
-          .send(topic, String(sequence))
-          .catch((error: unknown) => this.#own.debug('Failed to announce events to other servers', { error })),
-      )
-    this.#stopListening = [
-      this.#log.onAppended(segment => {
-        if (this.#running && this.#queued.size < maxQueued) this.#queued.set(segment.sequence, segment)
-        else this.#hasUnread = true
-        this.#awaken()
-        announce(segment.sequence)
-      }),
-      ...broadcasters.map(one =>
-        one.listen(topic, () => {
-          this.#hasUnread = true
-          this.#awaken()
-        }),
-      ),
-    ]
     this.#heartbeat = setInterval(() => void this.#beat(), this.#settings.heartbeatSeconds * 1000).unref()
   }
 
-  async dispose(): Promise<void> {
-    this.#stopped.abort()
+  dispose(): void {
     clearInterval(this.#heartbeat)
-    for (const stop of this.#stopListening) stop()
     for (const stream of this.#open.keys()) stream.close('shutdown')
-    this.#awaken()
-    await this.#running
   }
 
   /**
@@ -185,7 +142,7 @@ export class StreamHub implements LiveStreamOwner {
     }
     group.size -= 1
     if (group.size === 0) this.#groups.delete(stream.group)
-    if (this.#open.size === 0) this.#awaken()
+    if (this.#open.size === 0) this.#follower.wake()
   }
 
   cut(stream: LiveStream): void {
@@ -206,19 +163,19 @@ export class StreamHub implements LiveStreamOwner {
   async #serve(stream: LiveStream): Promise<void> {
     for (let failures = 0; stream.isOpen; failures += 1) {
       try {
-        await this.#tail()
+        await this.#follower.follow(this)
         if (failures === 0) this.#greet(stream)
         return await this.#replay(stream)
       } catch (error) {
         if (failures === 0) this.#own.warn('Failed to replay the event log; it will be retried', { error })
-        await this.#delay(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
+        await this.#follower.delay(outagePauseMs(failures))
       }
     }
   }
 
   #greet(stream: LiveStream): void {
     const { from } = stream
-    stream.sequence = from ? from.sequence - (from.events === undefined ? 0 : 1) : this.#position
+    stream.sequence = from ? from.sequence - (from.events === undefined ? 0 : 1) : this.#follower.position
     const position = printPosition(from ?? { sequence: stream.sequence })
     stream.write(text(`retry: ${Math.round(this.#settings.retrySeconds * 1000)}\nid: ${position}\n: connected\n\n`))
   }
@@ -228,14 +185,14 @@ export class StreamHub implements LiveStreamOwner {
     if (stream.from && !(await this.#isKept(stream))) {
       const { sequence } = await this.#log.last()
       stream.write(this.#note('replay.incomplete', { position: String(sequence) }))
-      stream.sequence = Math.min(sequence, this.#position)
+      stream.sequence = Math.min(sequence, this.#follower.position)
     }
     while (stream.isOpen) {
       // There is no await between this comparison and joining, so that no segment is sent in between.
-      if (stream.sequence >= this.#position) return this.#join(stream)
+      if (stream.sequence >= this.#follower.position) return this.#join(stream)
       const group = this.#groups.get(stream.group)
       const segments = await this.#log.after(stream.sequence)
-      if (segments.length === 0) await this.#delay(this.#settings.pollMs)
+      if (segments.length === 0) await this.#follower.delay(this.#settings.pollMs)
       for (const segment of segments) {
         if (!stream.isOpen || !group) return
         const caller = await this.#callerOf(group)
@@ -269,70 +226,20 @@ export class StreamHub implements LiveStreamOwner {
     channel.streams.add(stream)
   }
 
-  /** Follows the log while streams are open. */
-  async #tail(): Promise<void> {
-    if (this.#running) return
-    const { sequence } = await this.#log.last()
-    if (this.#running) return
-    this.#position = sequence
-    this.#running = this.#run()
-  }
-
-  async #run(): Promise<void> {
-    for (let failures = 0; this.#open.size > 0 && !this.#stopped.signal.aborted; ) {
-      this.#isWoken = false
-      try {
-        const segments = await this.#next()
-        for (const segment of segments) await this.#send(segment)
-        failures = 0
-        if (segments.length === 0) await this.#pause(this.#pollDueMs())
-      } catch (error) {
-        this.#hasUnread = true
-        if (failures === 0) this.#own.warn('Event log unavailable; streams will continue from their position', { error })
-        failures += 1
-        await this.#delay(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
-      }
-    }
-    // Synchronous with the last check for open streams, so that a stream that opens now starts a new loop.
-    this.#running = undefined
-    this.#queued.clear()
-  }
-
-  async #next(): Promise<readonly Segment[]> {
-    const queued = this.#queued.get(this.#position + 1)
-    for (const sequence of this.#queued.keys()) if (sequence <= this.#position + 1) this.#queued.delete(sequence)
-    if (queued) return [queued]
-    // This kernel's own segments are queued: only those of others, and those beyond the queue's limit, are read.
-    if (this.#queued.size === 0 && !this.#hasUnread && this.#pollDueMs() > 0) return []
-    this.#hasUnread = false
-    this.#readMs = performance.now()
-    const segments = await this.#log.after(this.#position)
-    // There may be more than one page.
-    if (segments.length > 0) this.#hasUnread = true
-    return segments
-  }
-
-  /** Milliseconds until the log is polled for segments of other kernels. */
-  #pollDueMs(): number {
-    const pollMs = this.#broadcasters.all().length > 0 ? announcedPollMs : this.#settings.pollMs
-    return Math.max(0, this.#readMs + pollMs - performance.now())
+  /** Whether streams are open. */
+  get isReceiving(): boolean {
+    return this.#open.size > 0
   }
 
   /**
    * Sends a segment to all streams that may receive part of it. Called again after a failure: streams that have received it are skipped.
    */
-  async #send(segment: Segment): Promise<void> {
-    this.#position = segment.sequence
-    try {
-      if (segment.changesRights) for (const group of this.#groups.values()) group.readMs = Number.NEGATIVE_INFINITY
-      const texts = new Map<string, Buffer>()
-      const groups = [...this.#groups.values()]
-      for (let at = 0; at < groups.length; at += maxConcurrent)
-        await Promise.all(groups.slice(at, at + maxConcurrent).map(group => this.#sendTo(group, segment, texts)))
-    } catch (error) {
-      this.#position = segment.sequence - 1
-      throw error
-    }
+  async receive(segment: Segment): Promise<void> {
+    if (segment.changesRights) for (const group of this.#groups.values()) group.readMs = Number.NEGATIVE_INFINITY
+    const texts = new Map<string, Buffer>()
+    const groups = [...this.#groups.values()]
+    for (let at = 0; at < groups.length; at += maxConcurrent)
+      await Promise.all(groups.slice(at, at + maxConcurrent).map(group => this.#sendTo(group, segment, texts)))
   }
 
   async #sendTo(group: Group, segment: Segment, texts: Map<string, Buffer>): Promise<void> {
@@ -394,29 +301,5 @@ export class StreamHub implements LiveStreamOwner {
         for (const stream of streams) stream.write(text(`: heartbeat\nid: ${stream.sequence}\n\n`))
     }
   }
-
-  #awaken(): void {
-    this.#isWoken = true
-    for (const wake of this.#waiting) wake()
-  }
-
-  /** Ends early when the server stops. */
-  async #delay(ms: number): Promise<void> {
-    await pause(ms, undefined, { signal: this.#stopped.signal, ref: false }).catch(() => undefined)
-  }
-
-  /** Ends early when a segment was appended. */
-  #pause(ms: number): Promise<void> {
-    if (this.#isWoken || this.#stopped.signal.aborted) return Promise.resolve()
-    return new Promise(resolve => {
-      const wake = (): void => {
-        clearTimeout(timer)
-        this.#waiting.delete(wake)
-        resolve()
-      }
-      const timer = setTimeout(wake, ms)
-      this.#waiting.add(wake)
-    })
-  }
 }
-wire(StreamHub, configPort(config), EventLog, StoredPublicEvents, CredentialRefs, Broadcasters, Installation, Clock, Ids, Log)
+wire(StreamHub, configPort(config), EventLog, StoredPublicEvents, CredentialRefs, LogFollower, Installation, Clock, Ids, Log)
