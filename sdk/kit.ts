@@ -8,6 +8,7 @@ export { type Answer, type Call, CallFailed, type Client, type ClientOptions, cl
 export { KeyedMutex, Mutex, Semaphore, type SemaphoreOptions } from './concurrency.ts'
 export { type Containment, containedIn, takeOutAll } from './contained.ts'
 export { cookieIn, cookieName, sessionCookie, setCookie } from './cookies.ts'
+export { type DoctorRow, doctorRow } from './doctor-row.ts'
 export { bare, betweenLines, csvText, printLine, type Shown } from './documents/lines.ts'
 export { overlong, runsOf } from './documents/pieces.ts'
 export { compareText } from './documents/scalars.ts'
@@ -140,7 +141,7 @@ export {
   personalRecords,
   transferred,
 } from './ports/personal-data.ts'
-export type { ResourceFacts, RightsSource, TrashRule } from './ports/policy.ts'
+export type { ResourceFacts, ResourceReferences, RightsSource, TrashRule } from './ports/policy.ts'
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
 export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'

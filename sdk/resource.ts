@@ -1,6 +1,6 @@
 import { CachedCounts } from './cached-counts.ts'
 import type { EventType } from './events.ts'
-import type { Caller } from './model/caller.ts'
+import { anonymousUserId, type Caller } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
 import { type Class, type Contributions, type Provision, provide } from './port.ts'
@@ -67,6 +67,8 @@ interface CommonDefinition<T extends object> {
   /** Reports read the index `byCreated` of the collection; see `ReportSource`. */
   readonly report?: { readonly where?: readonly Where[]; readonly inSpace?: ContentQuery }
   readonly personalData?: Omit<PersonalRecords<T>, 'in'>
+  /** Resources that a record refers to, besides the author, spaces and parents in `rights`. `pounce doctor` reports references to resources that do not exist. */
+  readonly references?: (record: T & Stored) => readonly Ref[]
 }
 
 /** Rights are computed from the record alone; if they depend on more, a class reads them. */
@@ -145,12 +147,17 @@ const dependentResource = ({ kind, view, rightsSource }: DependentDefinition): C
 }
 
 const recordResource = <T extends object>(definition: ResourceDefinition<T>): Class<Resource> => {
-  const { kind, view, collection, follow, name, search, events = [] } = definition
+  const { kind, view, collection, follow, name, search, references, events = [] } = definition
+  const rightsIn = 'rights' in definition ? definition.rights : () => undefined
   class RecordResource implements Resource {
     readonly kind = kind
     readonly view = view
     readonly isSearched = search !== undefined
     readonly events = events
+    readonly references: NonNullable<Resource['references']> = {
+      in: collection,
+      of: record => [...referencesIn(kind, rightsIn(record as T & Stored)), ...(references?.(record as T & Stored) ?? [])],
+    }
     readonly namesOf?: NonNullable<Resource['namesOf']>
     readonly factsOf?: NonNullable<Resource['factsOf']>
     readonly #rights: RightsSource
@@ -171,6 +178,18 @@ const recordResource = <T extends object>(definition: ResourceDefinition<T>): Cl
   }
   wire(RecordResource, DocumentStore, 'rights' in definition ? recordRights(collection, definition.rights) : definition.rightsSource)
   return RecordResource
+}
+
+/** A space has rights in itself; anonymous authors have no account. */
+const referencesIn = (kind: Kind, rights: Rights | undefined): readonly Ref[] => {
+  if (!rights) return []
+  const { author, spaces, parents = [] } = rights
+  const authors = author === '' || author === anonymousUserId ? [] : [author]
+  return [
+    ...parents,
+    ...authors.map((id): Ref => ({ kind: 'user', id })),
+    ...(kind === 'space' ? [] : spaces.map((id): Ref => ({ kind: 'space', id }))),
+  ]
 }
 
 const factsOf = (name: string, rights: Rights | undefined): ResourceFacts | undefined =>

@@ -119,6 +119,8 @@ export interface BlobPlace {
   readonly in: Collection<object>
   /** Dotted path. */
   readonly field: string
+  /** The field with the number of bytes, a dotted path; absent if the records do not have it. */
+  readonly sizeField?: string
 }
 
 /** Contributed by each plugin whose records refer to blobs, so that unreferenced blobs can be found and shared ones are kept. */

@@ -4,7 +4,7 @@ import type { Kind, LifeState, Ref } from '../model/kind.ts'
 import type { Permission } from '../model/permission.ts'
 import type { ReadAccessOrigin } from '../model/read-access.ts'
 import { contributions, port } from '../port.ts'
-import type { Where } from './document-store.ts'
+import type { Collection, Stored, Where } from './document-store.ts'
 
 /**
  * `yes`; `no`: the caller may view the resource but lacks the permission; `unseen`: the resource does not exist for this caller (unknown, malformed or
@@ -126,6 +126,13 @@ export interface ResourceFacts {
   readonly within: readonly Ref[]
 }
 
+/** The records of a kind, and the resources that each of them refers to. */
+export interface ResourceReferences {
+  readonly in: Collection<object>
+  /** References that must resolve, also to resources in the trash. */
+  of(record: object & Stored): readonly Ref[]
+}
+
 /** A kind of resource, for the policy and for features that work with any kind. Created by `defineResource`. */
 export interface Resource extends RightsSource {
   readonly kind: Kind
@@ -139,6 +146,8 @@ export interface Resource extends RightsSource {
   factsOf?(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceFacts>>
   /** Names for follow recommendations, by id; absent if the kind is not recommended. At most 1,000 ids per call. */
   namesOf?(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** For consistency checks; absent if the resources of this kind are parts of other records. */
+  readonly references?: ResourceReferences
 }
 /** All kinds of resources of the loaded plugins. */
 export const Resources = contributions<Resource>('resources')

@@ -1,8 +1,9 @@
 import { rm, truncate } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
-import { Commands, Mailer } from 'pounce/sdk'
+import { Mailer } from 'pounce/sdk'
 import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
 import { damage, onlyFile } from '../support/damage.ts'
+import { runCommand } from '../support/doctor.ts'
 import { mailsTo } from '../support/mails.ts'
 import { newDataset, ok, upload } from '../support/scene.ts'
 import { until } from '../support/until.ts'
@@ -26,13 +27,7 @@ const setUp = async (t: ExecutionContext) => {
     const lines = await ok<{ type: string; subject: { id: string } | null }[]>(call('/api/admin/audit?limit=100'))
     return lines.filter(({ subject, type }) => subject?.id === id && type.startsWith('file.')).map(({ type }) => type)
   }
-  const command = async (name: string, options: Readonly<Record<string, string | boolean>> = {}) => {
-    const found = server
-      .get(Commands)
-      .all()
-      .filter(each => each.name === name)
-    return (await Promise.all(found.map(each => each.run({ arguments: {}, options }, () => undefined)))).flat()
-  }
+  const command = (name: string, options: Readonly<Record<string, string | boolean>> = {}) => runCommand(server, name, options)
   const doctor = async (options: Readonly<Record<string, string | boolean>> = {}) =>
     (await command('doctor', options)).find(({ check }) => check === 'stored bytes')
   return { server, call, clock, id, since, read, mails, audited, command, doctor }

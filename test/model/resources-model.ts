@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import type { ExecutionContext, TestFn } from 'ava'
 import fc from 'fast-check'
 import { type BootOptions, bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { problemsOf } from '../support/doctor.ts'
 import { newPerson } from '../support/people.ts'
 import { meet } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -71,7 +73,7 @@ const clearAway = async (world: World): Promise<void> => {
 
 const lookEvery = 12
 
-const play = async (world: World, steps: readonly Step[]): Promise<void> => {
+const play = async (world: World, steps: readonly Step[], problems: object): Promise<void> => {
   const before = await countsOf(world)
   try {
     for (const [at, one] of steps.entries()) {
@@ -82,9 +84,11 @@ const play = async (world: World, steps: readonly Step[]): Promise<void> => {
     await tryWhatIsRefused(world)
     await compare(world, before)
     await compareArchives(world)
+    assert.deepEqual(await problemsOf(world.server), problems)
   } finally {
     await clearAway(world)
   }
+  assert.deepEqual(await problemsOf(world.server), problems)
   const isAsBefore = (now: object): boolean => isDeepStrictEqual(now, before)
   await until('the totals to be as before once everything is deleted', () => countsOf(world), isAsBefore, 5_000)
 }
@@ -94,6 +98,8 @@ const explore = async (t: ExecutionContext, server: TestServer, rights: Rights):
   const { minutes, steps, seed } = effort()
   const people = await everybody(server)
   await meet(server, people.ann, people.bob, people.cyd)
+  // The space in which they met does not exist.
+  const problems = await problemsOf(server)
   let played = 0
   let requests = 0
   let done = 0
@@ -103,7 +109,7 @@ const explore = async (t: ExecutionContext, server: TestServer, rights: Rights):
   const property = fc.asyncProperty(made, rest, async (first, then) => {
     const world = emptyWorld(server, rights, people)
     try {
-      await play(world, [...first, ...then])
+      await play(world, [...first, ...then], problems)
       played += 1
       requests += world.story.length
       done += world.story.filter(line => line.endsWith('200')).length

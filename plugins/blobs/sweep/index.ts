@@ -1,5 +1,5 @@
 import { Commands, definePlugin, onBatch, provide } from 'pounce/sdk'
-import { beginnings, config, DeleteUnreferencedBlobs, OrphanSweep, RecordsBeginning, SweepCommand } from './orphan-sweep.ts'
+import { beginnings, config, DeleteUnreferencedBlobs, OrphanSweep, RecordsBeginning, SweepCommand, SweepDoctor } from './orphan-sweep.ts'
 
 export const plugin = definePlugin({
   id: 'blobs.sweep',
@@ -7,7 +7,7 @@ export const plugin = definePlugin({
   config,
   collections: [beginnings],
   services: [RecordsBeginning],
-  provides: [provide(Commands, SweepCommand)],
+  provides: [provide(Commands, SweepCommand), provide(Commands, SweepDoctor)],
   handlers: [onBatch(['file.removed', 'preview.removed'], DeleteUnreferencedBlobs, 'remove-bytes')],
   periodic: [{ name: 'orphans', everyMs: 6 * 60 * 60 * 1000, task: OrphanSweep }],
 })

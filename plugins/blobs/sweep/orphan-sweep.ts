@@ -18,6 +18,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
+import { type DoctorRow, doctorRow } from 'pounce/sdk/kit'
 import type { BlobEntry } from 'pounce/sdk/store-kit'
 
 export const config = s.Object({
@@ -27,6 +28,8 @@ export const config = s.Object({
 const Config = configPort(config)
 
 const batchSize = 500
+/** Maximum number of unreferenced blobs that the doctor counts. */
+const maxFound = 1000
 
 /** One record: when this plugin was first started with this document store. */
 export const beginnings = collection<{ readonly at: Time }>()('blobs.sweep')
@@ -116,12 +119,11 @@ export class OrphanSweep {
       progress?(seen: number): void
     } = {},
   ): Promise<SweepReport> {
-    const bound = this.#clock.now().getTime() - (options.graceMs ?? this.#graceMs)
     const since = options.removesOlder ? new Date(0) : await this.#beginning.at()
     const report = { seen: 0, removed: 0, removedBytes: 0, older: 0 }
-    let batch: BlobEntry[] = []
-    const settle = async (): Promise<void> => {
-      for (const orphan of await this.#orphansAmong(batch)) {
+    for await (const { orphans, seen } of this.orphans(options)) {
+      report.seen += seen
+      for (const orphan of orphans) {
         if (orphan.modified < since) {
           report.older += 1
           continue
@@ -130,19 +132,34 @@ export class OrphanSweep {
         report.removed += 1
         report.removedBytes += orphan.sizeBytes
       }
-      batch = []
       options.progress?.(report.seen)
     }
-    for await (const entry of this.#blobs.list()) {
-      if (options.signal?.aborted) break
-      report.seen += 1
-      if (entry.modified.getTime() > bound) continue
-      batch.push(entry)
-      if (batch.length === batchSize) await settle()
-    }
-    await settle()
     this.#metrics.count('orphan_blobs_removed_total', {}, report.removed)
     return report
+  }
+
+  /** Unreferenced bytes older than the grace period, with the number of blobs that were seen, in batches. */
+  async *orphans({
+    graceMs = this.#graceMs,
+    signal,
+  }: {
+    readonly graceMs?: number
+    readonly signal?: AbortSignal
+  } = {}): AsyncGenerator<{ readonly seen: number; readonly orphans: readonly BlobEntry[] }> {
+    const bound = this.#clock.now().getTime() - graceMs
+    let seen = 0
+    let batch: BlobEntry[] = []
+    for await (const entry of this.#blobs.list()) {
+      if (signal?.aborted) break
+      seen += 1
+      if (entry.modified.getTime() > bound) continue
+      batch.push(entry)
+      if (batch.length < batchSize) continue
+      yield { seen, orphans: await this.#orphansAmong(batch) }
+      seen = 0
+      batch = []
+    }
+    yield { seen, orphans: await this.#orphansAmong(batch) }
   }
 
   async #orphansAmong(batch: readonly BlobEntry[]): Promise<readonly BlobEntry[]> {
@@ -188,6 +205,33 @@ export class SweepCommand implements Command {
   }
 }
 wire(SweepCommand, OrphanSweep)
+
+/** The part of `pounce doctor` that finds unreferenced bytes. Those of uploads in progress are younger than the grace period. */
+export class SweepDoctor implements Command {
+  readonly name = 'doctor'
+  readonly summary = 'Check the installation for problems; changes nothing without an option'
+  readonly #sweep: OrphanSweep
+  readonly #blobs: BlobStore
+  readonly #documents: DocumentStore
+
+  constructor(sweep: OrphanSweep, blobs: BlobStore, documents: DocumentStore) {
+    this.#sweep = sweep
+    this.#blobs = blobs
+    this.#documents = documents
+  }
+
+  async run(_input: unknown, progress: (message: string) => void): Promise<readonly DoctorRow[]> {
+    progress('unreferenced bytes')
+    const found: BlobEntry[] = []
+    for await (const { orphans } of this.#sweep.orphans()) found.push(...orphans.slice(0, maxFound - found.length))
+    // The bytes of deleted files are deleted in the background.
+    const remains = async ({ key }: BlobEntry): Promise<boolean> => (await this.#blobs.stat(key)) !== undefined
+    const text = ({ key, sizeBytes }: BlobEntry): string => `${key} (${sizeBytes} bytes)`
+    const remedy = '`pounce blobs sweep` deletes them'
+    return [await doctorRow(this.#documents, 'unreferenced bytes', found, { remains, text, remedy })]
+  }
+}
+wire(SweepDoctor, OrphanSweep, BlobStore, DocumentStore)
 
 /** Deletions that wait for a disk or a server run concurrently. */
 const atOnce = 50

@@ -19,6 +19,7 @@ export const collectionResource = defineResource<CollectionRecord>({
   search: SearchableCollections,
   tree: { contents: CollectionLists, node: ({ name, author }) => ({ name, data: { authorId: author } }) },
   report: { where: [live] },
+  references: ({ parents }) => parents.map(id => ({ kind: 'collection', id })),
   personalData: {
     name: 'collections',
     summary: 'Collections that you created, and tags that you added to others.',

@@ -27,6 +27,7 @@ export const commentResource = defineResource<CommentRecord>({
   collection: comments,
   view: 'ViewComments',
   rightsSource: CommentRights,
+  references: ({ target }) => [target],
   personalData: {
     name: 'comments',
     summary: 'Comments that you wrote.',

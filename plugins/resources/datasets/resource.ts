@@ -51,6 +51,7 @@ export const datasetResource = defineResource<DatasetRecord>({
   search: SearchableDatasets,
   tree: { contents: DatasetTree, node: ({ name, author, spaces }) => ({ name, data: { authorId: author, spaces } }) },
   trash: DatasetTrash,
+  references: ({ collections }) => collections.map(id => ({ kind: 'collection', id })),
   report: {
     where: [live],
     // Datasets in the trash are not in activity reports, but they use storage.

@@ -14,8 +14,8 @@ import {
 } from 'pounce/sdk'
 import { removeFound, requireDone } from 'pounce/sdk/kit'
 
-const figures = ['folders', 'files', 'bytes', 'allFolders', 'allFiles', 'allBytes'] as const
-type Figures = Readonly<Record<(typeof figures)[number], number>>
+export const figures = ['folders', 'files', 'bytes', 'allFolders', 'allFiles', 'allBytes'] as const
+export type Figures = Readonly<Record<(typeof figures)[number], number>>
 
 /**
  * Totals of the entries directly in the root of a dataset or in a folder; the id is that of the dataset or folder. `all…`: of the whole
@@ -163,7 +163,7 @@ export class EntryTotals implements BatchHandler {
 }
 wire(EntryTotals, DocumentStore, Datasets, Folders)
 
-const none: Figures = { folders: 0, files: 0, bytes: 0, allFolders: 0, allFiles: 0, allBytes: 0 }
+export const none: Figures = { folders: 0, files: 0, bytes: 0, allFolders: 0, allFiles: 0, allBytes: 0 }
 
 /** Undefined when all of it was counted before. */
 const changeOf = (place: string, { dataset, changes }: Counting, record: (TotalsRecord & Stored) | undefined) => {

@@ -1,12 +1,30 @@
 import { crc32 } from 'node:zlib'
-import { type Command, DocumentStore, type FileRecord, Invalid, type Stored, wire } from 'pounce/sdk'
+import {
+  type BlobOwner,
+  BlobOwners,
+  type Command,
+  type Contributions,
+  DocumentStore,
+  type FileRecord,
+  Invalid,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import type { DoctorRow } from 'pounce/sdk/kit'
+import { type BlobPlace, valueAt } from 'pounce/sdk/store-kit'
 import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
 import { Scrub } from './scrub.ts'
 
 const mostNamed = 20
 
-/** The part of `pounce doctor` that lists files whose stored bytes are damaged or missing. */
+/** Which bytes are checked, and whether they are read. */
+interface Asked {
+  readonly isIncluded: (id: string) => boolean
+  readonly isRead: boolean
+}
+
+/** The parts of `pounce doctor` that list files, and other records such as previews, whose stored bytes are damaged or missing. */
 export class DamageDoctor implements Command {
   readonly name = 'doctor'
   readonly summary = 'Check the installation for problems; changes nothing without an option'
@@ -15,39 +33,70 @@ export class DamageDoctor implements Command {
     { name: 'subset', summary: 'Check one part of the stored files only: 1/7 is the first of seven', takesValue: true },
     {
       name: 'repair',
-      summary: 'Mark files with damaged or missing bytes; with --read-data also unmark those that are valid again. Deletes nothing',
+      summary:
+        'Mark files with damaged or missing bytes, and correct totals; with --read-data also unmark files that are valid again. Deletes nothing',
       takesValue: false,
     },
   ]
   #documents: DocumentStore
   #scrub: Scrub
   #damage: FileDamage
+  #owners: Contributions<BlobOwner>
 
-  constructor(documents: DocumentStore, scrub: Scrub, damage: FileDamage) {
+  constructor(documents: DocumentStore, scrub: Scrub, damage: FileDamage, owners: Contributions<BlobOwner>) {
     this.#documents = documents
     this.#scrub = scrub
     this.#damage = damage
+    this.#owners = owners
   }
 
-  async run(
-    { options }: Parameters<Command['run']>[0],
-    progress: (message: string) => void,
-  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    const isIncluded = subset(options['subset'])
-    const isRead = options['read-data'] === true
+  async run({ options }: Parameters<Command['run']>[0], progress: (message: string) => void): Promise<readonly DoctorRow[]> {
+    const asked = { isIncluded: subset(options['subset']), isRead: options['read-data'] === true }
+    const isRepairing = options['repair'] === true
+    return [await this.#files(asked, isRepairing, progress), await this.#others(asked, progress)]
+  }
+
+  async #files({ isIncluded, isRead }: Asked, isRepairing: boolean, progress: (message: string) => void): Promise<DoctorRow> {
     const found: string[] = []
     let checked = 0
     progress(isRead ? 'reading stored files' : 'stored files')
     for await (const file of this.#documents.walk(files)) {
       if (!isIncluded(file.id)) continue
       checked += 1
-      const fault = await this.#check(file, isRead, options['repair'] === true)
+      const fault = await this.#check(file, isRead, isRepairing)
       if (fault !== undefined && found.length < mostNamed) found.push(`${file.id} (${file.blob}, ${fault})`)
     }
     const named = await this.#withMarked(found)
     const detail = [named.slice(0, mostNamed).join(', '), ...(named.length > mostNamed ? ['and maybe more'] : [])].join(' ')
     const shown = detail === '' && isRead ? `${checked} files read` : detail
-    return [{ check: 'stored bytes', ok: named.length === 0, ...(shown === '' ? {} : { detail: shown }) }]
+    return { check: 'stored bytes', ok: named.length === 0, ...(shown === '' ? {} : { detail: shown }) }
+  }
+
+  /** Bytes of other records are not marked: what depends on them, such as a preview, fails visibly and can be created again. */
+  async #others({ isIncluded, isRead }: Asked, progress: (message: string) => void): Promise<DoctorRow> {
+    const found: string[] = []
+    for (const place of this.#owners.all().flatMap(({ places }) => places)) {
+      if (place.in.name === files.name) continue
+      progress(`stored bytes of ${place.in.name}`)
+      for await (const record of this.#documents.walk(place.in)) {
+        if (!isIncluded(record.id)) continue
+        const fault = await this.#faultAt(place, record, isRead)
+        if (fault !== undefined && found.length <= mostNamed) found.push(`${place.in.name} ${record.id} (${fault})`)
+      }
+    }
+    const detail = [found.slice(0, mostNamed).join(', '), ...(found.length > mostNamed ? ['and maybe more'] : [])].join(' ')
+    return { check: 'stored bytes of other records', ok: found.length === 0, ...(detail === '' ? {} : { detail }) }
+  }
+
+  async #faultAt({ in: from, field, sizeField }: BlobPlace, record: Stored, isRead: boolean): Promise<string | undefined> {
+    const blob = valueAt(record, field)
+    if (typeof blob !== 'string') return undefined
+    const size = sizeField === undefined ? undefined : valueAt(record, sizeField)
+    const fault = await this.#scrub.faultOfBlob(blob, typeof size === 'number' ? size : undefined, { isRead })
+    if (fault === undefined) return undefined
+    // It may have been deleted or replaced meanwhile.
+    const now = await this.#documents.get(from, record.id)
+    return now && valueAt(now, field) === blob ? `${blob}, ${fault}` : undefined
   }
 
   async #check(file: FileRecord & Stored, isRead: boolean, isRepairing: boolean): Promise<string | undefined> {
@@ -64,7 +113,7 @@ export class DamageDoctor implements Command {
     return [...found, ...others.map(({ id, blob, at }) => `${id} (${blob}, since ${at})`)]
   }
 }
-wire(DamageDoctor, DocumentStore, Scrub, FileDamage)
+wire(DamageDoctor, DocumentStore, Scrub, FileDamage, BlobOwners)
 
 /** The files selected by a part such as `2/7`. Throws `Invalid` for a malformed part. */
 const subset = (given: string | boolean | undefined): ((id: string) => boolean) => {

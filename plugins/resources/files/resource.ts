@@ -27,6 +27,7 @@ export const fileResource = defineResource<FileRecord>({
     isLeaf: true,
   },
   report: {},
+  references: ({ places }) => places.flatMap(({ folder }) => (folder === null ? [] : [{ kind: 'folder', id: folder }])),
   personalData: {
     name: 'files',
     summary: 'Files that you uploaded, with their places, sizes and checksums, and tags that you added to others.',

@@ -132,16 +132,22 @@ export class Scrub {
   }
 
   /** The fault of a file's stored bytes; undefined when there is none. Does not mark the file. */
-  async faultOf(
-    file: File,
-    { isRead, ...pace }: { readonly isRead: boolean; readonly mibPerSecond?: number; readonly signal?: AbortSignal },
-  ): Promise<Fault | undefined> {
-    const fault = await faultIn(isRead ? this.#read(file.blob, pace) : this.#measure(file))
+  async faultOf(file: File, { isRead, ...pace }: { readonly isRead: boolean } & Pace): Promise<Fault | undefined> {
+    const fault = await this.faultOfBlob(file.blob, file.sizeBytes, { isRead, ...pace })
     if (fault === undefined) return undefined
     // The bytes of an archived file may be elsewhere.
     if (fault === 'missing' && file.status === 'ARCHIVED') return undefined
     // It may have been deleted meanwhile.
     return (await this.#documents.get(files, file.id))?.blob === file.blob ? fault : undefined
+  }
+
+  /** The fault of any stored bytes; without `sizeBytes`, their length is not checked. */
+  faultOfBlob(
+    blob: string,
+    sizeBytes: number | undefined,
+    { isRead, ...pace }: { readonly isRead: boolean } & Pace,
+  ): Promise<Fault | undefined> {
+    return faultIn(isRead ? this.#read(blob, pace) : this.#measure(blob, sizeBytes))
   }
 
   async #check(file: File, pace: Pace): Promise<'files' | Fault> {
@@ -151,10 +157,10 @@ export class Scrub {
     return fault ?? 'files'
   }
 
-  async #measure({ blob, sizeBytes }: File): Promise<void> {
+  async #measure(blob: string, sizeBytes: number | undefined): Promise<void> {
     const facts = await this.#blobs.stat(blob)
     if (!facts) throw new NotFound('file')
-    if (facts.sizeBytes !== sizeBytes) throw new CorruptContent()
+    if (sizeBytes !== undefined && facts.sizeBytes !== sizeBytes) throw new CorruptContent()
   }
 
   async #read(blob: string, { mibPerSecond = Number.POSITIVE_INFINITY, signal }: Pace): Promise<void> {

@@ -286,7 +286,7 @@ export const scanDue = ({ id, scan }: Pick<FileRecord & Stored, 'id' | 'scan'>):
 
 /** Which stored bytes belong to files. */
 export class FileBlobs implements BlobOwner {
-  readonly places = [{ in: files, field: 'blob' }]
+  readonly places = [{ in: files, field: 'blob', sizeField: 'sizeBytes' }]
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {

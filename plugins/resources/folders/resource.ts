@@ -16,6 +16,7 @@ export const folderResource = defineResource<FolderRecord>({
     sort: { by: 'displayName', order: 'ascending' },
     node: ({ displayName: name, dataset }) => ({ name, data: { parentDataset: dataset } }),
   },
+  references: ({ parent }) => [parent],
   personalData: {
     name: 'folders',
     summary: 'Folders that you created.',

@@ -181,7 +181,7 @@ wire(StoredLogos, DocumentStore, BlobStore, Ids, Clock, Log)
 
 /** Which stored bytes belong to logos. */
 export class LogoBlobs implements BlobOwner {
-  readonly places = [{ in: logos, field: 'blob' }]
+  readonly places = [{ in: logos, field: 'blob', sizeField: 'sizeBytes' }]
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {

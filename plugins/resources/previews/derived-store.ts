@@ -125,9 +125,9 @@ wire(DerivedStore, DocumentStore, BlobStore, Log)
 /** Which stored bytes belong to previews, thumbnails and tiles. */
 export class DerivedBlobs implements BlobOwner {
   readonly places = [
-    { in: previews, field: 'blob' },
-    { in: thumbnails, field: 'blob' },
-    { in: tiles, field: 'blob' },
+    { in: previews, field: 'blob', sizeField: 'sizeBytes' },
+    { in: thumbnails, field: 'blob', sizeField: 'sizeBytes' },
+    { in: tiles, field: 'blob', sizeField: 'sizeBytes' },
   ]
   #documents: DocumentStore
 

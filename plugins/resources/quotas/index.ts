@@ -2,7 +2,7 @@ import { Commands, definePlugin, on, PersonalDataSources, provide, SessionSource
 import { charges, limits, usages } from './collections.ts'
 import { config } from './config.ts'
 import { PersonalCharges, PersonalLimit, PersonalUsage } from './personal-data.ts'
-import { Recount, RecountCommand, UpdateUsageOnPlacement } from './recount.ts'
+import { Recount, RecountCommand, UpdateUsageOnPlacement, UsageDoctor } from './recount.ts'
 import * as routes from './routes.ts'
 import { StorageUsage } from './storage-usage.ts'
 import { StorageFacts } from './usage-ledger.ts'
@@ -14,6 +14,7 @@ export const plugin = definePlugin({
   provides: [
     provide(StorageQuotas, StorageUsage),
     provide(Commands, RecountCommand),
+    provide(Commands, UsageDoctor),
     provide(PersonalDataSources, PersonalUsage),
     provide(PersonalDataSources, PersonalLimit),
     provide(PersonalDataSources, PersonalCharges),

@@ -14,6 +14,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
+import { type DoctorRow, doctorRow } from 'pounce/sdk/kit'
 import { type ChargeRecord, charges, type UsageRecord, usages } from './collections.ts'
 import { holdersOf, StorageUsage } from './storage-usage.ts'
 import { UsageLedger } from './usage-ledger.ts'
@@ -22,6 +23,8 @@ type File = FileRecord & Stored
 type Charge = ChargeRecord & Stored
 
 const batch = 200
+/** Maximum number of wrong usages that the doctor reports. */
+const maxFound = 1000
 /** Charges older than this do not belong to an upload in progress. */
 const graceMs = 60 * 60 * 1000
 /** For this long after a charge was created or released, its usage may lag: they are two commits. */
@@ -30,6 +33,12 @@ const settlingMs = 60 * 1000
 export interface Recounted {
   readonly files: number
   readonly corrected: number
+}
+
+/** A stored usage, and what it should be. */
+interface WrongUsage {
+  readonly usage: UsageRecord & Stored
+  readonly sum: UsageRecord
 }
 
 const inBatches = async function* <T>(source: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<readonly T[]> {
@@ -162,14 +171,29 @@ export class Recount {
     return corrected
   }
 
-  /** A usage that changes while it is summed, or is about to, is left to the next recount. */
-  async #correctOne(key: string): Promise<boolean> {
+  /** The usages that differ from the sum of their charges. */
+  async *wrongUsages(): AsyncGenerator<WrongUsage> {
+    if (!this.#ledger.isOn) return
+    for await (const { id } of this.#documents.walk(usages)) {
+      const wrong = await this.wrongUsage(id)
+      if (wrong) yield wrong
+    }
+  }
+
+  /** Undefined for a correct usage, and for one that changes while it is summed, or is about to. */
+  async wrongUsage(key: string): Promise<WrongUsage | undefined> {
     const usage = await this.#documents.get(usages, key)
     const sum = usage && (await this.#sumOf(key))
-    if (!sum || (usage.bytes === sum.bytes && usage.files === sum.files)) return false
-    const { bytes, files } = sum
+    if (!sum || (usage.bytes === sum.bytes && usage.files === sum.files)) return undefined
+    return (await this.#documents.get(usages, key))?.revision === usage.revision ? { usage, sum } : undefined
+  }
+
+  async #correctOne(key: string): Promise<boolean> {
+    const wrong = await this.wrongUsage(key)
+    if (!wrong) return false
+    const { bytes, files } = wrong.sum
     try {
-      await this.#documents.commit({ update: key, in: usages, where: eq('revision', usage.revision), set: { bytes, files } })
+      await this.#documents.commit({ update: key, in: usages, where: eq('revision', wrong.usage.revision), set: { bytes, files } })
       return true
     } catch (error) {
       if (error instanceof CommitConflict) return false
@@ -206,6 +230,31 @@ export class RecountCommand implements Command {
   }
 }
 wire(RecountCommand, Recount)
+
+/** The part of `pounce doctor` that compares storage usages with the charged files. */
+export class UsageDoctor implements Command {
+  readonly name = 'doctor'
+  readonly summary = 'Check the installation for problems; changes nothing without an option'
+  readonly #recount: Recount
+  readonly #documents: DocumentStore
+
+  constructor(recount: Recount, documents: DocumentStore) {
+    this.#recount = recount
+    this.#documents = documents
+  }
+
+  async run(_input: unknown, progress: (message: string) => void): Promise<readonly DoctorRow[]> {
+    progress('storage usage')
+    const found: WrongUsage[] = []
+    for await (const wrong of this.#recount.wrongUsages()) if (found.length < maxFound) found.push(wrong)
+    const remains = async ({ usage }: WrongUsage): Promise<boolean> => (await this.#recount.wrongUsage(usage.id)) !== undefined
+    const text = ({ usage, sum }: WrongUsage): string =>
+      `${usage.id}: ${usage.files} files of ${usage.bytes} bytes instead of ${sum.files} of ${sum.bytes}`
+    const remedy = '`pounce quota recount` corrects them'
+    return [await doctorRow(this.#documents, 'storage usage', found, { remains, text, remedy })]
+  }
+}
+wire(UsageDoctor, Recount, DocumentStore)
 
 /** A file that is added to or removed from a dataset is charged to other spaces. */
 export class UpdateUsageOnPlacement {

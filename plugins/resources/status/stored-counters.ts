@@ -11,9 +11,9 @@ import {
   wire,
 } from 'pounce/sdk'
 
-const names = ['spaces', 'collections', 'datasets', 'files', 'bytes', 'users'] as const
-type Name = (typeof names)[number]
-type Totals = Readonly<Record<Name, number>>
+export const totalNames = ['spaces', 'collections', 'datasets', 'files', 'bytes', 'users'] as const
+export type TotalName = (typeof totalNames)[number]
+export type Totals = Readonly<Record<TotalName, number>>
 
 interface CounterRecord extends Totals {
   /** The most recently counted events, so that redelivered ones are counted once. */
@@ -23,13 +23,13 @@ interface CounterRecord extends Totals {
 /** One document: the totals of the installation. */
 export const counters = collection<CounterRecord>()('counters')
 
-const theCounter = '00000000000000000000c0a7'
-const none: Totals = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 }
+export const theCounter = '00000000000000000000c0a7'
+export const none: Totals = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 }
 
 /** More than the outbox delivers at once, so that redelivered events are still recognized. */
 const remembered = 1000
 
-type Change = Partial<Record<Name, number>>
+type Change = Partial<Record<TotalName, number>>
 
 /** How each event changes the totals. Resources in the trash are not counted. */
 const changes: { readonly [T in EventType]?: (event: StoredEvent<T>) => Change } = {

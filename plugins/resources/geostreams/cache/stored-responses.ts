@@ -115,7 +115,7 @@ wire(StoredResponses, configPort(config), DocumentStore, BlobStore, Log)
 
 /** Which stored bytes belong to cached responses. */
 export class StoredResponseBlobs implements BlobOwner {
-  readonly places = [{ in: answers, field: 'blob' }]
+  readonly places = [{ in: answers, field: 'blob', sizeField: 'sizeBytes' }]
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {

@@ -30,4 +30,5 @@ export const userResource = defineResource<UserRecord>({
   rightsSource: UserRights,
   follow: fullNameOf,
   report: {},
+  references: ({ memberships, followed }) => [...memberships.map(({ space: id }) => ({ kind: 'space', id }) as const), ...followed],
 })
