@@ -18,7 +18,7 @@ const structureOf = (connection: Connection, isRead: boolean): readonly string[]
     .flatMap(([message]) => String(message).split('\n'))
     .filter(message => message !== 'ok' && !message.startsWith('*** in database'))
 
-/** SQLite stores no checksums: some damage to values is found by parsing them. */
+/** SQLite stores no checksums: overwritten text is found by parsing it. */
 const valuesOf = (connection: Connection, jsonColumns: readonly string[]): readonly string[] =>
   connection
     .all(
@@ -32,16 +32,21 @@ const valuesOf = (connection: Connection, jsonColumns: readonly string[]): reado
       return count === 0 ? [] : [`${count} values of ${table}.${column} are not JSON`]
     })
 
+/** Errors of the disk, the access rights or other programs; all others mean a damaged file. */
+const { busy, locked, readOnly, ioError, full, cannotOpen } = sqliteCodes
+const otherCodes: readonly (number | undefined)[] = [busy, locked, readOnly, ioError, full, cannotOpen, undefined]
+
 const check = ({ file, isRead, jsonColumns }: DatabaseCheck): DatabaseFindings => {
   try {
     const connection = new Connection({ file, readOnly: true, cacheMiB, maxSizeMiB: 0 })
-    const messages = connection.snapshot(() => [...structureOf(connection, isRead), ...(isRead ? valuesOf(connection, jsonColumns) : [])])
+    const messages = connection.snapshot(() => {
+      const found = structureOf(connection, isRead)
+      return found.length === 0 && isRead ? valuesOf(connection, jsonColumns) : found
+    })
     connection.close()
     return { isDamage: true, messages }
   } catch (error) {
-    const code = sqliteCodeOf(error)
-    const isDamage = code === sqliteCodes.corrupt || code === sqliteCodes.notDatabase
-    return { isDamage, messages: [error instanceof Error ? error.message : String(error)] }
+    return { isDamage: !otherCodes.includes(sqliteCodeOf(error)), messages: [error instanceof Error ? error.message : String(error)] }
   }
 }
 
