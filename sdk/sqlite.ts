@@ -3,6 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { BackupCopy, BackupPart } from './ports/backup.ts'
 
+export { type CheckedDatabase, DatabaseDoctor } from './database-doctor.ts'
+
 /** A value bound to a statement. */
 export type SqlValue = SQLInputValue
 /** The cells of a row, in column order. */

@@ -20,7 +20,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import type { Lines } from 'pounce/sdk/kit'
-import { DatabaseBackup, syncPath } from 'pounce/sdk/sqlite'
+import { DatabaseBackup, DatabaseDoctor, syncPath } from 'pounce/sdk/sqlite'
 import type { Change, Committed, Outbox } from 'pounce/sdk/store-kit'
 import { Backups } from './backups.ts'
 import { Database } from './database.ts'
@@ -246,3 +246,16 @@ export class RecordsBackup extends DatabaseBackup {
   }
 }
 wire(RecordsBackup, Config, Installation)
+
+/** The records, for `pounce doctor`. */
+export class RecordsDoctor extends DatabaseDoctor {
+  constructor(settings: s.Static<typeof config>, installation: Installation) {
+    super({
+      name: 'documents',
+      file: () => join(folderOf(settings, installation), fileName),
+      jsonColumns: ['doc', 'definition', 'outbox_events.event', 'outbox_consumers.types'],
+      remedy: 'stop the server, keep a copy of the file, and restore a backup as docs/operations.md says',
+    })
+  }
+}
+wire(RecordsDoctor, Config, Installation)

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { configPort, type GeoStore, Installation, s, Unavailable, wire } from 'pounce/sdk'
 import type { Datapoint, GeoBin, GeoPage, PointInserted, StreamStatistics } from 'pounce/sdk/geo'
-import { DatabaseBackup } from 'pounce/sdk/sqlite'
+import { DatabaseBackup, DatabaseDoctor } from 'pounce/sdk/sqlite'
 import { checkFile } from './file-check.ts'
 import type { RtreeConnection } from './rtree-connection.ts'
 
@@ -130,3 +130,18 @@ export class DatapointsBackup extends DatabaseBackup {
   }
 }
 wire(DatapointsBackup, Config, Installation)
+
+/** The datapoints, for `pounce doctor`. */
+export class DatapointsDoctor extends DatabaseDoctor {
+  constructor(settings: s.Static<typeof config>, installation: Installation) {
+    super({
+      name: 'geo',
+      file: () => join(folderOf(settings, installation), fileName),
+      mayBeAbsent: true,
+      jsonColumns: ['geometry', 'names', 'rest'],
+      remedy:
+        'stop the server, keep a copy of the file, and restore a backup as docs/operations.md says, or delete it and load the datapoints again',
+    })
+  }
+}
+wire(DatapointsDoctor, Config, Installation)

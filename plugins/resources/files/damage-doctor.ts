@@ -29,7 +29,7 @@ export class DamageDoctor implements Command {
   readonly name = 'doctor'
   readonly summary = 'Check the installation for problems; changes nothing without an option'
   readonly options = [
-    { name: 'read-data', summary: 'Read all stored files and verify their checksums, not only their lengths', takesValue: false },
+    { name: 'read-data', summary: 'Verify the checksums of all stored files, and all indexes and values of databases', takesValue: false },
     { name: 'subset', summary: 'Check one part of the stored files only: 1/7 is the first of seven', takesValue: true },
     {
       name: 'repair',

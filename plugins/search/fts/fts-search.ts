@@ -13,10 +13,12 @@ import type {
   SearchScope,
   ValueCount,
 } from 'pounce/sdk/search'
+import { DatabaseDoctor } from 'pounce/sdk/sqlite'
 import { DamagedIndex } from './damage.ts'
 import { FtsIndexes } from './fts-indexes.ts'
 import { FtsWriteQueue } from './fts-write-queue.ts'
 import type { IndexFile } from './index-file.ts'
+import { IndexFolder } from './index-folder.ts'
 import { isCheap } from './query-cost.ts'
 import { QueryExecutor } from './query-executor.ts'
 import type { Ask, SearchTask } from './questions.ts'
@@ -31,6 +33,8 @@ export const config = s.Object({
   }),
 })
 const Config = configPort(config)
+
+const folderOf = ({ dataFolder }: Installation): string => join(dataFolder, 'search')
 
 const sliceMs = 8
 const batchSize = 100
@@ -56,7 +60,7 @@ export class FtsSearch implements SearchIndex {
     this.#timeLimitMs = timeLimitMs
     this.#threadFrom = threadFrom
     this.#log = log
-    this.#indexes = new FtsIndexes(join(installation.dataFolder, 'search'), log)
+    this.#indexes = new FtsIndexes(folderOf(installation), log)
     this.#queue = new FtsWriteQueue(this.#indexes)
   }
 
@@ -220,3 +224,17 @@ function mustBeWithin(name: string, value: number, most: number): void {
   if (!Number.isInteger(value) || value < 0 || value > most) throw new Invalid(`${name} must be 0 to ${most}, not ${value}`)
 }
 wire(FtsSearch, Config, Installation, Log)
+
+/** The search index, for `pounce doctor`. */
+export class SearchIndexDoctor extends DatabaseDoctor {
+  constructor(installation: Installation) {
+    const folder = new IndexFolder(folderOf(installation))
+    super({
+      name: 'search',
+      file: () => folder.pathOf(folder.current() ?? 'current'),
+      jsonColumns: ['fields', 'spaces'],
+      remedy: 'rebuild it with `pounce reindex`, or stop the server and delete the folder',
+    })
+  }
+}
+wire(SearchIndexDoctor, Installation)
