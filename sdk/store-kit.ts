@@ -9,7 +9,7 @@ export { checkFind, checkSeek, conjunctsOf, indexesOf, namesOf } from './documen
 export { type Key, keysOf } from './documents/index-keys.ts'
 export { documentLine, type FoundDocument, linesOf, printCell, shownIn } from './documents/lines.ts'
 export { matcher } from './documents/matcher.ts'
-export { leavesAt, valueAt } from './documents/paths.ts'
+export { leavesAt } from './documents/paths.ts'
 export { compareScalars, deepFreeze, isScalar, type Scalar, sameJson } from './documents/scalars.ts'
 export type { BlobEntry, BlobFacts, BlobPlace, ObjectAddress, PutOptions, TemporaryUrlOptions } from './ports/blob-store.ts'
 export type { Change, Committed, Index } from './ports/document-store.ts'

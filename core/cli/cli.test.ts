@@ -108,6 +108,14 @@ test('the doctor merges the findings of all plugins, and exits with 1 if there i
   const plugins = ['documents.memory', 'test.commands', 'net.fetch', 'compat.clowder'].map(name => `plugin ${name} true`)
   t.deepEqual(checks, [...plugins, 'migrations true', 'events true', 'greetings true'])
   t.is((await pounce(['doctor', '--ill', '--data', data])).code, 1)
+  const broken = await pounce(['doctor', '--broken', '--json', '--data', data])
+  t.is(broken.code, 1)
+  const rows = JSON.parse(broken.out) as { check: string; ok: boolean }[]
+  t.deepEqual(rows.at(-1), { check: 'failed check', ok: false, detail: 'The greetings are illegible' } as never)
+  t.deepEqual(
+    rows.slice(0, -1).map(({ check, ok }) => `${check} ${ok}`),
+    checks.slice(0, -1),
+  )
 })
 
 test('dead letters and migrations are listed, and retrying an unknown event fails', async t => {

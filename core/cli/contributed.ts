@@ -1,6 +1,6 @@
-import type { Command } from 'pounce/sdk'
+import { type Command, Invalid } from 'pounce/sdk'
 import type { Kernel } from '../kernel/kernel.ts'
-import { StartupError } from '../kernel/startup-error.ts'
+import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import type { BuiltIn } from './built-in.ts'
 import { withKernel } from './kernel-session.ts'
 
@@ -42,6 +42,12 @@ const kernelDoctor = (kernel: Kernel): Command => ({
   },
 })
 
+/** A check that fails, such as one of a damaged store, must not hide the results of the others. */
+const failing = (error: unknown): Row => {
+  if (error instanceof Invalid) throw error
+  return { check: 'failed check', ok: false, detail: messageOf(error) }
+}
+
 const unique = <T extends { readonly name: string }>(items: readonly T[]): T[] => [
   ...new Map(items.map(item => [item.name, item])).values(),
 ]
@@ -63,7 +69,10 @@ const merged = (parts: readonly Command[], kernel: Kernel, own: Command): BuiltI
         const running = parts.filter(part => part === own || kernel.commands.includes(part))
         if (running.length === 0)
           throw new StartupError(`The plugin of the command ${first.name} is switched off: see \`pounce plugin list\``)
-        for (const part of running) results.push(await part.run(input, message => context.progress(message)))
+        for (const part of running) {
+          const result = part.run(input, message => context.progress(message))
+          results.push(await (parts.includes(own) ? result.catch(failing) : result))
+        }
         return parts.length === 1 ? results[0] : results.flat()
       }),
   }

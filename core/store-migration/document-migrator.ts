@@ -1,5 +1,6 @@
 import { type Collection, type DocumentStore, eq, type Stored } from 'pounce/sdk'
-import { type BlobPlace, type Change, valueAt } from 'pounce/sdk/store-kit'
+import { valueAt } from 'pounce/sdk/kit'
+import type { BlobPlace, Change } from 'pounce/sdk/store-kit'
 import type { BlobMigrator } from './blob-migrator.ts'
 import { Fingerprint, sameContent } from './fingerprint.ts'
 

@@ -2,9 +2,10 @@ import { open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type ExecutionContext } from 'ava'
-import { Commands, GeoStore, SearchIndex } from 'pounce/sdk'
+import { GeoStore, SearchIndex } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { databaseRows } from '../support/doctor.ts'
 import { newDataset, ok } from '../support/scene.ts'
 import { until } from '../support/until.ts'
 
@@ -44,14 +45,7 @@ const setUp = async (t: ExecutionContext) => {
     geo: join(server.folder, 'geo', 'points.sqlite'),
     search: await indexFile(server),
   }
-  const doctor = async (options: Readonly<Record<string, boolean>> = {}): Promise<readonly Finding[]> => {
-    const parts = server
-      .get(Commands)
-      .all()
-      .filter(({ name }) => name === 'doctor')
-    const rows = await Promise.all(parts.map(part => part.run({ arguments: {}, options }, () => undefined)))
-    return rows.flat().filter(({ check }) => String(check).startsWith('database '))
-  }
+  const doctor = (options: Readonly<Record<string, boolean>> = {}): Promise<readonly Finding[]> => databaseRows(server, options)
   /** Names of the databases that the doctor reports. */
   const reported = async (options: Readonly<Record<string, boolean>> = {}): Promise<readonly unknown[]> =>
     (await doctor(options)).filter(({ ok }) => !ok).map(({ check }) => check)
@@ -167,14 +161,8 @@ test('with --read-data, changed bytes are found in indexes, values, words and bo
 
 test('a file that is missing or no database is reported, and datapoints need no file before the first one', async t => {
   const server = await bootForTest({ t })
-  const doctor = async (name: Name): Promise<Finding | undefined> => {
-    for (const part of server.get(Commands).all()) {
-      const rows = part.name === 'doctor' ? [await part.run({ arguments: {}, options: {} }, () => undefined)].flat() : []
-      const row = rows.find(({ check }) => check === `database ${name}`)
-      if (row !== undefined) return row
-    }
-    return undefined
-  }
+  const doctor = async (name: Name): Promise<Finding | undefined> =>
+    (await databaseRows(server)).find(({ check }) => check === `database ${name}`)
   t.deepEqual(await doctor('geo'), { check: 'database geo', ok: true, detail: 'no file yet' })
   t.false((await readdir(server.folder)).includes('geo'))
   const file = await indexFile(server)

@@ -19,6 +19,13 @@ const partsOf = (server: TestServer, name: string): readonly Command[] =>
 export const runCommand = (server: TestServer, name: string, options: Options = {}): Promise<readonly Row[]> =>
   runParts(partsOf(server, name), options)
 
+/** The results for the databases. */
+export const databaseRows = (server: TestServer, options: Options = {}): Promise<readonly Row[]> =>
+  runParts(
+    partsOf(server, 'doctor').filter(part => part instanceof DatabaseDoctor),
+    options,
+  )
+
 /** The problems that `pounce doctor` finds in records and stored bytes, by check. Databases are left out: each check of one starts a process. */
 export const problemsOf = async (server: TestServer, options: Options = {}): Promise<Readonly<Record<string, string>>> => {
   const rows = await runParts(

@@ -1,5 +1,6 @@
 import { type After, type Collection, type Find, type Page, type Stored, Unavailable, type Where } from 'pounce/sdk'
-import { checkFind, checkSeek, conjunctsOf, indexesOf, isScalar, matcher, valueAt } from 'pounce/sdk/store-kit'
+import { valueAt } from 'pounce/sdk/kit'
+import { checkFind, checkSeek, conjunctsOf, indexesOf, isScalar, matcher } from 'pounce/sdk/store-kit'
 import { alternativesOf, translateAll } from './conditions.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { type SortOrder, sortOf } from './places.ts'

@@ -1,6 +1,7 @@
 import type { Filter } from 'mongodb'
 import type { Stored } from 'pounce/sdk'
-import { compareScalars, type Scalar, valueAt } from 'pounce/sdk/store-kit'
+import { valueAt } from 'pounce/sdk/kit'
+import { compareScalars, type Scalar } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { type SortOrder, type SortPosition, sortOf, stretchesAfter } from './places.ts'
 import { encode, type Kept } from './record-format.ts'

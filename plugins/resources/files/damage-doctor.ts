@@ -10,8 +10,8 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import type { DoctorRow } from 'pounce/sdk/kit'
-import { type BlobPlace, valueAt } from 'pounce/sdk/store-kit'
+import { type DoctorRow, valueAt } from 'pounce/sdk/kit'
+import type { BlobPlace } from 'pounce/sdk/store-kit'
 import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
 import { Scrub } from './scrub.ts'
