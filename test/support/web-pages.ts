@@ -30,6 +30,8 @@ export const webPage = async (
     t.is(response.status(), 200)
   }
   const page = await context.newPage()
+  // Beside other tests the first page can take longer than Playwright's 30 s.
+  page.setDefaultNavigationTimeout(90_000)
   const problems: string[] = []
   page.on('console', message => message.type() === 'error' && problems.push(`console: ${message.text()} ${message.location().url}`))
   page.on('pageerror', error => problems.push(`error: ${error.stack}`))
