@@ -18,10 +18,14 @@ const maxNamed = 20
 const pendingEvents = async ({ outbox }: DocumentStore): Promise<number> =>
   Object.values(await outbox.waiting()).reduce((sum, count) => sum + count, 0)
 
-/** Waits until all events have been processed, for a limited time. */
-const settle = async (documents: DocumentStore): Promise<void> => {
+/** Waits until all events have been processed, for a limited time. Returns the number of pending events. */
+const settle = async (documents: DocumentStore): Promise<number> => {
   const end = performance.now() + settleMs
-  while ((await pendingEvents(documents)) > 0 && performance.now() < end) await pause(lookMs)
+  for (;;) {
+    const pending = await pendingEvents(documents)
+    if (pending === 0 || performance.now() > end) return pending
+    await pause(lookMs)
+  }
 }
 
 /**
@@ -37,11 +41,11 @@ export async function doctorRow<T>(
   let remaining = found
   let pending = 0
   for (let tries = 0; tries < maxTries && remaining.length > 0; tries += 1) {
-    await settle(documents)
+    const before = await settle(documents)
     const again: T[] = []
     for (const one of remaining) if (await remains(one)) again.push(one)
     remaining = again
-    pending = await pendingEvents(documents)
+    pending = before + (await pendingEvents(documents))
     if (pending === 0) break
   }
   if (remaining.length === 0) return { check, ok: true }

@@ -1,11 +1,11 @@
 import { rm, truncate } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
-import { BlobStore, type Collection, collection, DocumentStore, type Stored } from 'pounce/sdk'
+import { BlobStore, type Collection, collection, DocumentStore, SearchIndex, type Stored } from 'pounce/sdk'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
 import { callsOf, idOf } from '../support/calls.ts'
 import { damage, onlyFile } from '../support/damage.ts'
 import { previewOf, say, sectionOf, send, thumbnailOf } from '../support/derived.ts'
-import { problemsOf } from '../support/doctor.ts'
+import { problemsOf, runCommand } from '../support/doctor.ts'
 import { newSensor, newStream } from '../support/geostreams.ts'
 import { formWith, newFolder, ok, unknownId, upload } from '../support/scene.ts'
 import { letIn, newCollection, newDataset, newSpace, somebody } from '../support/spaces-and-people.ts'
@@ -100,6 +100,7 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
     made
   const documents = server.get(DocumentStore)
   const blobs = server.get(BlobStore)
+  const index = server.get(SearchIndex)
 
   const change =
     (name: string, id: string, set: Fields): Seed =>
@@ -275,6 +276,15 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
       },
       check: 'entries',
       told: dataset,
+    },
+    {
+      name: 'a dataset that is missing in the search index',
+      seed: async () => {
+        await index.apply([{ remove: dataset }])
+        return () => runCommand(server, 'reindex')
+      },
+      check: 'search index',
+      told: `dataset ${dataset} is missing`,
     },
     {
       name: 'unreferenced bytes',

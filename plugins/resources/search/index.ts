@@ -1,6 +1,7 @@
 import { Commands, definePlugin, on, onBatch, PersonalDataSources, provide, SessionSources } from 'pounce/sdk'
 import { IndexChanges, IndexContents, searchEvents } from './handlers.ts'
 import { IndexAuthor } from './index-author.ts'
+import { IndexDoctor } from './index-doctor.ts'
 import { IndexRebuilder, ReindexCommand } from './index-rebuilder.ts'
 import * as reindexRoutes from './reindex-routes.ts'
 import { reindexRecords } from './reindex-tasks.ts'
@@ -15,6 +16,7 @@ export const plugin = definePlugin({
   summary: "Search: keeps the index up to date and answers queries within the caller's rights.",
   provides: [
     provide(Commands, ReindexCommand),
+    provide(Commands, IndexDoctor),
     provide(PersonalDataSources, PersonalSavedSearches),
     provide(SessionSources, SearchCapability),
   ],
