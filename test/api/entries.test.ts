@@ -2,6 +2,7 @@ import test from 'ava'
 import { Files } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { EntryIndex } from '../../plugins/resources/entries/entry-index.ts'
+import { problemsOf } from '../support/doctor.ts'
 import { allEntries, entryPlugins, entryTests } from '../support/entries.ts'
 import { newDataset, somebody } from '../support/spaces-and-people.ts'
 
@@ -29,4 +30,6 @@ test('a dataset is indexed once it has more than a thousand entries, and its lis
   t.deepEqual(await listed(), namesTo(1300))
   await add(1300, 50)
   t.deepEqual(await listed(), namesTo(1350))
+  // The bytes of these files do not exist.
+  t.is((await problemsOf(server))['entries'], undefined)
 })

@@ -30,5 +30,6 @@ export const userResource = defineResource<UserRecord>({
   rightsSource: UserRights,
   follow: fullNameOf,
   report: {},
-  references: ({ memberships, followed }) => [...memberships.map(({ space: id }) => ({ kind: 'space', id }) as const), ...followed],
+  // Followed resources are not included: only `resources.following` removes deleted ones.
+  references: ({ memberships }) => memberships.map(({ space: id }) => ({ kind: 'space', id })),
 })
