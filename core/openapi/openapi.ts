@@ -257,12 +257,27 @@ const isRelay = (declaration: Declaration): boolean =>
   Object.values(declaration.responses as Readonly<Record<string, SchemaShape>>).filter(schema => '*/*' in contentOf(schema)).length >=
   mostListed
 
+/**
+ * Each event of a stream. Its data is JSON of the given schema; OpenAPI 3.0 cannot describe text that contains JSON, so tools may treat it as text or as
+ * parsed.
+ */
+const streamedEvent = (data: OpenapiSchema): OpenapiSchema => ({
+  type: 'object',
+  properties: {
+    id: { type: 'string', description: 'Send the last one as `Last-Event-ID` to resume' },
+    event: { type: 'string' },
+    data: { description: 'JSON text', anyOf: [{ type: 'string' }, data] },
+    retry: { type: 'integer', description: 'Milliseconds before a reconnection' },
+  },
+})
+
 const responses = (declaration: Declaration, { schemas, responses: shared }: Parts): Members => {
   if (isRelay(declaration)) return shared.relayed()
   const found: Record<string, unknown> = {}
   const refusals = refusalsOf(declaration)
   for (const [status, schema] of Object.entries(answersOf(declaration))) {
-    const own = Object.fromEntries(Object.entries(contentOf(schema)).map(([type, each]) => [type, { schema: schemas.of(each) }]))
+    const shown = (each: SchemaShape): OpenapiSchema => (schema['x-body'] === 'events' ? streamedEvent(schemas.of(each)) : schemas.of(each))
+    const own = Object.fromEntries(Object.entries(contentOf(schema)).map(([type, each]) => [type, { schema: shown(each) }]))
     if (refusals.has(Number(status))) found[status] = shared.refusal(status, own)
     else found[status] = shared.answer(status, own)
   }
