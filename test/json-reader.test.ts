@@ -7,6 +7,7 @@ const root = new URL('../', import.meta.url)
 const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^sdk\/limited-json\.ts$/, 'the reader itself'],
   [/^sdk\/client\.ts$/, 'answers of our own server, read by its clients'],
+  [/^sdk\/database-(?:check|doctor)\.ts$/, 'what the server and the process that it starts write to each other'],
   [/^sdk\/documents\/apply-update\.ts$/, 'copies values that the program holds'],
   [/^core\/kernel\/config(\.ts|\/coerce\.ts)$/, 'the configuration'],
   [/^core\/resolve\.js$/, 'our own package.json'],
