@@ -2,6 +2,7 @@
 
 export { accountsNamedBy, type NamedAccounts } from './account-address.ts'
 export { authorizeDetach, type Detached, lacking, requirePlaced } from './authorize.ts'
+export { inBatches } from './batches.ts'
 export { countedBytes, type PageScripts, pagePolicy, RawJson, rawJson } from './bytes.ts'
 export { CachedCounts } from './cached-counts.ts'
 export { type Answer, type Call, CallFailed, type Client, type ClientOptions, clientOf } from './client.ts'

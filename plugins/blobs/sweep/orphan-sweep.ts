@@ -162,6 +162,11 @@ export class OrphanSweep {
     yield { seen, orphans: await this.#orphansAmong(batch) }
   }
 
+  /** Whether bytes still exist and no record refers to them. */
+  async isOrphan(entry: BlobEntry): Promise<boolean> {
+    return (await this.#blobs.stat(entry.key)) !== undefined && (await this.#orphansAmong([entry])).length > 0
+  }
+
   async #orphansAmong(batch: readonly BlobEntry[]): Promise<readonly BlobEntry[]> {
     let unknown = batch.map(entry => entry.key)
     for (const owner of this.#owners.all()) {
@@ -211,12 +216,10 @@ export class SweepDoctor implements Command {
   readonly name = 'doctor'
   readonly summary = 'Check the installation for problems; changes nothing without an option'
   readonly #sweep: OrphanSweep
-  readonly #blobs: BlobStore
   readonly #documents: DocumentStore
 
-  constructor(sweep: OrphanSweep, blobs: BlobStore, documents: DocumentStore) {
+  constructor(sweep: OrphanSweep, documents: DocumentStore) {
     this.#sweep = sweep
-    this.#blobs = blobs
     this.#documents = documents
   }
 
@@ -225,13 +228,13 @@ export class SweepDoctor implements Command {
     const found: BlobEntry[] = []
     for await (const { orphans } of this.#sweep.orphans()) found.push(...orphans.slice(0, maxFound - found.length))
     // The bytes of deleted files are deleted in the background.
-    const remains = async ({ key }: BlobEntry): Promise<boolean> => (await this.#blobs.stat(key)) !== undefined
+    const remains = (entry: BlobEntry): Promise<boolean> => this.#sweep.isOrphan(entry)
     const text = ({ key, sizeBytes }: BlobEntry): string => `${key} (${sizeBytes} bytes)`
-    const remedy = '`pounce blobs sweep` deletes them'
+    const remedy = '`pounce blobs sweep` deletes them, with `--older` also those that are older than the records'
     return [await doctorRow(this.#documents, 'unreferenced bytes', found, { remains, text, remedy })]
   }
 }
-wire(SweepDoctor, OrphanSweep, BlobStore, DocumentStore)
+wire(SweepDoctor, OrphanSweep, DocumentStore)
 
 /** Deletions that wait for a disk or a server run concurrently. */
 const atOnce = 50

@@ -9,7 +9,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { type DoctorRow, doctorRow, type ResourceReferences } from 'pounce/sdk/kit'
+import { type DoctorRow, doctorRow, inBatches, type ResourceReferences } from 'pounce/sdk/kit'
 
 const batchSize = 500
 /** Maximum number of findings of a check that are kept. */
@@ -43,7 +43,7 @@ export class ReferenceDoctor implements Command {
     const cyclic: Finding[] = []
     for (const [kind, { in: records }] of kinds) {
       progress(`references of ${kind} records`)
-      for await (const batch of batchesOf(this.#documents.walk(records))) {
+      for await (const batch of inBatches(this.#documents.walk(records), { size: batchSize })) {
         if (dangling.length < maxFound) dangling.push(...(await check.danglingIn(kind, batch)))
         if (cyclic.length < maxFound) cyclic.push(...(await check.cyclicIn(kind, batch)))
       }
@@ -109,17 +109,6 @@ class ReferenceCheck {
       for (const [id, record] of await this.#documents.getMany(records, ids.slice(at, at + batchSize))) found.set(id, record)
     return found
   }
-}
-
-async function* batchesOf<T>(source: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
-  let batch: T[] = []
-  for await (const one of source) {
-    batch.push(one)
-    if (batch.length < batchSize) continue
-    yield batch
-    batch = []
-  }
-  yield batch
 }
 
 const isBelowItself = (id: string, parents: ReadonlyMap<string, readonly string[]>): boolean => {

@@ -14,7 +14,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { type DoctorRow, doctorRow } from 'pounce/sdk/kit'
+import { type DoctorRow, doctorRow, inBatches } from 'pounce/sdk/kit'
 import { type ChargeRecord, charges, type UsageRecord, usages } from './collections.ts'
 import { holdersOf, StorageUsage } from './storage-usage.ts'
 import { UsageLedger } from './usage-ledger.ts'
@@ -39,18 +39,6 @@ export interface Recounted {
 interface WrongUsage {
   readonly usage: UsageRecord & Stored
   readonly sum: UsageRecord
-}
-
-const inBatches = async function* <T>(source: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<readonly T[]> {
-  let some: T[] = []
-  for await (const one of source) {
-    signal?.throwIfAborted()
-    some.push(one)
-    if (some.length < batch) continue
-    yield some
-    some = []
-  }
-  if (some.length > 0) yield some
 }
 
 const isSame = (some: readonly string[], others: readonly string[]): boolean =>
@@ -141,7 +129,7 @@ export class Recount {
     let count = 0
     const records = this.#sources.all().find(({ kind }) => kind === 'file')?.records as Collection<FileRecord> | undefined
     if (!records) return count
-    for await (const some of inBatches(this.#documents.walk(records), signal)) {
+    for await (const some of inBatches(this.#documents.walk(records), { signal })) {
       await this.settle(some)
       count += some.length
     }
@@ -151,7 +139,7 @@ export class Recount {
   /** Releases charges without a file: the upload failed, or the file was deleted. */
   async #releaseOrphans(signal: AbortSignal | undefined): Promise<void> {
     const before = new Date(this.#clock.now().getTime() - graceMs).toISOString()
-    for await (const some of inBatches(this.#documents.walk(charges), signal)) {
+    for await (const some of inBatches(this.#documents.walk(charges), { signal })) {
       const old = some.filter(({ at }) => at < before).map(({ id }) => id)
       if (old.length === 0) continue
       const there = await this.#files.getMany(old)

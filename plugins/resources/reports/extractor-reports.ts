@@ -1,8 +1,8 @@
 import { type DatasetRecord, Datasets, type FileRecord, Files, ReportedRuns, type Stored, s, Users, wire } from 'pounce/sdk'
-import type { ReportedRun, Shown } from 'pounce/sdk/kit'
+import { inBatches, type ReportedRun, type Shown } from 'pounce/sdk/kit'
 import { personOf } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
-import { inBatches, linesFrom, type Report, type ReportFormat } from './report.ts'
+import { linesFrom, type Report, type ReportFormat } from './report.ts'
 
 const columns = [
   ...['userid', 'username', 'email', 'resource_id', 'resource_type', 'space_id', 'extractor', 'job_id', 'job_type'],

@@ -1,19 +1,5 @@
 import { type Bytes, type Contributions, type Kind, type ReportSource, ReportSources, s, Unavailable, wire } from 'pounce/sdk'
-import { betweenLines, csvText, type Lines, printLine, type Shown, streamed } from 'pounce/sdk/kit'
-
-const together = 200
-
-/** Groups items into batches of 200, so that related records are read together. */
-export async function* inBatches<T>(all: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
-  let batch: T[] = []
-  for await (const one of all) {
-    batch.push(one)
-    if (batch.length < together) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
-}
+import { betweenLines, csvText, inBatches, type Lines, printLine, type Shown, streamed } from 'pounce/sdk/kit'
 
 export type ReportFormat = Lines['format']
 

@@ -10,10 +10,10 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { bare, type Records, type Shown } from 'pounce/sdk/kit'
+import { bare, inBatches, type Records, type Shown } from 'pounce/sdk/kit'
 import { personOf, SpacePeopleReader } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
-import { inBatches, linesFrom, type Report, Sources } from './report.ts'
+import { linesFrom, type Report, Sources } from './report.ts'
 
 /** The files in a storage report, within a time range with exclusive bounds: all, or those of a space. */
 class StoredFileReport {

@@ -1,5 +1,5 @@
 import { type Command, type Contributions, DocumentStore, type Ref, type Searchable, Searchables, SearchIndex, wire } from 'pounce/sdk'
-import { type DoctorRow, doctorRow } from 'pounce/sdk/kit'
+import { type DoctorRow, doctorRow, inBatches } from 'pounce/sdk/kit'
 
 /** At most this many ids can be described at once. */
 const batchSize = 200
@@ -25,15 +25,10 @@ export class IndexDoctor implements Command {
     const found: Ref[] = []
     for (const searchable of this.#searchables.all()) {
       progress(`search index: ${searchable.kind}`)
-      let batch: string[] = []
-      for await (const id of searchable.all()) {
-        batch.push(id)
-        if (batch.length < batchSize) continue
+      for await (const batch of inBatches(searchable.all(), { size: batchSize })) {
         found.push(...(await this.#missingOf(searchable, batch)))
-        batch = []
         if (found.length >= maxFound) break
       }
-      found.push(...(await this.#missingOf(searchable, batch)))
     }
     const remains = async ({ kind, id }: Ref): Promise<boolean> => {
       const searchable = this.#searchables.all().find(each => each.kind === kind)
@@ -44,7 +39,6 @@ export class IndexDoctor implements Command {
   }
 
   async #missingOf(searchable: Searchable, ids: readonly string[]): Promise<readonly Ref[]> {
-    if (ids.length === 0) return []
     const { hits } = await this.#index.search({ query: { op: 'ids', ids }, scope: { all: true }, from: 0, size: ids.length })
     const indexed = new Set(hits.map(({ id }) => id))
     const others = ids.filter(id => !indexed.has(id))
