@@ -184,8 +184,12 @@ inBrowser('an account is created and its password reset through links in emails;
   await page.goto(`/signup/${await askFor('/signup')}`)
   await fillName(page)
   await page.getByLabel('New password').fill(password)
+  // The used link is not loaded again, which would show that it is no longer valid.
+  const loads: string[] = []
+  page.on('request', request => request.method() === 'GET' && loads.push(new URL(request.url()).pathname))
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('heading', { name: 'Home' }).waitFor()
+  t.false(loads.includes('/api/signup/finish'))
   await page.context().clearCookies()
 
   const reset = await askFor('/reset')
@@ -239,6 +243,30 @@ inBrowser('an expired session is renewed on the page, and the action continues',
   await other.getByRole('dialog', { name: 'You are signed out' }).waitFor({ state: 'detached' })
   await newDataset(server.as(server.admin.key), { name: 'Made elsewhere' })
   await other.getByRole('row', { name: /Made elsewhere/ }).waitFor()
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('signing in does not use a response about the session before', async t => {
+  const server = await bootForTest({ t })
+  const { page, problems } = await webPage(t, browser, server.url)
+  await page.goto('/login?next=/datasets')
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  // Another tab signs in: this one asks who is signed in, and gets no response.
+  let isAsked = (): void => undefined
+  const asked = new Promise<void>(resolve => {
+    isAsked = resolve
+  })
+  await page.route('**/api/session', () => isAsked(), { times: 1 })
+  const other = await page.context().newPage()
+  await other.goto('/login?next=/spaces')
+  await other.getByLabel('Email address').fill(server.admin.email)
+  await other.getByLabel('Password').fill(server.admin.password)
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await asked
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(url => url.pathname === '/datasets')
+  await page.getByText('No datasets yet').waitFor()
   t.deepEqual(unexpected(problems), [])
 })
 

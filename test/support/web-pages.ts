@@ -19,20 +19,23 @@ export const webPage = async (
   origin: string,
   account?: { readonly email: string; readonly password: string },
 ): Promise<WebPage> => {
+  const problems: string[] = []
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
     baseURL: origin,
     permissions: ['clipboard-read', 'clipboard-write'],
   })
-  t.teardown(() => context.close())
+  t.teardown(async () => {
+    if (!t.passed) t.log(...(await Promise.all(context.pages().map(statusOf))), ...problems)
+    await context.close()
+  })
   if (account) {
     const response = await context.request.post('/api/login', { data: { email: account.email, password: account.password } })
     t.is(response.status(), 200)
   }
   const page = await context.newPage()
-  // Beside other tests the first page can take longer than Playwright's 30 s.
-  page.setDefaultNavigationTimeout(90_000)
-  const problems: string[] = []
+  // Beside other tests a page can take longer than Playwright's 30 s.
+  page.setDefaultTimeout(90_000)
   page.on('console', message => message.type() === 'error' && problems.push(`console: ${message.text()} ${message.location().url}`))
   page.on('pageerror', error => problems.push(`error: ${error.stack}`))
   page.on('request', request => {
@@ -41,6 +44,12 @@ export const webPage = async (
   })
   page.on('response', response => response.status() >= 500 && problems.push(`${response.status()} ${response.url()}`))
   return { page, problems }
+}
+
+/** The URL and the text of a page. */
+const statusOf = async (page: Page): Promise<string> => {
+  const text = await page.innerText('body', { timeout: 5000 }).catch(String)
+  return `${page.url()} shows:\n${text.replace(/\n\s*\n/g, '\n').slice(0, 3000)}`
 }
 
 interface AxeResults {

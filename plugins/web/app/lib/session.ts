@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { type QueryFilters, useQuery } from '@tanstack/react-query'
 import { type Answer, type ApiError, api, recoverWith, serverEvents } from './api.ts'
 import { queries } from './queries.ts'
 import { createStore, useStore } from './store.ts'
@@ -62,7 +62,9 @@ const forgetPerson = (): void => {
   personChanges.set(personChanges.get() + 1)
 }
 
-const isOfPerson = (query: { readonly queryKey: readonly unknown[] }): boolean => query.queryKey[0] !== key[0]
+/** Not the session itself, and not emailed links: once used they are rejected when loaded again. */
+const isOfPerson = (query: { readonly queryKey: readonly unknown[] }): boolean =>
+  query.queryKey[0] !== key[0] && query.queryKey[0] !== 'link'
 
 const load = async (): Promise<Session> => {
   const session = await api('GET /api/session')
@@ -93,15 +95,22 @@ export const currentSession = (): Session | undefined => queries.getQueryData(ke
 /** The session, as soon as it is loaded. */
 export const loadedSession = (): Promise<Session> => queries.ensureQueryData(sessionQuery)
 
+/** The caller does not wait, since one of these queries may be retried for minutes. */
+const reload = (filters: QueryFilters = {}): void => void queries.invalidateQueries(filters)
+
+/** A load that began before the session changed would end with the old one. */
+const forgetPendingLoad = (): Promise<void> => queries.cancelQueries({ queryKey: key })
+
 /** After signing in or out: drops everything that was loaded for another user. */
 export const changeSession = async (): Promise<Session> => {
   const before = lastUser
   lastUser = undefined
   queries.removeQueries({ predicate: isOfPerson })
+  await forgetPendingLoad()
   const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
   announce()
   if (before !== undefined && before !== session.user?.id) forgetPerson()
-  else await queries.invalidateQueries({ predicate: isOfPerson })
+  else reload({ predicate: isOfPerson })
   return session
 }
 
@@ -118,12 +127,13 @@ export const signOut = async (): Promise<void> => {
  */
 export const resumeSession = async (): Promise<boolean> => {
   const before = lastUser
+  await forgetPendingLoad()
   const session = await api('GET /api/session')
   if (session.user?.id === before) {
     queries.setQueryData(key, session)
     announce()
     serverEvents.dispatchEvent(new Event('signed-in'))
-    await queries.invalidateQueries()
+    reload()
     return true
   }
   await changeSession()

@@ -34,7 +34,7 @@ export const ResetPage = () => {
 const NewPasswordForm = ({ token }: { readonly token: string }) => {
   const navigate = useNavigate()
   const queryFn = () => api('GET /api/password/reset/finish', { query: { token } })
-  const link = useQuery({ queryKey: ['reset-link', token], queryFn, retry: false })
+  const link = useQuery({ queryKey: ['link', 'reset', token], queryFn, retry: false })
   const [password, setPassword] = useState('')
   const { isBusy, error, run } = useAct()
   if (link.error) return <LinkFailure error={link.error} retry={() => void link.refetch()} again="/reset" />

@@ -41,7 +41,7 @@ const FinishSignUp = ({ token }: { readonly token: string }) => {
   const session = useSession()
   const navigate = useNavigate()
   const link = useQuery({
-    queryKey: ['sign-up-link', token],
+    queryKey: ['link', 'sign-up', token],
     queryFn: () => api('GET /api/signup/finish', { query: { token } }),
     retry: false,
   })

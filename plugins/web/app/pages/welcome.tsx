@@ -47,7 +47,7 @@ const NoToken = ({ isPending }: { readonly isPending: boolean }) =>
 
 const FirstAccount = ({ token }: { readonly token: string }) => {
   const session = useSession()
-  const link = useQuery({ queryKey: ['setup-link', token], queryFn: () => api('GET /api/setup', { query: { token } }), retry: false })
+  const link = useQuery({ queryKey: ['link', 'setup', token], queryFn: () => api('GET /api/setup', { query: { token } }), retry: false })
   const [email, setEmail] = useState('')
   const [account, setAccount] = useState({ firstName: '', lastName: '', password: '' })
   const [isPrivate, setPrivate] = useState<boolean>()
