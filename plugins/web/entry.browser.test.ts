@@ -11,7 +11,7 @@ import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, upload } from '../../test/support/scene.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
 import { webBuild } from '../../test/support/web-build.ts'
-import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+import { axeFindings, sidewaysScroll, waitForPath, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inChromium, launch } = browserTests(test, 'chromium')
 /** Serial, since the tests share a browser and each opens several pages. */
@@ -100,7 +100,7 @@ inBrowser('the printed link leads to an account and a dataset with files; then s
   t.is(await page.getByRole('alert').textContent(), 'Wrong email address or password')
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL(`**/datasets/${dataset}`)
+  await waitForPath(page, `/datasets/${dataset}`)
   t.deepEqual(unexpected(problems), [])
 })
 
@@ -162,7 +162,7 @@ inBrowser('the page of a server without the web interface creates the first acco
   const used = await page.goto('/setup')
   t.is(used?.status(), 400)
   await page.getByRole('link', { name: 'sign in' }).click()
-  await page.waitForURL(`${server.url}/`)
+  await waitForPath(page, '/')
   t.deepEqual(
     unexpected(problems).filter(problem => !problem.includes('status of 400')),
     [],
@@ -196,7 +196,7 @@ inBrowser('an account is created and its password reset through links in emails;
   await page.goto(`/reset?token=${reset}`)
   await page.getByLabel('New password').fill('another-horse')
   await page.getByRole('button', { name: 'Set password' }).click()
-  await page.waitForURL('**/login')
+  await waitForPath(page, '/login')
   await page.goto(`/reset?token=${reset}`)
   await page.getByText('This link is no longer valid').waitFor()
 
@@ -206,7 +206,7 @@ inBrowser('an account is created and its password reset through links in emails;
   await page.keyboard.press('Tab')
   await page.keyboard.type('another-horse')
   await page.keyboard.press('Enter')
-  await page.waitForURL('**/spaces')
+  await waitForPath(page, '/spaces')
   await page.goto('/login?next=//elsewhere.example.org/')
   await page.getByRole('heading', { name: 'Home' }).waitFor()
   t.is(new URL(page.url()).origin, server.url)
@@ -265,7 +265,7 @@ inBrowser('signing in does not use a response about the session before', async t
   await other.getByRole('button', { name: 'Sign in', exact: true }).click()
   await asked
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL(url => url.pathname === '/datasets')
+  await waitForPath(page, '/datasets')
   await page.getByText('No datasets yet').waitFor()
   t.deepEqual(unexpected(problems), [])
 })
@@ -392,8 +392,7 @@ inBrowser('a passkey signs in alone, or as the second factor after the password'
   await page.context().clearCookies()
   await page.goto('/login?next=/spaces')
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-  // A glob would also match the URL of the sign-in page, which has the same ending.
-  await page.waitForURL(url => url.pathname === '/spaces')
+  await waitForPath(page, '/spaces')
 
   await page.context().clearCookies()
   await page.goto('/login?next=/collections')
@@ -401,7 +400,7 @@ inBrowser('a passkey signs in alone, or as the second factor after the password'
   await page.getByLabel('Password').fill(server.admin.password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('button', { name: 'Use a passkey' }).click()
-  await page.waitForURL(url => url.pathname === '/collections')
+  await waitForPath(page, '/collections')
   t.deepEqual(unexpected(problems), [])
 })
 

@@ -46,6 +46,9 @@ export const webPage = async (
   return { page, problems }
 }
 
+/** Waits for a path. A glob that ends with it also matches the sign-in page before it: `/login?next=/spaces`. */
+export const waitForPath = (page: Page, path: string): Promise<void> => page.waitForURL(url => url.pathname === path)
+
 /** The URL and the text of a page. */
 const statusOf = async (page: Page): Promise<string> => {
   const text = await page.innerText('body', { timeout: 5000 }).catch(String)
