@@ -208,8 +208,10 @@ inBrowser('a change of many hits that was stopped can still be undone', async t 
   })
   await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: 'Tag', exact: true }).click()
   await page.getByLabel('Tags').fill('avenue')
+  const started = page.waitForResponse('**/api/bulk')
   await page.getByRole('button', { name: 'Add tags' }).click()
   await page.getByRole('button', { name: 'Stop' }).click()
+  await started
   await server.drained()
   stopped.resolve()
   await page.getByText('Tagged 12 items').waitFor()
@@ -283,6 +285,7 @@ inBrowser('a query can be edited as rows or as text, kept in sync; it is saved, 
   await page.getByRole('button', { name: 'Save search' }).click()
   await page.getByLabel('Name').fill('Hills')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved search Hills').waitFor()
   await page.goto('/search')
   await page.getByRole('link', { name: 'Hills' }).click()
   await page.getByRole('link', { name: 'Alder hill' }).waitFor()

@@ -132,6 +132,24 @@ inBrowser('maps show features of GeoJSON and shapefiles with their attributes, a
   t.deepEqual(problems, [])
 })
 
+inBrowser('no other viewer is shown while the best one reads whether it can show the file', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const zip = await keep('plots.zip')
+  const isRead = Promise.withResolvers<void>()
+  await page.route(`**/api/files/${zip}?tracking=false`, async route => {
+    await isRead.promise
+    await route.continue()
+  })
+  const previews = page.waitForResponse(`**/api/files/${zip}/listpreviews`)
+  await page.goto(`/files/${zip}`)
+  await previews
+  await page.waitForTimeout(500)
+  t.is(await page.locator('.part').count(), 0)
+  isRead.resolve()
+  await page.getByRole('application', { name: /Map of plots\.zip/ }).waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('links of a PDF lead to pages and URLs, and perform no other actions', async t => {
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   const pages = Array.from({ length: 4 }, (_, at) => [`Page ${at + 1}`])

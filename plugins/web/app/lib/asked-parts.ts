@@ -31,10 +31,11 @@ const canShow = async ({ contribution, thing, url }: AskedPart): Promise<boolean
 /** Viewers declare whether their module must be loaded to decide; tabs, panels and actions are few, and always checked. */
 const isOffered = ({ contribution: { viewer } }: AskedPart): boolean => viewer !== undefined && viewer.asks !== true
 
-/** Parts without those that decline, checked in order; undefined until the first is found. */
+/** Parts without those that decline, checked in order; undefined until the first is found. Those that are added later do not hide it while they are checked. */
 export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[] | undefined => {
   const [answers, setAnswers] = useState<ReadonlyMap<string, boolean>>(new Map())
   const asked = useRef(new Set<string>())
+  const isFound = useRef(false)
   useEffect(() => {
     const ask = async (): Promise<void> => {
       for (const one of parts) {
@@ -46,9 +47,9 @@ export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[]
     }
     void ask()
   }, [parts])
-  const undecided = parts.findIndex(({ key }) => !answers.has(key))
-  const known = parts.filter(({ key }) => answers.get(key))
-  return known.length === 0 && undecided !== -1 ? undefined : known
+  const first = parts.find(({ key }) => answers.get(key) !== false)
+  isFound.current ||= first !== undefined && answers.has(first.key)
+  return isFound.current || first === undefined ? parts.filter(({ key }) => answers.get(key)) : undefined
 }
 
 /** A value in the URL, written at most a few times a second: browsers limit how often it may change. */
