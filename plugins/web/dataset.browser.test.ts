@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
@@ -267,6 +268,11 @@ inBrowser('a refused name stays in the field, and deleting a folder shows the nu
   const { page } = await webPage(t, browser, server.url, server.admin)
   await page.goto(`/datasets/${dataset}`)
   await page.getByRole('row', { name: 'plot.csv' }).waitFor()
+  // With a slow connection the next name is typed before the last one is saved.
+  await page.route('**/api/files/*/filename', async route => {
+    await setTimeout(500)
+    await route.continue()
+  })
   await page.locator('.grid-body [tabindex="0"]').focus()
   await page.keyboard.press('End')
   await page.keyboard.press('F2')
@@ -283,6 +289,7 @@ inBrowser('a refused name stays in the field, and deleting a folder shows the nu
   await field.fill('..')
   await page.keyboard.press('Enter')
   await until('the refused name to stay in the field', async () => (await field.inputValue()) === '..')
+  t.is(await page.getByText('Somebody else changed this meanwhile').count(), 0)
   await page.getByPlaceholder('Find in this folder').focus()
   await field.waitFor({ state: 'detached' })
   t.deepEqual(await namesIn(dataset), ['raw', 'plot 1.csv'])

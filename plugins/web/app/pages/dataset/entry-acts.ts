@@ -94,24 +94,37 @@ const jobsOf = ({ entries, rest }: Target, job: BulkChange): readonly NewBulkJob
   return jobs
 }
 
+/** The names that running renames leave on the server, by entry: the next rename begins from there. */
+const renames = new Map<string, Promise<string>>()
+
+/** Resolves with the saved name. */
+const saveName = async (dataset: string, { kind, id }: Entry, before: string, name: string): Promise<string> => {
+  if (kind === 'file') {
+    await saveText({ kind, id }, 'name', before, name)
+    return name
+  }
+  const { newname } = await api('PUT /api/datasets/{id}/updateName/{folder}', { path: { id: dataset, folder: id }, body: { name } })
+  return newname
+}
+
 /** Changes the name at once, and reverts it when the server rejects it: then resolves with false. */
 export const renameEntry = async (dataset: string, entry: Entry, name: string): Promise<boolean> => {
   if (name === entry.name || name === '') return true
   let isDone = true
   changeEntry(dataset, entry.id, { name })
-  try {
-    if (entry.kind === 'file') await saveText({ kind: 'file', id: entry.id }, 'name', entry.name, name)
-    else {
-      const { newname } = await api('PUT /api/datasets/{id}/updateName/{folder}', {
-        path: { id: dataset, folder: entry.id },
-        body: { name },
-      })
-      changeEntry(dataset, entry.id, { name: newname })
-    }
-  } catch (error) {
-    isDone = false
-    changeEntry(dataset, entry.id, { name: entry.name })
-    toast(messageOf(error))
+  const last = renames.get(entry.id) ?? Promise.resolve(entry.name)
+  const rename = last.then(before =>
+    saveName(dataset, entry, before, name).catch((error: unknown) => {
+      isDone = false
+      toast(messageOf(error))
+      return before
+    }),
+  )
+  renames.set(entry.id, rename)
+  const saved = await rename
+  if (renames.get(entry.id) === rename) {
+    renames.delete(entry.id)
+    changeEntry(dataset, entry.id, { name: saved })
   }
   void refreshEntries(dataset)
   return isDone
