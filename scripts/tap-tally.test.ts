@@ -51,9 +51,10 @@ test('only failures with their details are shown', t => {
   )
 })
 
-test('tests that never ran are failures, as in the totals of ava', t => {
-  const { tally } = run('ok 1 - one\n\n1..3\n# tests 3\n# pass 1\n# fail 2\n')
+test('tests that never ran are failures, as in the totals of ava, and their file is shown', t => {
+  const { tally, seen } = run('ok 1 - one\n# 2 tests remaining in files.test.ts\n\n1..3\n# tests 3\n# pass 1\n# fail 2\n')
   t.deepEqual(tally.totals(1), { passed: 1, failed: 2, skipped: 0 })
+  t.deepEqual(seen, ['# 2 tests remaining in files.test.ts'])
 })
 
 test('an aborted run is a failure with any exit code', t => {

@@ -7,6 +7,8 @@ export interface Totals {
 
 const result = /^(ok|not ok) \d+ - (.*)$/
 const reasonOf = (title: string): string => /\(([^()]+)\)$/.exec(title.replace(/ *# SKIP$/, ''))?.[1] ?? 'no reason given'
+/** A file ended before its tests, each of which is counted as failed. */
+const remaining = /^# \d+ tests? remaining in /
 const trailer = /^# (tests|pass|skip|fail) (\d+)$/
 
 /**
@@ -20,7 +22,7 @@ export class TapTally {
   readonly skips: Map<string, number> = new Map()
   #isFailing = false
 
-  /** Parses one line; returns true if it should be shown: failures with their details. */
+  /** Parses one line; returns true if it should be shown: failures with their details, and files that ended early. */
   take(line: string): boolean {
     const test = result.exec(line)
     if (test) {
@@ -37,7 +39,7 @@ export class TapTally {
       this.#isFailing = false
       return false
     }
-    const isShown = this.#isFailing || !line.startsWith('#')
+    const isShown = this.#isFailing || !line.startsWith('#') || remaining.test(line)
     if (line === '  ...') this.#isFailing = false
     return isShown
   }

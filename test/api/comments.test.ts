@@ -272,6 +272,7 @@ test('a comment stored by a version without replies is shown and can be replied 
 
 test.serial('a mail that could not be sent is sent once the mail server is available again', async t => {
   const { path } = await scene()
+  await server.drained()
   const mails = mailsTo(bob).length
   const { send } = mailer
   let refused = 0

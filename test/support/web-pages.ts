@@ -55,6 +55,9 @@ const statusOf = async (page: Page): Promise<string> => {
   return `${page.url()} shows:\n${text.replace(/\n\s*\n/g, '\n').slice(0, 3000)}`
 }
 
+/** The problems without 401 and 403, which the browser also logs and these tests provoke. */
+export const unexpected = (problems: readonly string[]): readonly string[] => problems.filter(problem => !/status of 40[13]/.test(problem))
+
 interface AxeResults {
   readonly violations: readonly {
     readonly id: string

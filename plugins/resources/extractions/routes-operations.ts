@@ -62,7 +62,7 @@ export const rerunExtraction = route({
   summary: 'Rerun a failed extraction job',
   description: 'An addition to Clowder 1.x. 409 if the job is not a dead letter, or its extraction did not fail.',
   permission: 'serverAdmin',
-  params: s.Object({ job: s.id() }),
+  params: s.Object({ job: s.id('extraction') }),
   responses: { 200: s.Object({ status: s.Literal('OK'), job_id: s.String() }) },
   throws: [NotFound, Conflict, InTrash],
   async handle({ params }, { submissions, extractions, policy }) {

@@ -2,7 +2,7 @@ import { NotFound, routesFor, s, Users } from 'pounce/sdk'
 import { FileQuarantine } from './file-quarantine.ts'
 
 const route = routesFor('admin', { quarantine: FileQuarantine, users: Users })
-const params = s.Object({ id: s.id() })
+const params = s.Object({ id: s.id('quarantined file') })
 
 const QuarantinedFile = s.model(
   'QuarantinedFile',

@@ -183,7 +183,7 @@ export const reportStorageOfSpace = route({
   description: aboutStorage,
   permission: 'serverAdmin',
   cost: 'export',
-  params: s.Object({ id: s.id() }),
+  params: s.Object({ id: s.id('space') }),
   query: s.Object({ ...openSpan, ...form }),
   responses: reportOf(StoredFileRow),
   throws: [NotFound],

@@ -152,7 +152,7 @@ const answer = (how: 'accepted' | 'declined', verb: 'accept' | 'decline', summar
     summary,
     permission: 'signedIn',
     limitedKeys: 'refused',
-    params,
+    params: s.Object({ id: s.id('invitation') }),
     responses: { 200: s.success() },
     throws: [NotFound],
     async handle({ params, caller }, { invitations }) {

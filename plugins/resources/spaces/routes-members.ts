@@ -233,7 +233,7 @@ export const withdrawSpaceRequest = route({
   summary: 'Withdraw a request to join a space',
   permission: 'signedIn',
   limitedKeys: 'refused',
-  params,
+  params: s.Object({ id: s.id('request to join') }),
   responses: { 200: s.success() },
   throws: [NotFound],
   async handle({ params, caller }, { requests }) {

@@ -299,6 +299,8 @@ export const getVocabularyTerm = route({
 
 const standardvocabRoute = routesFor('standardvocab', { standards: StoredStandards })
 
+const ofStandard = s.Object({ id: s.id('standard vocabulary') })
+
 const Terms = s.Array(s.String({ maxLength: 1000 }), { maxItems: 10_000, description: 'Terms; surrounding whitespace is removed' })
 
 const StandardJson = s.model(
@@ -353,12 +355,12 @@ export const getStandardVocabulary = standardvocabRoute({
   path: '/api/standardvocab/:id',
   summary: 'Get a standard vocabulary',
   permission: 'signedIn',
-  params,
+  params: ofStandard,
   responses: { 200: StandardJson },
   throws: [NotFound],
   async handle({ params }, { standards }) {
     const list = await standards.get(params.id)
-    if (!list) throw new NotFound('standardvocab')
+    if (!list) throw new NotFound('standard vocabulary')
     return { status: 200, body: show(list) }
   },
 })
@@ -368,12 +370,12 @@ export const getStandardTerms = standardvocabRoute({
   path: '/api/standardvocab/:id/terms',
   summary: 'List the terms of a standard vocabulary',
   permission: 'signedIn',
-  params,
+  params: ofStandard,
   responses: { 200: s.Array(s.String()) },
   throws: [NotFound],
   async handle({ params }, { standards }) {
     const terms = await standards.terms(params.id)
-    if (!terms) throw new NotFound('standardvocab')
+    if (!terms) throw new NotFound('standard vocabulary')
     return { status: 200, body: [...terms] }
   },
 })
@@ -387,7 +389,7 @@ export const updateStandardVocabulary = standardvocabRoute({
     right: 'EditVocabulary',
     unscoped: 'Standard vocabularies belong to the installation; whoever may edit vocabularies may edit each.',
   },
-  params,
+  params: ofStandard,
   body: Terms,
   responses: { 200: StandardJson },
   throws: [Invalid, NotFound],
@@ -404,7 +406,7 @@ export const deleteStandardVocabulary = standardvocabRoute({
     right: 'DeleteVocabulary',
     unscoped: 'Standard vocabularies belong to the installation; whoever may delete vocabularies may delete each.',
   },
-  params,
+  params: ofStandard,
   responses: { 200: StandardJson },
   throws: [NotFound],
   async handle({ params }, { standards }) {

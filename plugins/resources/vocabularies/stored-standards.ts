@@ -14,7 +14,7 @@ const found = async <T>(commit: Promise<T>): Promise<T> => {
   try {
     return await commit
   } catch (error) {
-    if (error instanceof CommitConflict) throw new NotFound('standardvocab', { cause: error })
+    if (error instanceof CommitConflict) throw new NotFound('standard vocabulary', { cause: error })
     throw error
   }
 }

@@ -1,0 +1,212 @@
+import test from 'ava'
+import type { Browser } from 'playwright-core'
+import { bootForTest, FixedClock } from 'pounce/sdk/testing'
+import { codeAt } from '../../test/support/authenticator.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { newPerson } from '../../test/support/people.ts'
+import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, upload } from '../../test/support/scene.ts'
+import { withTotp } from '../../test/support/second-factors.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { axeFindings, unexpected, waitForPath, webPage } from '../../test/support/web-pages.ts'
+
+const { test: inChromium, launch } = browserTests(test, 'chromium')
+/** Serial, since the tests share a browser and each opens several pages. */
+const inBrowser = inChromium.serial
+let browser: Browser
+test.before(async () => {
+  await webBuild()
+  browser = await launch().catch(() => undefined as unknown as Browser)
+})
+test.after.always(() => browser?.close())
+
+inBrowser('an expired session is renewed on the page, and the action continues', async t => {
+  const server = await bootForTest({ t })
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto('/datasets')
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create dataset' })
+  await dialog.getByLabel('Name').fill('Typed before')
+  await page.context().clearCookies()
+  await dialog.getByRole('button', { name: 'Create dataset' }).click()
+  const asked = page.getByRole('dialog', { name: 'You are signed out' })
+  await asked.getByLabel('Password').fill(server.admin.password)
+  await asked.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
+  const [dataset] = (await (await server.as(server.admin.key)('/api/datasets')).json()) as { name: string }[]
+  t.is(dataset?.name, 'Typed before')
+
+  // Session changes in one tab apply to the others.
+  const other = await page.context().newPage()
+  await other.goto('/datasets')
+  await other.getByRole('row', { name: /Typed before/ }).waitFor()
+  await page.getByRole('button', { name: /^Account of/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await other.getByRole('dialog', { name: 'You are signed out' }).waitFor()
+  await page.goto('/login')
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await other.getByRole('dialog', { name: 'You are signed out' }).waitFor({ state: 'detached' })
+  await newDataset(server.as(server.admin.key), { name: 'Made elsewhere' })
+  await other.getByRole('row', { name: /Made elsewhere/ }).waitFor()
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('signing in does not use a response about the session before', async t => {
+  const server = await bootForTest({ t })
+  const { page, problems } = await webPage(t, browser, server.url)
+  await page.goto('/login?next=/datasets')
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  // Another tab signs in: this one asks who is signed in, and gets no response.
+  let isAsked = (): void => undefined
+  const asked = new Promise<void>(resolve => {
+    isAsked = resolve
+  })
+  await page.route('**/api/session', () => isAsked(), { times: 1 })
+  const other = await page.context().newPage()
+  await other.goto('/login?next=/spaces')
+  await other.getByLabel('Email address').fill(server.admin.email)
+  await other.getByLabel('Password').fill(server.admin.password)
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await asked
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await waitForPath(page, '/datasets')
+  await page.getByText('No datasets yet').waitFor()
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('another user who signs in on an open page sees nothing that the previous user started', async t => {
+  const server = await bootForTest({ t, config: { access: { private: false } } })
+  const bob = await newPerson(server, 'bob')
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Oaks' })
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const other = await page.context().newPage()
+  await other.goto('/')
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Edit description' }).click()
+  await page.getByRole('textbox', { name: 'Description' }).fill('A secret draft')
+  await other.getByRole('button', { name: /^Account of/ }).click()
+  await other.getByRole('menuitem', { name: 'Sign out' }).click()
+  const asked = page.getByRole('dialog', { name: 'You are signed out' })
+  await asked.getByLabel('Email address').fill(bob.email)
+  await asked.getByLabel('Password').fill(bob.password)
+  await asked.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('button', { name: 'Account of bob Number 1' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Oaks' }).waitFor()
+  t.is(await page.getByRole('textbox', { name: 'Description' }).count(), 0)
+  t.is(await page.getByRole('button', { name: 'Edit description' }).count(), 0)
+  t.is(await page.getByRole('button', { name: 'Add files' }).count(), 0)
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('a file that may be viewed but not downloaded shows the reason, and anonymous users a sign-in link', async t => {
+  const server = await bootForTest({ t, config: { access: { private: false } } })
+  const call = server.as(server.admin.key)
+  const file = await upload(call, await newDataset(call), 'plot\n1\n', 'plots.csv', { type: 'text/csv' })
+  const { page } = await webPage(t, browser, server.url, await newPerson(server, 'bob'))
+  await page.goto(`/files/${file}`)
+  await page.getByText('You may see this file, but not download it.').waitFor()
+  t.is(await page.getByRole('note').getByRole('link', { name: 'Sign in' }).count(), 0)
+  const stranger = await webPage(t, browser, server.url)
+  await stranger.page.goto(`/files/${file}`)
+  await stranger.page.getByRole('note').getByRole('link', { name: 'Sign in' }).click()
+  await stranger.page.getByLabel('Email address').fill(server.admin.email)
+  await stranger.page.getByLabel('Password').fill(server.admin.password)
+  await stranger.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await stranger.page.getByRole('link', { name: 'Download', exact: true }).first().waitFor()
+  t.is(await stranger.page.getByRole('note').count(), 0)
+})
+
+inBrowser('the page requests a second factor, terms of service and a step-up', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock })
+  const { email, password: own, secret } = await withTotp(server, clock, 'ann')
+  const admin = server.as(server.admin.key)
+  await admin('/api/admin/configuration', { method: 'POST', json: { tosText: 'Be kind to the data.' } })
+  const { page, problems } = await webPage(t, browser, server.url)
+  await page.goto('/login?next=/datasets')
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password').fill(own)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
+  await page.getByRole('button', { name: 'Continue' }).click()
+  const terms = page.getByRole('dialog', { name: 'Terms of service' })
+  await terms.getByText('Be kind to the data.').waitFor()
+  t.deepEqual(await axeFindings(page), [])
+  await terms.getByRole('button', { name: 'Accept' }).click()
+  await terms.waitFor({ state: 'detached' })
+  await page.getByText('No datasets yet').waitFor()
+
+  // No action of these pages requires a step-up yet, so one call is made to fail with that refusal.
+  clock.advance(60_000)
+  let refused = 0
+  await page.route('**/api/datasets/createempty', route => {
+    refused += 1
+    if (refused > 1) return route.continue()
+    const body = {
+      status: 'error',
+      code: 'step-up-required',
+      message: 'Recent authentication required',
+      methods: ['totp', 'recovery-code'],
+    }
+    return route.fulfill({ status: 403, json: body })
+  })
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  await page.getByRole('dialog').getByLabel('Name').fill('After a step-up')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create dataset' }).click()
+  const stepUp = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await stepUp.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
+  await stepUp.getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
+  t.is(refused, 2)
+  t.deepEqual(unexpected(problems), [])
+})
+
+/** Registers a passkey in the browser, and returns the status of the response. */
+const registerPasskey = async (password: string): Promise<number> => {
+  const post = (path: string, body: object) =>
+    fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const begun = await post('/api/second-factors/passkeys/options', { password })
+  const { enrolment, publicKey } = (await begun.json()) as { enrolment: string; publicKey: object }
+  const browser = globalThis as unknown as {
+    PublicKeyCredential: { parseCreationOptionsFromJSON(options: object): object }
+    navigator: { credentials: { create(options: object): Promise<{ toJSON(): object }> } }
+  }
+  const options = browser.PublicKeyCredential.parseCreationOptionsFromJSON(publicKey)
+  const credential = await browser.navigator.credentials.create({ publicKey: options })
+  return (await post('/api/second-factors/passkeys', { enrolment, name: 'Laptop', passkey: credential.toJSON() })).status
+}
+
+inBrowser('a passkey signs in alone, or as the second factor after the password', async t => {
+  const port = await freePort()
+  const origin = `http://localhost:${port}`
+  const server = await bootForTest({ t, config: { http: { port, baseUrl: origin } } })
+  const { page, problems } = await webPage(t, browser, origin, server.admin)
+  const devices = await page.context().newCDPSession(page)
+  await devices.send('WebAuthn.enable')
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const
+  await devices.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } })
+  await page.goto('/datasets')
+  t.is(await page.evaluate(registerPasskey, server.admin.password), 200)
+  await page.context().clearCookies()
+  await page.goto('/login?next=/spaces')
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await waitForPath(page, '/spaces')
+
+  await page.context().clearCookies()
+  await page.goto('/login?next=/collections')
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await waitForPath(page, '/collections')
+  t.deepEqual(unexpected(problems), [])
+})
