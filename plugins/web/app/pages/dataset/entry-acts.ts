@@ -125,8 +125,8 @@ export const renameEntry = async (dataset: string, entry: Entry, name: string): 
   if (renames.get(entry.id) === rename) {
     renames.delete(entry.id)
     changeEntry(dataset, entry.id, { name: saved })
+    void refreshEntries(dataset)
   }
-  void refreshEntries(dataset)
   return isDone
 }
 
