@@ -189,6 +189,7 @@ export { clearTrashEveryMs, Trash, type TrashOf, trashIndexes, trashSettings } f
 export { trimEnd } from './trim-end.ts'
 export { ChangedMeanwhile, changeIfMatching, requireVersion, versionTag } from './unless-changed.ts'
 export { orNotFound, type Rewritten, updateWithRetry } from './update-with-retry.ts'
+export { waitText } from './wait-text.ts'
 export {
   type MountedPart,
   type PartElement,

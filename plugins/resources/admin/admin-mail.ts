@@ -14,7 +14,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { fullNameOf, removeFound, siteName } from 'pounce/sdk/kit'
+import { fullNameOf, removeFound, siteName, waitText } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { letters } from './stored-site.ts'
 
@@ -47,7 +47,8 @@ export class AdminMail {
         if (!(error instanceof CommitConflict)) throw error
       }
     }
-    throw new TooMany('Too many messages to the admins; try again later', Math.ceil(((hour + 1) * hourMs - now.getTime()) / 1000))
+    const leftSeconds = Math.ceil(((hour + 1) * hourMs - now.getTime()) / 1000)
+    throw new TooMany(`Too many messages to the admins; try again in ${waitText(leftSeconds)}`, leftSeconds)
   }
 }
 wire(AdminMail, configPort(config), DocumentStore, Clock)

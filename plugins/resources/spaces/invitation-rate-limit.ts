@@ -1,5 +1,5 @@
 import { Clock, CommitConflict, collection, DocumentStore, range, type Time, TooMany, wire } from 'pounce/sdk'
-import { removeFound } from 'pounce/sdk/kit'
+import { removeFound, waitText } from 'pounce/sdk/kit'
 
 /** How often an action was used in an hour. Its id contains the account, the action and the hour. */
 interface QuotaRecord {
@@ -26,8 +26,9 @@ export class InvitationRateLimit {
     const now = this.#clock.now().getTime()
     const end = (Math.floor(now / hourMs) + 1) * hourMs
     const id = `${what}-${user}-${end / hourMs}`
-    const refusal = new TooMany(`Limit of ${perHour} per hour reached; try again later`, Math.ceil((end - now) / 1000))
-    if (amount > perHour) throw refusal
+    const leftSeconds = Math.ceil((end - now) / 1000)
+    if (amount > perHour) throw new TooMany(`At most ${perHour} per hour are allowed, not ${amount}`, leftSeconds)
+    const refusal = new TooMany(`Limit of ${perHour} per hour reached; try again in ${waitText(leftSeconds)}`, leftSeconds)
     for (;;) {
       try {
         const where = range('count', { lte: perHour - amount })

@@ -17,7 +17,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { networkOf, noteIn, removeFound } from 'pounce/sdk/kit'
+import { networkOf, noteIn, removeFound, waitText } from 'pounce/sdk/kit'
 import { type TriesRecord, tries } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { sha256 } from '../keys/installation-secret.ts'
@@ -34,7 +34,10 @@ interface Counted {
 }
 
 /** The refusal of a throttled attempt, with the milliseconds until the end of the window. */
-const tooMany = (leftMs: number): TooMany => new TooMany('Too many attempts; try again later', Math.max(1, Math.ceil(leftMs / 1000)))
+const tooMany = (leftMs: number): TooMany => {
+  const seconds = Math.max(1, Math.ceil(leftMs / 1000))
+  return new TooMany(`Too many attempts; try again in ${waitText(seconds)}`, seconds)
+}
 
 /** Counts attempts across kernels. A window begins with its first attempt; at the limit nothing more is written. */
 export class LoginAttempts {
