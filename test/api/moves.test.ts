@@ -1,5 +1,6 @@
 import test from 'ava'
-import { BlobStore, Counters, Datasets, Files, Folders } from 'pounce/sdk'
+import { BlobStore, Counters, Datasets, event, Files, Folders } from 'pounce/sdk'
+import { placed } from 'pounce/sdk/kit'
 import { bootForTest } from 'pounce/sdk/testing'
 import { callsOf, idsOf } from '../support/calls.ts'
 import { newDataset, newFolder, upload } from '../support/scene.ts'
@@ -194,6 +195,20 @@ test('files moved while their target is deleted stay where they were, or are del
     if (file) t.deepEqual(file.places, [{ dataset, folder: null, in: dataset }], String(moved.status))
     else t.is(await server.get(BlobStore).stat(blob), undefined)
   }
+})
+
+test('a file in a folder that was deleted when the file was moved there is deleted, not left without a location', async t => {
+  const { dataset, a, root } = await tree()
+  const { blob = '', places = [] } = (await files.get(root)) ?? {}
+  t.is((await ann.remove(`/api/datasets/${dataset}/deleteFolder/${a}`)).status, 200)
+  await server.drained(60_000)
+  // As after a move whose events are handled only now.
+  const next = [{ dataset, folder: a, in: a }]
+  const moved = event('file.moved', { kind: 'file', id: root }, { dataset, folder: a, from: null })
+  await files.change(root, { set: { places: next } }, [moved, placed(root, places, next)])
+  await server.drained(60_000)
+  t.is(await files.get(root), undefined)
+  t.is(await server.get(BlobStore).stat(blob), undefined)
 })
 
 test('files uploaded while their dataset is deleted leave nothing behind', async t => {

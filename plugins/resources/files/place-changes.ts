@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
+  Clock,
   CommitConflict,
   Datasets,
   DocumentStore,
@@ -15,6 +17,7 @@ import {
 } from 'pounce/sdk'
 import { placed } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
+import { FileRemoval } from './file-removal.ts'
 
 type File = FileRecord & Stored
 
@@ -92,34 +95,68 @@ export class UpdatePlacesOnFolderMoved {
 }
 wire(UpdatePlacesOnFolderMoved, DocumentStore, Files, Folders)
 
-/** Removes a location that was deleted while a file was added to it. The file is kept, possibly in no location. */
+/** By then a move that found its target deleted has taken the file back, and mostly the event of the deletion has been handled. */
+const settleMs = 1000
+
+/** A file with the records of its locations that exist. */
+interface PlacedFile {
+  readonly file: File
+  readonly folders: Awaited<ReturnType<Folders['getMany']>>
+  readonly datasets: Awaited<ReturnType<Datasets['getMany']>>
+}
+
+/**
+ * Removes a location that was deleted while a file was added to it: a file only in a deleted folder is deleted like those that were in it before; a file in
+ * the root of a deleted dataset is kept, possibly in no location.
+ */
 export class DetachRemovedPlaces {
   #documents: DocumentStore
   #files: Files
   #folders: Folders
   #datasets: Datasets
+  #removal: FileRemoval
+  #clock: Clock
 
-  constructor(documents: DocumentStore, all: Files, folders: Folders, datasets: Datasets) {
+  constructor(documents: DocumentStore, all: Files, folders: Folders, datasets: Datasets, removal: FileRemoval, clock: Clock) {
     this.#documents = documents
     this.#files = all
     this.#folders = folders
     this.#datasets = datasets
+    this.#removal = removal
+    this.#clock = clock
   }
 
-  async handle({ subject }: StoredEvent<'file.attached' | 'file.moved'>): Promise<void> {
+  async handle({ subject, at }: StoredEvent<'file.attached' | 'file.moved'>): Promise<void> {
+    const leftMs = Date.parse(at) + settleMs - this.#clock.now().getTime()
+    const first = await this.#read(subject.id)
+    if (leftMs > 0 && first && !isSettled(first)) await pause(leftMs)
     for (;;) {
-      const file = await this.#files.get(subject.id)
-      if (!file) return
-      const folders = await this.#folders.getMany(file.places.flatMap(({ folder }) => folder ?? []))
-      const datasets = await this.#datasets.getMany(file.places.map(({ dataset }) => dataset))
+      const found = await this.#read(subject.id)
+      if (!found) return
+      const { file, folders, datasets } = found
+      const deleted = new Set(file.places.flatMap(({ folder }) => (folder !== null && !folders.has(folder) ? [folder] : [])))
+      if (deleted.size > 0) {
+        await this.#removal.leave(file, ({ folder }) => folder !== null && deleted.has(folder), undefined)
+        continue
+      }
       const missed = await replace(this.#documents, [file], place => {
         const folder = place.folder === null ? undefined : folders.get(place.folder)
-        if (place.folder !== null && !folder) return undefined
         if (folder && folder.dataset !== place.dataset) return { ...place, dataset: folder.dataset }
         return datasets.has(place.dataset) ? place : undefined
       })
       if (missed.length === 0) return
     }
   }
+
+  async #read(id: string): Promise<PlacedFile | undefined> {
+    const file = await this.#files.get(id)
+    if (!file) return undefined
+    const folders = await this.#folders.getMany(file.places.flatMap(({ folder }) => folder ?? []))
+    const datasets = await this.#datasets.getMany(file.places.map(({ dataset }) => dataset))
+    return { file, folders, datasets }
+  }
 }
-wire(DetachRemovedPlaces, DocumentStore, Files, Folders, Datasets)
+wire(DetachRemovedPlaces, DocumentStore, Files, Folders, Datasets, FileRemoval, Clock)
+
+const isSettled = ({ file, folders, datasets }: PlacedFile): boolean =>
+  file.places.every(({ dataset, folder }) => datasets.has(dataset) && (folder === null || folders.has(folder)))
