@@ -93,7 +93,7 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
   await press('Enter')
   await page.waitForURL(/\/search\?query=renamed/)
   await page.getByRole('link', { name: 'renamed.txt' }).first().click()
-  await page.getByText('written in Firefox').waitFor()
+  await page.getByText('written in Firefox').first().waitFor()
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).first().click()])
   t.is(await readFile(await download.path(), 'utf8'), 'written in Firefox')
 

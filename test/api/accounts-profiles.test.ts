@@ -157,7 +157,11 @@ test('each status change is mailed to the account owner and applies at the next 
   const withBasic = () => server.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
   const seen = async () => [(await person.call('/api/me')).status, (await session('/api/me')).status, (await withBasic()).status]
   t.deepEqual(await seen(), [200, 200, 200])
-  const set = (json: object) => ok(admin('/api/admin/users', { method: 'POST', json }))
+  const set = async (json: object): Promise<void> => {
+    await ok(admin('/api/admin/users', { method: 'POST', json }))
+    // A mail is about the status at the time it is sent.
+    await server.drained()
+  }
   await set({ inactive: [person.id] })
   t.deepEqual(await seen(), [401, 401, 401])
   t.is((await server.as()('/api/login', { method: 'POST', json: { email: person.email, password: person.password } })).status, 401)

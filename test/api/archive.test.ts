@@ -86,6 +86,7 @@ test.serial('archiving is allowed to admins of a space and authors, not to edito
 
 test.serial('unknown and malformed ids get 404, invalid bodies 400, and neither submits a job', async t => {
   const { dataset, file } = await scene()
+  await server.drained()
   const before = bus.to(archivist).length
   for (const id of [unknownId, 'x', dataset]) {
     for (const verb of verbs) t.is((await refusal(post(ann, `/api/files/${id}/${verb}`))).status, 404, verb)

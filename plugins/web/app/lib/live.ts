@@ -116,6 +116,9 @@ const listen = (listener: (event: LiveEvent) => void): void => {
   let retryMs = 1000
   let current: EventSource | undefined
   let attempts = 0
+  /** Of the last event; an EventSource does not tell other positions. */
+  let position = ''
+  let hasBeenOpen = false
   const later = (): void => {
     setTimeout(() => void connect(), retryMs)
     retryMs = Math.min(60_000, retryMs * 2)
@@ -133,12 +136,18 @@ const listen = (listener: (event: LiveEvent) => void): void => {
     }
     // A private server has nothing for anonymous users; signing in connects.
     if (!session.user && session.capabilities.private) return
-    const source = new EventSource(urlOf('/api/live'))
+    const source = new EventSource(urlOf('/api/live', { since: position || undefined }))
     current = source
     source.onopen = () => {
       retryMs = 1000
+      // Events may have been missed: a new EventSource, and that of Firefox before its first event, has no position to resume from.
+      if (hasBeenOpen && position === '') listener({ id: '', type: 'replay.incomplete', subject: 'live', data: {} })
+      hasBeenOpen = true
     }
-    source.onmessage = ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as LiveEvent)
+    source.onmessage = ({ data, lastEventId }: MessageEvent<string>) => {
+      position = lastEventId
+      listener(JSON.parse(data) as LiveEvent)
+    }
     source.onerror = () => {
       // The browser closes a rejected stream, and reopens an interrupted one by itself.
       if (source !== current || source.readyState !== EventSource.CLOSED) return
@@ -147,5 +156,9 @@ const listen = (listener: (event: LiveEvent) => void): void => {
   }
   void connect()
   // The content of the stream depends on the signed-in user.
-  onSessionChange(() => void connect())
+  onSessionChange(() => {
+    position = ''
+    hasBeenOpen = false
+    void connect()
+  })
 }
