@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
 
@@ -11,6 +12,12 @@ export interface WebPage {
   /** Console errors, CSP violations, requests to other hosts and responses with status 500. */
   readonly problems: readonly string[]
 }
+
+/**
+ * Maximum delay of each API response, to find tests and pages that depend on quick ones: `POUNCE_TEST_API_DELAY_MS=2000 npx ava plugins/web/*.browser.test.ts`.
+ */
+const delayMs = Number(process.env['POUNCE_TEST_API_DELAY_MS'] ?? 0)
+const isDelayed = ({ pathname }: URL): boolean => pathname.startsWith('/api/') && pathname !== '/api/live'
 
 /** Opens a browser context, signed in if an account is given. It is closed after the test. */
 export const webPage = async (
@@ -29,6 +36,7 @@ export const webPage = async (
     if (!t.passed) t.log(...(await Promise.all(context.pages().map(statusOf))), ...problems)
     await context.close()
   })
+  if (delayMs > 0) await context.route(isDelayed, route => pause(Math.random() * delayMs).then(() => route.continue()))
   if (account) {
     const response = await context.request.post('/api/login', { data: { email: account.email, password: account.password } })
     t.is(response.status(), 200)
