@@ -1,23 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { Greetings, Mailer } from 'pounce/sdk'
 import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { lastToken } from '../../test/support/mails.ts'
-import { browserTests } from '../../test/support/real-browsers.ts'
+import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
 import { upload } from '../../test/support/scene.ts'
-import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, unexpected, waitForPath, webPage } from '../../test/support/web-pages.ts'
 
-const { test: inChromium, launch } = browserTests(test, 'chromium')
-/** Serial, since the tests share a browser and each opens several pages. */
-const inBrowser = inChromium.serial
-let browser: Browser
-test.before(async () => {
-  await webBuild()
-  browser = await launch().catch(() => undefined as unknown as Browser)
-})
-test.after.always(() => browser?.close())
+const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
 
 const password = 'correct-horse'
 
@@ -42,7 +33,7 @@ const fillName = async (page: Page): Promise<void> => {
 
 inBrowser('the printed link leads to an account and a dataset with files; then sign-out and sign-in', async t => {
   const server = await bootForTest({ t, admin: 'none' })
-  const { page, problems } = await webPage(t, browser, server.url)
+  const { page, problems } = await webPage(t, browser(), server.url)
   await page.goto(await setUpLink(server))
   await fillName(page)
   await page.getByLabel('Email address').fill('grace@example.org')
@@ -107,7 +98,7 @@ const focusedField = (page: Page): Promise<readonly string[]> =>
 
 inBrowser('each invalid field shows the reason in the language of the page, and the first one is focused', async t => {
   const server = await bootForTest({ t, admin: 'none' })
-  const { page, problems } = await webPage(t, browser, server.url)
+  const { page, problems } = await webPage(t, browser(), server.url)
   await page.goto(await setUpLink(server))
   const make = (): Promise<void> => page.getByRole('button', { name: /^(?:Create account|Konto anlegen)$/ }).click()
   await page.getByLabel('Email address').fill('grace')
@@ -141,7 +132,7 @@ inBrowser('each invalid field shows the reason in the language of the page, and 
 
 inBrowser('the page of a server without the web interface creates the first account and a key, and shows the next steps', async t => {
   const server = await bootForTest({ t, admin: 'none' })
-  const { page, problems } = await webPage(t, browser, server.url)
+  const { page, problems } = await webPage(t, browser(), server.url)
   await page.goto((await setUpLink(server)).replace('/welcome', '/setup'))
   await fillName(page)
   await page.getByLabel('E-mail').fill('grace@example.org')
@@ -166,7 +157,7 @@ inBrowser('an account is created and its password reset through links in emails;
   const mailer = new MemoryMailer()
   const config = { auth: { local: { registerThroughAdmins: false } } }
   const server = await bootForTest({ t, overrides: { [Mailer]: mailer }, config })
-  const { page, problems } = await webPage(t, browser, server.url)
+  const { page, problems } = await webPage(t, browser(), server.url)
   const askFor = async (path: string): Promise<string> => {
     await page.goto(path)
     await page.getByLabel('Email address').fill('grace@example.org')
@@ -208,7 +199,7 @@ inBrowser('an account is created and its password reset through links in emails;
 
 inBrowser('collections and spaces are created, filled, edited and deleted; a deleted dataset is restored', async t => {
   const server = await bootForTest({ t })
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   const create = async (button: string, name: string): Promise<void> => {
     await page.getByRole('button', { name: button }).first().click()
     await page.getByRole('dialog').getByLabel('Name').fill(name)
@@ -276,8 +267,8 @@ inBrowser('axe finds nothing on these pages in light and dark mode, and none scr
     collection,
   })
   const file = await upload(call, dataset, 'plot,lai\n1,2.1\n', `${'a-name-without-any-space-in-it-'.repeat(4)}.csv`, { type: 'text/csv' })
-  const stranger = await webPage(t, browser, server.url)
-  const own = await webPage(t, browser, server.url, server.admin)
+  const stranger = await webPage(t, browser(), server.url)
+  const own = await webPage(t, browser(), server.url, server.admin)
   const findings: string[] = []
   const look = async ({ page }: typeof own, path: string): Promise<void> => {
     await page.emulateMedia({ colorScheme: 'light' })

@@ -1,28 +1,18 @@
 import test from 'ava'
-import type { Browser } from 'playwright-core'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
 import { codeAt } from '../../test/support/authenticator.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { newPerson } from '../../test/support/people.ts'
-import { browserTests } from '../../test/support/real-browsers.ts'
+import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, upload } from '../../test/support/scene.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
-import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, unexpected, waitForPath, webPage } from '../../test/support/web-pages.ts'
 
-const { test: inChromium, launch } = browserTests(test, 'chromium')
-/** Serial, since the tests share a browser and each opens several pages. */
-const inBrowser = inChromium.serial
-let browser: Browser
-test.before(async () => {
-  await webBuild()
-  browser = await launch().catch(() => undefined as unknown as Browser)
-})
-test.after.always(() => browser?.close())
+const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
 
 inBrowser('an expired session is renewed on the page, and the action continues', async t => {
   const server = await bootForTest({ t })
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await page.goto('/datasets')
   await page.getByRole('button', { name: 'Create dataset' }).first().click()
   const dialog = page.getByRole('dialog', { name: 'Create dataset' })
@@ -55,7 +45,7 @@ inBrowser('an expired session is renewed on the page, and the action continues',
 
 inBrowser('signing in does not use a response about the session before', async t => {
   const server = await bootForTest({ t })
-  const { page, problems } = await webPage(t, browser, server.url)
+  const { page, problems } = await webPage(t, browser(), server.url)
   await page.goto('/login?next=/datasets')
   await page.getByLabel('Email address').fill(server.admin.email)
   await page.getByLabel('Password').fill(server.admin.password)
@@ -81,7 +71,7 @@ inBrowser('another user who signs in on an open page sees nothing that the previ
   const server = await bootForTest({ t, config: { access: { private: false } } })
   const bob = await newPerson(server, 'bob')
   const dataset = await newDataset(server.as(server.admin.key), { name: 'Oaks' })
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   const other = await page.context().newPage()
   await other.goto('/')
   await page.goto(`/datasets/${dataset}`)
@@ -105,11 +95,11 @@ inBrowser('a file that may be viewed but not downloaded shows the reason, and an
   const server = await bootForTest({ t, config: { access: { private: false } } })
   const call = server.as(server.admin.key)
   const file = await upload(call, await newDataset(call), 'plot\n1\n', 'plots.csv', { type: 'text/csv' })
-  const { page } = await webPage(t, browser, server.url, await newPerson(server, 'bob'))
+  const { page } = await webPage(t, browser(), server.url, await newPerson(server, 'bob'))
   await page.goto(`/files/${file}`)
   await page.getByText('You may see this file, but not download it.').waitFor()
   t.is(await page.getByRole('note').getByRole('link', { name: 'Sign in' }).count(), 0)
-  const stranger = await webPage(t, browser, server.url)
+  const stranger = await webPage(t, browser(), server.url)
   await stranger.page.goto(`/files/${file}`)
   await stranger.page.getByRole('note').getByRole('link', { name: 'Sign in' }).click()
   await stranger.page.getByLabel('Email address').fill(server.admin.email)
@@ -125,7 +115,7 @@ inBrowser('the page requests a second factor, terms of service and a step-up', a
   const { email, password: own, secret } = await withTotp(server, clock, 'ann')
   const admin = server.as(server.admin.key)
   await admin('/api/admin/configuration', { method: 'POST', json: { tosText: 'Be kind to the data.' } })
-  const { page, problems } = await webPage(t, browser, server.url)
+  const { page, problems } = await webPage(t, browser(), server.url)
   await page.goto('/login?next=/datasets')
   await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill(own)
@@ -183,7 +173,7 @@ inBrowser('a passkey signs in alone, or as the second factor after the password'
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const server = await bootForTest({ t, config: { http: { port, baseUrl: origin } } })
-  const { page, problems } = await webPage(t, browser, origin, server.admin)
+  const { page, problems } = await webPage(t, browser(), origin, server.admin)
   const devices = await page.context().newCDPSession(page)
   await devices.send('WebAuthn.enable')
   const options = {

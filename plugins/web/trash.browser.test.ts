@@ -1,25 +1,13 @@
 import test from 'ava'
-import type { Browser } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
-import { browserTests } from '../../test/support/real-browsers.ts'
+import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload } from '../../test/support/scene.ts'
-import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 
-const { test: inChromium, launch } = browserTests(test, 'chromium')
-/** Serial, since the tests share a browser. */
-const inBrowser = inChromium.serial
 const server = await bootForTest({})
 const call = server.as(server.admin.key)
-let browser: Browser
-test.before(async () => {
-  await webBuild()
-  browser = await launch().catch(() => undefined as unknown as Browser)
-})
-test.after.always(async () => {
-  await browser?.close()
-  await server.stop()
-})
+const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
+test.after.always(() => server.stop())
 
 /** Problems without the 403 and 404 responses for deleted resources, which the browser logs. */
 const unexpected = (problems: readonly string[]): readonly string[] => problems.filter(problem => !/status of 40[34]/.test(problem))
@@ -33,7 +21,7 @@ inBrowser('pages of resources in the trash show that state, restore them, and co
   const { id: collection } = await ok<{ id: string }>(
     call('/api/collections', { method: 'POST', json: { name: 'Trees', description: '' } }),
   )
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
 
   // Moved to the trash elsewhere while the page is open.
   await page.goto(`/datasets/${dataset}`)
@@ -82,7 +70,7 @@ inBrowser('pages of resources in the trash show that state, restore them, and co
 
 inBrowser('deleting a dataset that was moved to the trash meanwhile does not delete it permanently', async t => {
   const dataset = await newDataset(call, { name: 'Limes' })
-  const { page } = await webPage(t, browser, server.url, server.admin)
+  const { page } = await webPage(t, browser(), server.url, server.admin)
   // Without live events, the page is not updated.
   await page.route('**/api/live', route => route.abort())
   await page.goto('/datasets')
@@ -99,7 +87,7 @@ inBrowser('deleting a dataset that was moved to the trash meanwhile does not del
 
 inBrowser('unsaved input stays when its dataset moves to the trash, and the page shows why it cannot be saved', async t => {
   const dataset = await newDataset(call, { name: 'Elms', description: '' })
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await page.goto(`/datasets/${dataset}`)
   const field = page.getByRole('textbox', { name: 'Description' })
   await page.getByRole('button', { name: 'Edit description' }).click()
@@ -121,7 +109,7 @@ inBrowser('unsaved input stays when its dataset moves to the trash, and the page
 inBrowser('the page of a file deleted by another user reports it, and keeps unsaved input', async t => {
   const dataset = await newDataset(call, { name: 'Firs' })
   const file = await upload(call, dataset, 'plot\n1\n', 'plots.csv', { type: 'text/csv' })
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await page.goto(`/files/${file}`)
   await page.getByRole('button', { name: 'Edit description' }).click()
   await page.getByRole('textbox', { name: 'Description' }).fill('Typed before')

@@ -1,28 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import mime from 'mime-types'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
 import { pdf } from '../../scripts/test-data/pdf.ts'
-import { browserTests } from '../../test/support/real-browsers.ts'
+import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
 import { formWith, newDataset, ok, upload } from '../../test/support/scene.ts'
 import { until } from '../../test/support/until.ts'
-import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
 
-const { test: inChromium, launch } = browserTests(test, 'chromium')
-/** Serial, since nine pages at once render so slowly that frames time out. */
-const inBrowser = inChromium.serial
 const server = await bootForTest({})
 const call = server.as(server.admin.key)
-let browser: Browser
+// Nine pages at once would render so slowly that frames time out.
+const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
 let dataset: string
 test.before(async () => {
-  await webBuild()
-  browser = await launch().catch(() => undefined as unknown as Browser)
   dataset = await newDataset(call, { name: 'Viewers' })
 })
-test.after.always(() => Promise.all([browser?.close(), server.stop()]))
+test.after.always(() => server.stop())
 
 const typeOf = (name: string): string => mime.lookup(name) || 'application/octet-stream'
 
@@ -38,7 +33,7 @@ const show = async (page: Page, id: string, query = ''): Promise<void> => {
 const viewOf = (page: Page): string | null => new URL(page.url()).searchParams.get('view')
 
 inBrowser('a PDF is rendered by page, its text is searched by keyboard, and the page is in the URL', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await show(page, await keep('paper.pdf'))
   await page.locator('.pdf-text').getByText('Abstract').waitFor()
   await page.locator('.pdf-pages').focus()
@@ -74,7 +69,7 @@ const longNetcdf = (length: number): Buffer => {
 }
 
 inBrowser('HDF5 and NetCDF are shown as a tree with tables, plots and maps, and only parts of a large file are read', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await show(page, await keep('field.h5'))
   await page.getByRole('tree').getByRole('treeitem').first().focus()
   for (const key of ['End', 'Home', 'ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key)
@@ -116,7 +111,7 @@ inBrowser('HDF5 and NetCDF are shown as a tree with tables, plots and maps, and 
 })
 
 inBrowser('maps show features of GeoJSON and shapefiles with their attributes, and georeferenced pictures', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await show(page, await keep('areas.geojson'))
   const attributes = page.getByRole('table', { name: /Attributes/ })
   await page.getByRole('button', { name: 'Next feature' }).press('Enter')
@@ -133,7 +128,7 @@ inBrowser('maps show features of GeoJSON and shapefiles with their attributes, a
 })
 
 inBrowser('no other viewer is shown while the best one reads whether it can show the file', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   const zip = await keep('plots.zip')
   const isRead = Promise.withResolvers<void>()
   await page.route(`**/api/files/${zip}?tracking=false`, async route => {
@@ -143,7 +138,8 @@ inBrowser('no other viewer is shown while the best one reads whether it can show
   const previews = page.waitForResponse(`**/api/files/${zip}/listpreviews`)
   await page.goto(`/files/${zip}`)
   await previews
-  await page.waitForTimeout(500)
+  // The list of previews has been rendered.
+  await page.evaluate('new Promise(shown => requestAnimationFrame(() => requestAnimationFrame(shown)))')
   t.is(await page.locator('.part').count(), 0)
   isRead.resolve()
   await page.getByRole('application', { name: /Map of plots\.zip/ }).waitFor()
@@ -151,7 +147,7 @@ inBrowser('no other viewer is shown while the best one reads whether it can show
 })
 
 inBrowser('links of a PDF lead to pages and URLs, and perform no other actions', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   const pages = Array.from({ length: 4 }, (_, at) => [`Page ${at + 1}`])
   const links = [3, 'https://example.org/a?b=1', 'mailto:ann@example.org', 'javascript:alert(1)', 'file:///etc/passwd']
   const bytes = pdf({ title: 'Links', author: 'Ann', pages, links })
@@ -173,7 +169,7 @@ inBrowser('links of a PDF lead to pages and URLs, and perform no other actions',
 })
 
 inBrowser('sections of a picture are drawn at their positions, and listed below it', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   const photo = await keep('photo.jpg')
   const section = (json: object) => ok(call('/api/sections', { method: 'POST', json: { file_id: photo, ...json } }))
   await show(page, photo)
@@ -206,7 +202,7 @@ inBrowser('sections of a picture are drawn at their positions, and listed below 
 })
 
 inBrowser('large pictures can be zoomed, models rotated, sound played with section markers, and charts have a table', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await show(page, await keep('sections.tif'))
   await page.getByLabel('Page').selectOption('2 of 3')
   await page.getByText('180 × 90 pixels, bands: 1, uint16').waitFor()
@@ -239,7 +235,7 @@ inBrowser('large pictures can be zoomed, models rotated, sound played with secti
 const dzi = `<?xml version="1.0"?><Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="jpg" Overlap="0" TileSize="1024"><Size Width="640" Height="427"/></Image>`
 
 inBrowser('tiles generated by an extractor are shown for a file without another viewer', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   const make = async (path: string, body: FormData): Promise<string> => (await ok<{ id: string }>(call(path, { method: 'POST', body }))).id
   const attach = (path: string) => ok(call(path, { method: 'POST', json: {} }))
   const file = await upload(call, dataset, 'slide', 'slide.svs', { type: 'application/octet-stream' })
@@ -273,7 +269,7 @@ const refused: readonly (readonly [name: string, viewer: string, sentence: RegEx
 ]
 
 inBrowser('damaged files, oversized pictures and external references show a message and a download link', async t => {
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   for (const [name, viewer, sentence] of refused) {
     await show(page, await keep(name), `?viewer=web.${viewer}`)
     const alert = page.getByRole('main').getByRole('alert')
@@ -300,7 +296,7 @@ inBrowser('damaged files, oversized pictures and external references show a mess
 })
 
 inBrowser('axe finds nothing on these viewers in light and dark mode, and none scrolls horizontally at 320 pixels', async t => {
-  const { page } = await webPage(t, browser, server.url, server.admin)
+  const { page } = await webPage(t, browser(), server.url, server.admin)
   const findings: string[] = []
   const shown: readonly (readonly [name: string, query?: string])[] = [
     ['paper.pdf'],

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { TestFn } from 'ava'
 import { type Browser, chromium, firefox, type LaunchOptions, type Page } from 'playwright-core'
 import { skippedBecause } from 'pounce/sdk/testing'
+import { webBuild } from './web-build.ts'
 
 /** Without these flags Chromium connects to hosts of its vendor at each start. */
 const quiet = [
@@ -42,6 +43,28 @@ export const browserTests = (test: TestFn, name: BrowserName): { readonly test: 
   const launch = () => type.launch({ ...options, headless: true, timeout: 60_000 } as LaunchOptions)
   const isHere = existsSync(options.executablePath)
   return { test: isHere ? test : skippedBecause(test, `${options.executablePath} is not installed`), launch }
+}
+
+/**
+ * Serial tests that share a browser, for files whose tests open several pages each. A hook builds the web interface and launches it. Like all
+ * hooks it must be declared after the last `await` of the file.
+ */
+export const sharedBrowserTests = (
+  test: TestFn,
+  name: BrowserName,
+): { readonly test: TestFn['serial']; readonly browser: () => Browser } => {
+  const { test: inBrowser, launch } = browserTests(test, name)
+  let browser: Browser | undefined
+  inBrowser.before(async () => {
+    await webBuild()
+    browser = await launch()
+  })
+  inBrowser.after.always(() => browser?.close())
+  const launched = (): Browser => {
+    if (!browser) throw new Error('The browser is launched by a hook: call this in tests')
+    return browser
+  }
+  return { test: inBrowser.serial, browser: launched }
 }
 
 /** Chromium for scripts that take screenshots or measure pages. */

@@ -128,11 +128,12 @@ export class DetachRemovedPlaces {
 
   async handle({ subject, at }: StoredEvent<'file.attached' | 'file.moved'>): Promise<void> {
     const leftMs = Date.parse(at) + settleMs - this.#clock.now().getTime()
-    const first = await this.#read(subject.id)
-    if (leftMs > 0 && first && !isSettled(first)) await pause(leftMs)
-    for (;;) {
-      const found = await this.#read(subject.id)
-      if (!found) return
+    let found = await this.#read(subject.id)
+    if (leftMs > 0 && found && !isSettled(found)) {
+      await pause(leftMs)
+      found = await this.#read(subject.id)
+    }
+    for (; found; found = await this.#read(subject.id)) {
       const { file, folders, datasets } = found
       const deleted = new Set(file.places.flatMap(({ folder }) => (folder !== null && !folders.has(folder) ? [folder] : [])))
       if (deleted.size > 0) {
