@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises'
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
-import { freePort } from '../../test/support/free-port.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { formWith, newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
 import { until } from '../../test/support/until.ts'
@@ -342,29 +341,4 @@ inBrowser('keys act on the selection; focus and selection survive navigation thr
   await rowOf('2026').waitFor()
   t.is(await page.locator('.selection-bar').count(), 0)
   t.deepEqual(problems, [])
-})
-
-inBrowser('changes made while the stream of events was refused, as by a proxy, are shown once it is open again', async t => {
-  const server = await bootForTest({ t, config: { http: { port: await freePort() } } })
-  const browser = await launch()
-  t.teardown(() => browser.close())
-  const { page } = await webPage(t, browser, server.url, server.admin)
-  const opened = () => page.waitForResponse(answer => answer.url().includes('/api/live') && answer.ok())
-  for (const isFirst of [true, false]) {
-    if (isFirst) {
-      await Promise.all([opened(), page.goto('/datasets')])
-    } else {
-      await newDataset(server.as(server.admin.key), { name: 'An event gives a position' })
-      await page.getByRole('row', { name: /An event gives a position/ }).waitFor()
-    }
-    const refused = page.waitForResponse(answer => answer.url().includes('/api/live') && answer.status() === 502)
-    await page.route('**/api/live*', route => route.fulfill({ status: 502 }))
-    await server.restart()
-    await refused
-    const name = `Created ${isFirst ? 'before' : 'after'} any event`
-    await newDataset(server.as(server.admin.key), { name })
-    await server.drained()
-    await page.unroute('**/api/live*')
-    await page.getByRole('row', { name }).waitFor()
-  }
 })

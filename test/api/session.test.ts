@@ -1,6 +1,7 @@
 import test from 'ava'
 import { Mailer, Users } from 'pounce/sdk'
 import { bootForTest, MemoryMailer, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { listen, of } from '../support/live-events.ts'
 import { byCookie, newKey, newPerson, type Person, signIn } from '../support/people.ts'
 import { newDataset, ok, refusal, upload } from '../support/scene.ts'
 
@@ -16,6 +17,7 @@ interface SessionUser {
   readonly counts: { readonly invitations?: number; readonly requests?: number; readonly notifications?: number }
 }
 interface Session {
+  readonly time: string
   readonly user: SessionUser | null
   readonly site: Readonly<Record<string, unknown>>
   readonly capabilities: Readonly<Record<string, unknown>>
@@ -37,6 +39,19 @@ test.before(async () => {
   ann = await newPerson(server, 'ann')
 })
 test.after.always(() => server?.stop())
+
+test('live events since the time of the session include what changed after it', async t => {
+  const { time } = await sessionOf(ann.call)
+  const dataset = await newDataset(ann.call)
+  await server.drained()
+  const stream = await listen(server.url, ann.key, `?type=dataset.created&since=${time}`)
+  t.teardown(stream.close)
+  await stream.first('the dataset', of('dataset.created', dataset))
+  t.deepEqual(
+    stream.events.map(({ subject }) => subject),
+    [`dataset/${dataset}`],
+  )
+})
 
 test('anonymous callers get the site and its features, and no account', async t => {
   const { user, site, capabilities, preferences } = await sessionOf(server.as())

@@ -1,5 +1,6 @@
 import {
   type Caller,
+  Clock,
   type Contributions,
   Installation,
   isSuperAdmin,
@@ -127,6 +128,7 @@ export const SessionState = s.model(
     site: SessionSite,
     capabilities: CapabilitiesJson,
     preferences: PreferencesJson,
+    time: s.String({ format: 'date-time', description: 'The current time of the server, such as for `since` of `GET /api/live`' }),
   }),
 )
 
@@ -171,6 +173,7 @@ export class SessionView {
   readonly #sites: Contributions<Site>
   readonly #unread: Contributions<UnreadCount>
   readonly #sources: Contributions<SessionSource>
+  readonly #clock: Clock
   /** Once there is an admin, there always is one. */
   #hasAdmin = false
 
@@ -184,6 +187,7 @@ export class SessionView {
     sites: Contributions<Site>,
     unread: Contributions<UnreadCount>,
     sources: Contributions<SessionSource>,
+    clock: Clock,
   ) {
     this.#installation = installation
     this.#users = users
@@ -194,9 +198,11 @@ export class SessionView {
     this.#sites = sites
     this.#unread = unread
     this.#sources = sources
+    this.#clock = clock
   }
 
   async of(caller: Caller): Promise<SessionState> {
+    const time = this.#clock.now().toISOString()
     const record = caller.user && (await this.#users.get(caller.user.id))
     const isWhole = record !== undefined && isWholeAccount(caller)
     const [user, site, capabilities, preferences] = await Promise.all([
@@ -205,7 +211,7 @@ export class SessionView {
       this.#capabilities(),
       isWhole ? this.#preferences.of(record.id) : ({} satisfies PreferenceValues),
     ])
-    return { user, site, capabilities, preferences }
+    return { user, site, capabilities, preferences, time }
   }
 
   async #user(record: UserRecord & Stored, caller: Caller, isWhole: boolean): Promise<SessionState['user']> {
@@ -266,7 +272,19 @@ export class SessionView {
     }
   }
 }
-wire(SessionView, Installation, Users, AccountAdministration, ClientPreferences, Policy, ReadAccess, Sites, UnreadCounts, SessionSources)
+wire(
+  SessionView,
+  Installation,
+  Users,
+  AccountAdministration,
+  ClientPreferences,
+  Policy,
+  ReadAccess,
+  Sites,
+  UnreadCounts,
+  SessionSources,
+  Clock,
+)
 
 /** False for limited keys and for accounts pending a required step: these get only the identity of the account. */
 const isWholeAccount = ({ scope, limits, user }: Caller): boolean =>

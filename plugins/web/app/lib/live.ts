@@ -1,6 +1,6 @@
 import { urlOf } from './api.ts'
 import { isReloadable, refresh } from './queries.ts'
-import { loadedSession, onSessionChange } from './session.ts'
+import { loadedSession, onSessionChange, serverTime } from './session.ts'
 
 /** A CloudEvent of `GET /api/live`, with the fields used by pages. */
 export interface LiveEvent {
@@ -8,6 +8,8 @@ export interface LiveEvent {
   readonly type: string
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>
+  /** Where the stream continues after this event. */
+  readonly position: string
 }
 
 type Listener = (events: readonly LiveEvent[]) => void
@@ -72,7 +74,13 @@ const targetOf = (target: unknown): readonly string[] | undefined => {
   return typeof kind === 'string' && typeof id === 'string' ? [kind, id] : undefined
 }
 
+/** A `performance.now()` before the data of this page was loaded. */
+let loadedSince = 0
+/** The position of the last event, which another tab may have received, or the time that `loadedSince` is; empty until known. */
+let position = ''
+
 const hear = (event: LiveEvent): void => {
+  position = event.position
   const [kind = '', id = ''] = event.subject.split('/')
   if (id !== '') markStale([kind, id])
   if (/\.(?:created|deleted|trashed|restored|attached|detached|updated)$/.test(event.type)) markStale([kind, 'list'])
@@ -116,9 +124,6 @@ const listen = (listener: (event: LiveEvent) => void): void => {
   let retryMs = 1000
   let current: EventSource | undefined
   let attempts = 0
-  /** Of the last event; an EventSource does not tell other positions. */
-  let position = ''
-  let hasBeenOpen = false
   const later = (): void => {
     setTimeout(() => void connect(), retryMs)
     retryMs = Math.min(60_000, retryMs * 2)
@@ -136,17 +141,15 @@ const listen = (listener: (event: LiveEvent) => void): void => {
     }
     // A private server has nothing for anonymous users; signing in connects.
     if (!session.user && session.capabilities.private) return
+    // What changed between the load of the data and the opening of the stream is replayed.
+    position ||= serverTime(loadedSince) ?? ''
     const source = new EventSource(urlOf('/api/live', { since: position || undefined }))
     current = source
     source.onopen = () => {
       retryMs = 1000
-      // Events may have been missed: a new EventSource, and that of Firefox before its first event, has no position to resume from.
-      if (hasBeenOpen && position === '') listener({ id: '', type: 'replay.incomplete', subject: 'live', data: {} })
-      hasBeenOpen = true
     }
     source.onmessage = ({ data, lastEventId }: MessageEvent<string>) => {
-      position = lastEventId
-      listener(JSON.parse(data) as LiveEvent)
+      listener({ ...(JSON.parse(data) as Omit<LiveEvent, 'position'>), position: lastEventId || position })
     }
     source.onerror = () => {
       // The browser closes a rejected stream, and reopens an interrupted one by itself.
@@ -158,7 +161,7 @@ const listen = (listener: (event: LiveEvent) => void): void => {
   // The content of the stream depends on the signed-in user.
   onSessionChange(() => {
     position = ''
-    hasBeenOpen = false
+    loadedSince = performance.now()
     void connect()
   })
 }

@@ -3,7 +3,7 @@ import { type Answer, type ApiError, api, recoverWith, serverEvents } from './ap
 import { queries } from './queries.ts'
 import { createStore, useStore } from './store.ts'
 
-export type Session = Answer<'GET /api/session'>
+export type Session = Omit<Answer<'GET /api/session'>, 'time'>
 
 const key = ['session'] as const
 
@@ -66,8 +66,21 @@ const forgetPerson = (): void => {
 const isOfPerson = (query: { readonly queryKey: readonly unknown[] }): boolean =>
   query.queryKey[0] !== key[0] && query.queryKey[0] !== 'link'
 
+/** The server's clock minus `performance.now()`, in milliseconds, or a little less: the response took time to arrive. */
+let clockOffset: number | undefined
+
+/** The server's time at a `performance.now()`, or a little before it; undefined until the session was loaded. */
+export const serverTime = (at: number): string | undefined =>
+  clockOffset === undefined ? undefined : new Date(clockOffset + at).toISOString()
+
+const fetchSession = async (): Promise<Session> => {
+  const { time, ...session } = await api('GET /api/session')
+  clockOffset = Date.parse(time) - performance.now()
+  return session
+}
+
 const load = async (): Promise<Session> => {
-  const session = await api('GET /api/session')
+  const session = await fetchSession()
   const before = currentSession()
   if (session.user) {
     const isAnother = lastUser !== undefined && lastUser !== session.user.id
@@ -128,7 +141,7 @@ export const signOut = async (): Promise<void> => {
 export const resumeSession = async (): Promise<boolean> => {
   const before = lastUser
   await forgetPendingLoad()
-  const session = await api('GET /api/session')
+  const session = await fetchSession()
   if (session.user?.id === before) {
     queries.setQueryData(key, session)
     announce()
