@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,14 +9,40 @@ import { sourceStamp } from '../app-build.ts'
 import { iconNames } from './components/icon-names.ts'
 
 const dist = join(import.meta.dirname, '../dist')
+/** A folder of this process, since several servers or tests may build after the same edit. */
+const unfinished = join(dist, `unfinished-${process.pid}`)
+
+/** Replaces a folder that another build may replace at the same time. */
+const replace = async (folder: string, by: string): Promise<void> => {
+  for (;;) {
+    await rm(folder, { recursive: true, force: true })
+    try {
+      return await rename(by, folder)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+    }
+  }
+}
+
+/** Removes what builds left that were stopped. */
+const removeAbandoned = async (): Promise<void> => {
+  for (const name of globSync('unfinished-*', { cwd: dist })) {
+    try {
+      process.kill(Number(name.split('-')[1]), 0)
+    } catch {
+      await rm(join(dist, name), { recursive: true, force: true })
+    }
+  }
+}
 
 /** Compressed copies of each text file, so that the server only sends them, and the stamp by which it knows the build is current. */
 const compressedCopies = (): Plugin => ({
   name: 'compressed-copies',
   apply: 'build',
+  buildStart: removeAbandoned,
   async writeBundle() {
     const stamp = await sourceStamp()
-    const folder = join(dist, 'assets')
+    const folder = join(unfinished, 'assets')
     const names = (await readdir(folder)).filter(name => /\.(?:js|css|svg|json|wasm)$/.test(name))
     await Promise.all(
       names.map(async name => {
@@ -31,7 +57,9 @@ const compressedCopies = (): Plugin => ({
         await Promise.all([writeFile(join(folder, `${name}.br`), br), writeFile(join(folder, `${name}.gz`), gz)])
       }),
     )
+    for (const name of await readdir(unfinished)) await replace(join(dist, name), join(unfinished, name))
     await writeFile(join(dist, 'stamp'), stamp)
+    await rm(unfinished, { recursive: true })
   },
 })
 
@@ -157,7 +185,7 @@ export default defineConfig({
   base: './',
   publicDir: false,
   build: {
-    outDir: dist,
+    outDir: unfinished,
     emptyOutDir: true,
     manifest: true,
     modulePreload: { polyfill: false },
