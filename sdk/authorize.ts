@@ -1,8 +1,8 @@
-import type { Caller } from './model/caller.ts'
+import { type Caller, isServerAdmin } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
 import type { Policy, TrashRule } from './ports/policy.ts'
-import { Forbidden, InTrash, NotFound, NotSignedIn } from './problem.ts'
+import { Forbidden, InTrash, NotFound, NotSignedIn, StepUpRequired } from './problem.ts'
 import { isId } from './schema.ts'
 
 /**
@@ -28,6 +28,20 @@ export const authorize = async (policy: Policy, caller: Caller, permission: Perm
   if (verdict === 'frozen') throw new InTrash(ref.kind)
   if (caller.via === 'nothing') throw new NotSignedIn()
   throw lacking(caller, permission, ref.kind)
+}
+
+/** Throws `StepUpRequired` unless the caller has authenticated recently enough. */
+export const requireRecentAuthentication = ({ stepUp }: Caller): void => {
+  if (stepUp) throw new StepUpRequired(stepUp.message, { details: { methods: stepUp.methods } })
+}
+
+/**
+ * For a change that only server admins may make, on a route that others may use for other changes: throws `Forbidden` with this message for them, and
+ * `StepUpRequired` for an admin who has not authenticated recently. A route for server admins alone declares `serverAdmin`, which does the same.
+ */
+export const requireServerAdmin = (caller: Caller, refusal: string): void => {
+  if (!isServerAdmin(caller)) throw new Forbidden(refusal)
+  requireRecentAuthentication(caller)
 }
 
 /** A resource to be detached from a container, and the permission on it that lets its author do so. */

@@ -1,7 +1,7 @@
 /* `pounce/sdk/kit`: helpers for plugin authors, and the types used by routes, records and ports, for code that has to name them. */
 
 export { accountsNamedBy, type NamedAccounts } from './account-address.ts'
-export { authorizeDetach, type Detached, lacking, requirePlaced } from './authorize.ts'
+export { authorizeDetach, type Detached, lacking, requirePlaced, requireRecentAuthentication, requireServerAdmin } from './authorize.ts'
 export { inBatches } from './batches.ts'
 export { countedBytes, type PageScripts, pagePolicy, RawJson, rawJson } from './bytes.ts'
 export { CachedCounts } from './cached-counts.ts'

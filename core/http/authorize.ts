@@ -16,11 +16,18 @@ import {
   type Policy,
   type Ref,
   SecondFactorEnrolmentRequired,
-  StepUpRequired,
   s,
   TermsNotAccepted,
 } from 'pounce/sdk'
-import { type AccessOutcome, lacking, noteIn, type PermissionCatalog, type ScopedRight, type TrashRule } from 'pounce/sdk/kit'
+import {
+  type AccessOutcome,
+  lacking,
+  noteIn,
+  type PermissionCatalog,
+  requireRecentAuthentication,
+  type ScopedRight,
+  type TrashRule,
+} from 'pounce/sdk/kit'
 import type { SchemaShape } from '../json-schema.ts'
 import type { Middleware, RequestContext, Values } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
@@ -156,10 +163,7 @@ export const requireEnrolment = (
 
 /** Refuses requests that require a recent authentication if the caller's is not recent. */
 const requireStepUp = ({ stepUp, permission }: Declaration, caller: Caller, isChange: boolean): void => {
-  if (caller.stepUp === undefined) return
-  if (!(stepUp ?? (caller.superAdmin || (permission === 'serverAdmin' && isChange)))) return
-  const { message, methods } = caller.stepUp
-  throw new StepUpRequired(message, { details: { methods } })
+  if (stepUp ?? (caller.superAdmin || (permission === 'serverAdmin' && isChange))) requireRecentAuthentication(caller)
 }
 
 const isAnonymous = (caller: Caller): boolean => caller.via === 'nothing'

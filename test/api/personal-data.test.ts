@@ -218,6 +218,29 @@ test('with an heir, resources are transferred to the heir, and comments stay wit
   t.true(comments.includes(ada.person.id) && comments.includes('Deleted User'))
 })
 
+test('an erased account gets no status, role, group or name, and does not count as a server admin', async t => {
+  const server = await boot({ t })
+  const admin = server.as(server.admin.key)
+  const [gone, other] = [await newPerson(server, 'gone'), await newPerson(server, 'other')]
+  const { id: space } = await ok<{ id: string }>(admin('/api/spaces', post({ name: 'Plots', description: '' })))
+  const { id: group } = await ok<{ id: string }>(admin('/api/groups', post({ name: 'Team' })))
+  t.is((await admin(`/api/users/${gone.id}`, { method: 'DELETE' })).status, 202)
+  await server.drained()
+  const changes: Readonly<Record<string, () => Promise<Response>>> = {
+    status: () => admin('/api/admin/users', post({ admin: [gone.id], inactive: [other.id] })),
+    role: () => admin(`/api/spaces/${space}/members/${gone.id}`, { method: 'PUT', json: { role: 'Viewer' } }),
+    roles: () => admin(`/api/spaces/${space}/updateUsers`, post({ rolesandusers: { Viewer: `${other.id},${gone.id}` } })),
+    group: () => admin(`/api/groups/${group}/members`, post({ users: [other.id, gone.id] })),
+    name: () => admin(`/api/users/${gone.id}/updateName?firstName=Not&lastName=Gone`, { method: 'POST' }),
+    profile: () => admin(`/api/users/${gone.id}`, { method: 'PUT', json: { position: 'Lead' } }),
+  }
+  for (const [name, change] of Object.entries(changes)) t.true([400, 404].includes((await refusal(change())).status), name)
+  t.like(await ok(admin(`/api/users/${gone.id}`)), { firstName: 'Deleted', lastName: 'User' })
+  t.is((await other.call('/api/me')).status, 200)
+  t.deepEqual(await ok(admin(`/api/groups/${group}/members`)), [])
+  t.is((await refusal(admin(`/api/users/${server.admin.id}`, { method: 'DELETE' }))).status, 409)
+})
+
 test('the last server admin and the last user who can edit a space cannot be erased', async t => {
   const server = await boot({ t })
   const admin = server.as(server.admin.key)

@@ -8,6 +8,7 @@ import { challengeOf, cookieOf, enrolTotp, finish, json, post, withTotp } from '
 
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users', 'resources.admin', 'resources.audit']
 const pending = { httpStatus: 403, code: 'second-factor-enrolment-required' }
+const pixel = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 const statusOf = async (answer: Promise<Response>): Promise<number> => (await answer).status
 
 const boot = async (t: Parameters<typeof bootForTest>[0], requireSecondFactor: string) => {
@@ -150,6 +151,40 @@ test('an old session cannot create keys, change the password or administer until
   t.is(await statusOf(post(session, '/api/sessions/step-up?superAdmin=true', { password })), 200)
   t.is(await statusOf(makeKey('old')), 200)
   t.is(await statusOf(post(session, '/api/roles', role)), 200)
+})
+
+test('an old session cannot administer on routes that are also for others', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock })
+  const ann = await newPerson(server, 'ann')
+  const session = byCookie(server, await signIn(server, server.admin.email, server.admin.password))
+  const definition = { label: 'Depth', uri: 'http://example.org/depth', type: 'string' }
+  await json(post(session, '/api/metadata/definitions', definition))
+  const definitions = await json<readonly { id: string; json: { label: string } }[]>(session('/api/metadata/definitions'))
+  const id = definitions.find(({ json: { label } }) => label === definition.label)?.id
+  const context = await json<{ id: string }>(post(server.as(ann.key), '/api/contexts', { context_name: 'own', '@context': { depth: 'http://example.org/depth' } }))
+  const logo = (path: string) => {
+    const body = new FormData()
+    body.append('path', path)
+    body.append('name', 'logo')
+    body.append('image', new Blob([pixel], { type: 'image/png' }), 'logo.png')
+    return session('/api/logos', { method: 'POST', body })
+  }
+  const outside = { source: { id: 'http://a.example/1', resourceType: 'file' }, target: { id: 'http://b.example/2', resourceType: 'file' } }
+  const changes: Readonly<Record<string, () => Promise<Response>>> = {
+    'logo of the server': () => logo('GLOBAL'),
+    'logo of a user': () => logo(`user-${ann.id}`),
+    definition: () => session(`/api/metadata/definitions/${id}`, { method: 'PUT', json: { ...definition, label: 'Depth in m' } }),
+    name: () => post(session, `/api/users/${ann.id}/updateName?firstName=Ann&lastName=Other`),
+    profile: () => session(`/api/users/${ann.id}`, { method: 'PUT', json: { position: 'Lead' } }),
+    context: () => session(`/api/contexts/${context.id}`, { method: 'DELETE' }),
+    relation: () => post(session, '/api/relations', outside),
+  }
+  clock.advance(hourMs)
+  for (const [name, change] of Object.entries(changes)) t.like(await refusal(await change()), stepUp, name)
+  t.is(await statusOf(post(session, `/api/users/${server.admin.id}/updateName?firstName=My&lastName=Own`)), 200)
+  t.is(await statusOf(post(session, '/api/sessions/step-up', { password: server.admin.password })), 200)
+  for (const [name, change] of Object.entries(changes)) t.true((await change()).ok, name)
 })
 
 test('a missing right is 403 forbidden, not step-up-required', async t => {

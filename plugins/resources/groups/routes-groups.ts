@@ -163,7 +163,8 @@ export const addGroupMembers = route({
   throws: [NotFound, Invalid],
   async handle({ params, body, caller }, { members, users }) {
     const wanted = [...new Set(body.users)]
-    if ((await users.getMany(wanted)).size < wanted.length) throw new NotFound('user')
+    const found = await users.getMany(wanted)
+    if (found.size < wanted.length || [...found.values()].some(({ erasure }) => erasure)) throw new NotFound('user')
     for (const user of wanted) await members.add(params.id, user, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },

@@ -6,7 +6,6 @@ import {
   Forbidden,
   Installation,
   Invalid,
-  isServerAdmin,
   multipart,
   NotFound,
   type Parts,
@@ -20,7 +19,16 @@ import {
   TooLarge,
   wire,
 } from 'pounce/sdk'
-import { afterParameter, linkToNext, pageOf, readAfter, readNamedAfter, streamed } from 'pounce/sdk/kit'
+import {
+  afterParameter,
+  linkToNext,
+  pageOf,
+  readAfter,
+  readNamedAfter,
+  requireRecentAuthentication,
+  requireServerAdmin,
+  streamed,
+} from 'pounce/sdk/kit'
 import { config, type Logo, StoredLogos, standIn } from './stored-logos.ts'
 
 /** The owner in a logo's path; undefined for an invalid path. */
@@ -48,8 +56,9 @@ class LogoRights {
   async mustChange(caller: Caller, path: string): Promise<void> {
     const owner = ownerOf(path)
     if (owner === undefined) throw new Forbidden('The path of a logo must be GLOBAL, space-<id> or user-<id>')
-    if (owner !== 'everybody') return authorize(this.#policy, caller, permissions[owner.kind]?.changing ?? 'EditUser', owner)
-    if (!isServerAdmin(caller)) throw new Forbidden('Only a server admin may change the logos of the installation')
+    if (owner === 'everybody') return requireServerAdmin(caller, 'Only a server admin may change the logos of the installation')
+    await authorize(this.#policy, caller, permissions[owner.kind]?.changing ?? 'EditUser', owner)
+    if (owner.kind === 'user' && owner.id !== caller.user?.id) requireRecentAuthentication(caller)
   }
 
   /** Logos of the installation are public; those of a space or user are visible to callers who may view it. */

@@ -2,7 +2,6 @@ import {
   type Caller,
   type Contributions,
   Forbidden,
-  isServerAdmin,
   NotFound,
   NotSignedIn,
   Policy,
@@ -11,6 +10,7 @@ import {
   Resources,
   wire,
 } from 'pounce/sdk'
+import { requireServerAdmin } from 'pounce/sdk/kit'
 import { everywhere } from './collection.ts'
 import { type Definition, StoredDefinitions } from './stored-definitions.ts'
 
@@ -39,12 +39,12 @@ export class DefinitionService {
   async editable(caller: Caller, id: string): Promise<Definition> {
     const definition = await this.visible(caller, id)
     const { scope } = definition
-    const may =
-      scope === everywhere ? isServerAdmin(caller) : (await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: scope })) === 'yes'
-    if (may) return definition
     if (caller.via === 'nothing') throw new NotSignedIn()
-    const who = scope === everywhere ? 'server admin required' : 'EditSpace on its space'
-    throw new Forbidden(`Permission denied on this definition: ${who}`)
+    const denied = 'Permission denied on this definition'
+    if (scope === everywhere) requireServerAdmin(caller, `${denied}: server admin required`)
+    else if ((await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: scope })) !== 'yes')
+      throw new Forbidden(`${denied}: EditSpace on its space`)
+    return definition
   }
 
   /** The given spaces that the caller may view. */

@@ -6,16 +6,14 @@ import {
   collection,
   DocumentStore,
   eq,
-  Forbidden,
   Ids,
-  isServerAdmin,
   type Json,
   NotFound,
   type Stored,
   type Time,
   wire,
 } from 'pounce/sdk'
-import { createdBy, personalRecords, transferred } from 'pounce/sdk/kit'
+import { createdBy, personalRecords, requireServerAdmin, transferred } from 'pounce/sdk/kit'
 
 /** A named context for documents to refer to. Contexts sent with documents are stored in the documents. */
 export interface ContextRecord {
@@ -64,9 +62,7 @@ export class StoredContexts {
   async remove(id: string, caller: Caller): Promise<void> {
     const context = await this.get(id)
     if (!context) throw new NotFound('context')
-    if (context.author !== caller.user?.id && !isServerAdmin(caller)) {
-      throw new Forbidden('Only the creator of this context or a server admin may delete it')
-    }
+    if (context.author !== caller.user?.id) requireServerAdmin(caller, 'Only the creator of this context or a server admin may delete it')
     try {
       await this.#documents.commit({ tombstone: id, in: contexts })
     } catch (error) {

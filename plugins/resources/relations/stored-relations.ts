@@ -12,10 +12,8 @@ import {
   collection,
   DocumentStore,
   eq,
-  Forbidden,
   InTrash,
   isIn,
-  isServerAdmin,
   NotFound,
   Policy,
   type Ref,
@@ -25,7 +23,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { geoNumberOf, isGeoId, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
-import { removeFound } from 'pounce/sdk/kit'
+import { removeFound, requireServerAdmin } from 'pounce/sdk/kit'
 
 /** The types of resources that can be related (reference, api-data §8). */
 export const relatedTypes = ['dataset', 'file', 'collection', 'user', 'sensor', 'stream', 'folder', 'metadata'] as const
@@ -100,7 +98,7 @@ export class StoredRelations implements BatchHandler {
    */
   async mayAdd(caller: Caller, { source, target }: NewRelation): Promise<void> {
     const things = [source, target].flatMap(end => resourceOf(end) ?? [])
-    if (things.length === 0 && !isServerAdmin(caller)) throw new Forbidden('The source or the target must be a resource of this server')
+    if (things.length === 0) requireServerAdmin(caller, 'The source or the target must be a resource of this server')
     let isAllowed = things.length === 0
     for (const thing of things) {
       const verdict = await this.#policy.canOn(caller, 'CreateRelation', thing)

@@ -174,7 +174,8 @@ export class SpaceMembers {
     for (let at = 0; at < ids.length; at += 1000) {
       const some = ids.slice(at, at + 1000)
       const found = await this.#users.getMany(some.filter(s.isId))
-      if (found.size < some.length) throw new Invalid('One of the users does not exist')
+      if (found.size < some.length || [...found.values()].some(({ erasure }) => erasure))
+        throw new Invalid('One of the users does not exist')
       unseen += found.size - (await this.#seen(caller, space, found)).size
       known.push(...found.values())
     }

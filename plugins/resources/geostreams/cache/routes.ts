@@ -1,5 +1,6 @@
-import { Forbidden, isServerAdmin, NotFound, NotSignedIn, routesFor, Streams, s } from 'pounce/sdk'
+import { Forbidden, NotFound, NotSignedIn, routesFor, Streams, s } from 'pounce/sdk'
 import { geoNumberOf } from 'pounce/sdk/geo'
+import { requireServerAdmin } from 'pounce/sdk/kit'
 import { sensorRef, streamRef } from '../input.ts'
 import { eachPage } from '../listing.ts'
 import { tableAnswer } from '../table-answer.ts'
@@ -77,10 +78,9 @@ export const invalidateCache = route({
     if (named(sensor_id)) {
       const list = { sensors: [sensorRef(sensor_id).id] }
       for await (const items of eachPage(page => streams.list(caller, list, page))) for (const { id } of items) numbers.add(geoNumberOf(id))
-    } else if (!named(stream_id) && !isServerAdmin(caller)) {
-      throw caller.via === 'nothing'
-        ? new NotSignedIn()
-        : new Forbidden('Only a server admin may invalidate the whole cache: name a sensor or a stream')
+    } else if (!named(stream_id)) {
+      if (caller.via === 'nothing') throw new NotSignedIn()
+      requireServerAdmin(caller, 'Only a server admin may invalidate the whole cache: name a sensor or a stream')
     }
     const isAll = !named(sensor_id) && !named(stream_id)
     const files: string[] = []

@@ -67,7 +67,7 @@ export class AccountAdministration {
     if ((wanted.get(actor) ?? 'Admin') !== 'Admin') throw new Invalid('You cannot remove your own admin status; another admin can')
     if (wanted.size > 1000) throw new Invalid('At most 1,000 accounts at once')
     const known = await this.#users.getMany([...wanted.keys()])
-    if (known.size < wanted.size) throw new NotFound('user')
+    if (known.size < wanted.size || [...known.values()].some(({ erasure }) => erasure)) throw new NotFound('user')
     for (const [id, status] of wanted) if (known.get(id)?.status !== status) await this.setStatus(id, status, actor)
     await this.#keepAnAdmin(
       [...wanted].filter(([id, status]) => status !== 'Admin' && known.get(id)?.status === 'Admin').map(([id]) => id),

@@ -17,7 +17,7 @@ import {
   type UserRecord,
   Users,
 } from 'pounce/sdk'
-import { FollowAnswer, follow, linkToNext, pageOf, unfollow } from 'pounce/sdk/kit'
+import { FollowAnswer, follow, linkToNext, pageOf, requireRecentAuthentication, unfollow } from 'pounce/sdk/kit'
 import { AccountAdministration, AccountDirectory, AccountList, isSearchable } from './account-administration.ts'
 import { ProfileChange, ProfileEdits } from './profile-edits.ts'
 import { drawAvatar, UserJson, UserViews } from './user-json.ts'
@@ -124,6 +124,7 @@ export const renameUser = route({
   responses: { 200: s.success() },
   throws: [Invalid, NotFound],
   async handle({ params, query, caller }, { users }) {
+    if (params.id !== caller.user?.id) requireRecentAuthentication(caller)
     const set = { firstName: query.firstName.trim(), lastName: query.lastName.trim() }
     const renamed = event('user.updated', { kind: 'user', id: params.id }, { fields: ['firstName', 'lastName'] }, caller.user?.id)
     await users.change(params.id, { set }, [renamed])
@@ -143,6 +144,7 @@ export const updateUser = route({
   responses: { 200: UserJson },
   throws: [Invalid, NotFound],
   async handle({ params, body, caller }, { profiles, people }) {
+    if (params.id !== caller.user?.id) requireRecentAuthentication(caller)
     return { status: 200, body: people.of(await profiles.change(params.id, body, caller.user?.id)) }
   },
 })

@@ -45,7 +45,7 @@ export class StoredMemberships {
   /** The whole list is replaced at a known revision, so that a space is never in it twice despite concurrent changes. */
   async #try(id: string, space: string, role: string | undefined, by: MembershipChange): Promise<Outcome> {
     const user: User | undefined = await this.#documents.get(users, id)
-    if (!user) throw new NotFound('user')
+    if (!user || (role !== undefined && user.erasure)) throw new NotFound('user')
     const held = user.memberships.find(membership => membership.space === space)
     if (held?.role === role || (held && by.onlyNew)) return undefined
     const others = user.memberships.filter(membership => membership.space !== space)

@@ -38,6 +38,9 @@ type User = UserRecord & Stored
 
 const tries = 20
 
+/** An erased account stays as it is; its name, address and status belong to nobody. */
+const isPerson = eq('erasure.done', null)
+
 /** Accounts in the document store. */
 export class StoredUsers implements Users {
   #documents: DocumentStore
@@ -183,11 +186,13 @@ export class StoredUsers implements Users {
   }
 
   async #commit(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<User> {
+    const where = update.where ? and(update.where, isPerson) : isPerson
     try {
-      return await this.#documents.commit({ update: id, in: users, ...update }, events)
+      return await this.#documents.commit({ update: id, in: users, ...update, where }, events)
     } catch (error) {
-      if (error instanceof CommitConflict && error.reason === 'absent') throw new NotFound('user', { cause: error })
-      throw error
+      if (!(error instanceof CommitConflict)) throw error
+      const isGone = error.reason === 'absent' || (error.reason === 'guard' && (await this.get(id))?.erasure?.done)
+      throw isGone ? new NotFound('user', { cause: error }) : error
     }
   }
 
