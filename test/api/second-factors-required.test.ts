@@ -162,7 +162,9 @@ test('an old session cannot administer on routes that are also for others', asyn
   await json(post(session, '/api/metadata/definitions', definition))
   const definitions = await json<readonly { id: string; json: { label: string } }[]>(session('/api/metadata/definitions'))
   const id = definitions.find(({ json: { label } }) => label === definition.label)?.id
-  const context = await json<{ id: string }>(post(server.as(ann.key), '/api/contexts', { context_name: 'own', '@context': { depth: 'http://example.org/depth' } }))
+  const context = await json<{ id: string }>(
+    post(server.as(ann.key), '/api/contexts', { context_name: 'own', '@context': { depth: 'http://example.org/depth' } }),
+  )
   const logo = (path: string) => {
     const body = new FormData()
     body.append('path', path)
