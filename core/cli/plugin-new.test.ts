@@ -92,7 +92,7 @@ test('existing files are never overwritten, and the message gives the reason', a
     unknown.err,
     /Unknown kind of plugin "route" \(did you mean routes\?\): the kinds are routes, blobs, search, auth, extractor, viewer, transport, geo/,
   )
-  for (const name of ['Tides', 'pounce tides', '../tides', '@acme/', '']) {
+  for (const name of ['Tides', 'pounce tides', '../tides', '@acme/', '', 'pounce', 'pounce-', 'tides-']) {
     const refused = await pounce('plugin', 'new', 'geo', join(folder, 'new'), '--name', name)
     t.is(refused.code, 1, name)
     t.regex(refused.err, /is not a valid plugin name/, name)

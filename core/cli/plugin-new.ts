@@ -26,7 +26,8 @@ interface Names {
   readonly short: string
 }
 
-const nameForm = /^(?:@([a-z0-9][a-z0-9-]{0,99})\/)?([a-z0-9][a-z0-9-]{0,99})$/
+/** A hyphen at the end would be one of the plugin's id, which collections are named after. */
+const nameForm = /^(?:@([a-z0-9][a-z0-9-]{0,99})\/)?(?!pounce$)([a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?)$/
 
 const namesOf = (name: string): Names => {
   const [, scope = 'plugin', own = ''] = nameForm.exec(name) ?? []

@@ -121,9 +121,9 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
   return { name, plugin }
 }
 
-/** Loads plugins in the requested order. Rejects duplicate names: a second copy of a plugin needs `as`. */
+/** Loads plugins one by one: CommonJS cannot require the SDK while another imports it. Rejects duplicate names: a second copy needs `as`. */
 export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
-  const loaded = await Promise.all(requests.map(load))
+  const loaded = await Array.fromAsync(requests, load)
   const names = new Set<string>()
   for (const { name } of loaded) {
     if (names.has(name))

@@ -62,6 +62,7 @@ test('an invalid contribution aborts the startup with an error that names it and
     wrong({ viewer: { ...viewer, extensions: ['.abc'] } }) ?? '',
     /: viewer\.extensions has \.abc: must be lower case, without a leading dot/,
   )
+  t.regex(wrong({ viewer: { ...viewer, extensions: undefined as never } }) ?? '', /: viewer\.extensions must be a list; it may be empty$/)
   t.regex(wrong({ viewer: { ...viewer, trust: 'worker' as never } }) ?? '', /: viewer\.trust must be `page` or `frame`$/)
   t.regex(wrong({ kind: 'page' }) ?? '', /: viewer must be set for viewers, and only for them$/)
 })

@@ -211,6 +211,8 @@ const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refus
   if (elsewhere !== undefined) refuse('of', `has ${elsewhere}: parts are shown on the pages of ${[...pagesWithParts].join(' and ')}`)
   if ((kind === 'viewer') !== (viewer !== undefined)) refuse('viewer', 'must be set for viewers, and only for them')
   if (!viewer) return
+  for (const list of ['mediaTypes', 'extensions'] as const)
+    if (!Array.isArray(viewer[list])) refuse(`viewer.${list}`, 'must be a list; it may be empty')
   const wrongType = viewer.mediaTypes.find(type => !mediaType.test(type))
   if (wrongType !== undefined) refuse('viewer.mediaTypes', `has ${wrongType}, which is not a lower-case media type`)
   const wrongEnding = viewer.extensions.find(extension => !/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(extension))
@@ -227,7 +229,8 @@ const sourceOf = ({ id, module, assets = [] }: WebContribution, refuse: Refuse):
   const paths = [module, ...assets].map((file, at) => {
     const member = at === 0 ? 'module' : 'assets'
     const url = URL.parse(String(file))
-    if (url?.protocol !== 'file:') return refuse(member, 'must be a file: `new URL("./viewer.js", import.meta.url)`')
+    if (url?.protocol !== 'file:')
+      return refuse(member, "must be a file: the URL of `./viewer.js` relative to the URL of the plugin's own module")
     const path = fileURLToPath(url)
     if (!existsSync(path)) refuse(member, `names ${path}, which does not exist`)
     if (!fileName.test(basename(path))) refuse(member, `names ${basename(path)}: letters, digits, dots, hyphens and underscores only`)

@@ -136,6 +136,12 @@ test('a form may be passed as an object, and entries of a dataset are paged', as
   t.deepEqual(names, ['table.csv'])
 })
 
+test('a path value that would call another operation is refused', async t => {
+  const { call } = await made()
+  for (const id of ['', '.', '..', undefined, null])
+    await t.throwsAsync(async () => call('deleteDataset', { path: { id: id as string } }), { instanceOf: TypeError, message: /needs id/ })
+})
+
 test('an error response is a PounceProblem with the members of RFC 9457, and an unreachable server one with status 0', async t => {
   const { call } = await made()
   const refused = await t.throwsAsync(call('getDataset', { path: { id: '5b2a1c8e4f0c2d3a6b7e9f10' } }), {

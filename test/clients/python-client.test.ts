@@ -69,6 +69,7 @@ clientTest(`the Python client uploads, pages, searches and follows events, and c
       [404, 'not-found', 'Not Found', true],
       [0, 'unreachable', 'Unreachable', false],
     ],
+    refused: 4,
   })
   t.deepEqual(found['redirects'], [
     ['data.example.org', '/pounce/api/files/a/b', 'secret'],

@@ -122,7 +122,13 @@ def problem() -> Dict[str, Any]:
             Pounce(url, key=KEY).api.get_dataset("5b2a1c8e4f0c2d3a6b7e9f10")
         except PounceProblem as error:
             found.append([error.status, error.code, error.title, error.request_id != ""])
-    return {"found": found}
+    refused = 0
+    for value in ("", ".", "..", None):
+        try:
+            Pounce(URL, key=KEY).api.get_dataset(value)  # type: ignore[arg-type]
+        except ValueError as error:
+            refused += "needs id" in str(error)
+    return {"found": found, "refused": refused}
 
 
 def redirects() -> List[Any]:

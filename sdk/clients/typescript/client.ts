@@ -53,10 +53,12 @@ const queryText = (query: Text): string => {
   return pairs.size === 0 ? '' : `?${pairs}`
 }
 
+/** An empty value, or one of dots only, would make the path that of another operation. */
 const filled = (path: string, values: Text): string =>
   path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-    if (values[name] === undefined) throw new TypeError(`The path ${path} needs ${name}`)
-    return encodeURIComponent(String(values[name]))
+    const text = String(values[name] ?? '')
+    if (/^\.{0,2}$/.test(text)) throw new TypeError(`The path ${path} needs ${name}`)
+    return encodeURIComponent(text)
   })
 
 const isBinary = (body: unknown): body is Blob | Uint8Array<ArrayBuffer> => body instanceof Blob || body instanceof Uint8Array

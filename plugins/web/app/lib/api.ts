@@ -49,8 +49,13 @@ const queryText = (query: Readonly<Record<string, unknown>>): string => {
   return text === '' ? '' : `?${text}`
 }
 
+/** An empty value, or one of dots only, would make the path that of another operation. */
 const filled = (template: string, parameters: Readonly<Record<string, unknown>>): string =>
-  template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name] ?? '')))
+  template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const text = String(parameters[name] ?? '')
+    if (/^\.{0,2}$/.test(text)) throw new TypeError(`${template} needs ${name}`)
+    return encodeURIComponent(text)
+  })
 
 /** Listeners for the reachability of the server. */
 export const serverEvents = new EventTarget()

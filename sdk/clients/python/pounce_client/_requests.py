@@ -32,8 +32,16 @@ def credentials(
 
 
 def filled(path: str, values: Mapping[str, Any]) -> str:
-    """Fills in the parameters of a path."""
-    return re.sub(r"\{(\w+)\}", lambda found: quote(str(values[found.group(1)]), safe=""), path)
+    """Fills in the parameters of a path. ValueError for a value that would make it the path of another operation."""
+
+    def fill(found: "re.Match[str]") -> str:
+        value = values[found.group(1)]
+        text = "" if value is None else str(value)
+        if text in ("", ".", ".."):
+            raise ValueError(f"The path {path} needs {found.group(1)}")
+        return quote(text, safe="")
+
+    return re.sub(r"\{(\w+)\}", fill, path)
 
 
 def _text(value: Any) -> str:
