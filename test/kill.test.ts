@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
-import { BlobStore, Counters, DocumentStore, MetadataDocuments, type Transport, Transports } from 'pounce/sdk'
+import { BlobStore, type Collection, Counters, DocumentStore, MetadataDocuments, type Transport, Transports } from 'pounce/sdk'
 import type { BlobEntry } from 'pounce/sdk/store-kit'
 import { bootForTest, type TestServer, usualOrFull } from 'pounce/sdk/testing'
 import { files } from '../plugins/resources/files/collection.ts'
@@ -111,7 +111,8 @@ const nothingLeft = async (t: ExecutionContext, { folder, acked }: KilledServer)
   const named = all.map(file => file.blob)
   const bytes = all.reduce((sum, file) => sum + file.sizeBytes, 0)
   t.true(all.every(file => file.status === 'PROCESSED'))
-  for (const derived of [previews, thumbnails]) for await (const one of documents.scan(derived, { using: 'byBlob' })) named.push(one.blob)
+  for (const derived of [previews, thumbnails] as readonly Collection<{ readonly blob: string }>[])
+    for await (const one of documents.scan(derived, { using: 'byBlob' })) named.push(one.blob)
   const stored: BlobEntry[] = await Array.fromAsync(kernel.get(BlobStore).list())
   t.deepEqual(stored.map(each => each.key).sort(), named.sort())
   t.true(all.length >= acked.length)

@@ -237,6 +237,8 @@ export interface ThumbnailRecord {
   readonly contentType: string
   readonly filename: string
   readonly target: Ref | null
+  /** Later than that of all thumbnails attached to the target before; null until it is attached. */
+  readonly attached: Time | null
   readonly author: string | null
   /** The job whose key was used for the upload. */
   readonly job?: string

@@ -5,8 +5,11 @@ import type { Json } from './document-store.ts'
 
 /** Validates metadata entered by people before it is stored. Metadata from extractors is not validated. */
 export interface MetadataCheck {
-  /** Throws `Invalid`, naming the field and the expected value. `target` exists, or is the future container (the dataset, for a file to be created). */
-  check(target: Ref, content: Json): Promise<void>
+  /**
+   * Throws `Invalid`, naming the field and, as far as the caller may know it, the expected value. `target` exists, or is the future container (the dataset, for
+   * a file to be created).
+   */
+  check(target: Ref, content: Json, caller: Caller): Promise<void>
 }
 /** Plugins that validate metadata. */
 export const MetadataChecks = contributions<MetadataCheck>('metadataChecks')

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
-import { previewOf, say, sectionOf, thumbnailOf } from '../support/derived.ts'
+import { previewOf, say, sectionOf, send, thumbnailOf } from '../support/derived.ts'
 import { newDataset, newFolder, ok, upload } from '../support/scene.ts'
 import { letIn, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
@@ -136,4 +136,51 @@ test.serial('a member whose role has no permissions sees nothing: an empty list 
   await isGone(t, it)
   t.is((await member.get(`/api/spaces/${it.space}`)).status, 404)
   t.truthy(id)
+})
+
+test.serial('a tile attached to a preview has the rights of the preview: its uploader alone cannot move it', async t => {
+  const it = await scene()
+  await letIn(ann, it.space, 'Editor', member)
+  const preview = await previewOf(ann, it.file)
+  const [inside, own] = [await previewOf(ann, it.file), await send(member, '/api/previews')]
+  const tile = await send(member, '/api/tiles', { name: 'x_1.jpg' })
+  const put = async (who: Somebody, to: string, level = 3) => (await who.post(`/api/previews/${to}/tiles/${tile}/${level}`, {})).status
+  const shows = async (who: Somebody, of: string, level = 3) => (await who.get(`/api/previews/${of}_files/${level}/x_1.jpg`)).status
+  for (const [to, level] of [
+    [preview, 3],
+    [preview, 3],
+    [preview, 4],
+    [inside, 3],
+  ] as const) {
+    t.is(await put(member, to, level), 200)
+    t.is(await shows(ann, to, level), 200)
+  }
+  t.is(await put(ann, preview), 200, 'those with the right on both previews move it')
+  t.is(await shows(ann, inside), 404)
+  t.is((await ann.remove(`/api/datasets/${it.dataset}`)).status, 200)
+  t.is(await put(ann, await send(ann, '/api/previews')), 409)
+  t.is(await put(member, own), 404, 'what is in the trash is read-only')
+  t.is((await ann.put(`/api/datasets/restore/${it.dataset}`)).status, 200)
+  await letIn(ann, it.space, 'Viewer', member)
+  t.is(await put(member, own), 403)
+  t.is((await ann.post(`/api/spaces/${it.space}/removeUser?removeUser=${member.id}`)).status, 200)
+  t.is(await shows(member, preview), 404)
+  t.is(await put(member, own), 404)
+  t.is(await shows(ann, preview), 200)
+})
+
+test.serial('the previewers of a dataset list no files for roles without ViewFile', async t => {
+  const it = await scene()
+  const dataset = await newDataset(ann.call, { space: [it.space] })
+  const file = await upload(ann.call, dataset, 'png', 'a.png', { type: 'image/png' })
+  const preview = await previewOf(ann, file)
+  const listed = async (who: Somebody) => {
+    const { status, body } = await who.get(`/api/datasets/${dataset}/getPreviews`)
+    return { status, ids: (body as { previews: { pv_id: string }[] }[]).flatMap(({ previews }) => previews.map(({ pv_id }) => pv_id)) }
+  }
+  t.deepEqual(await listed(member), { status: 200, ids: [preview] })
+  const json = { name: 'Names only', description: '', permissions: ['ViewSpace', 'ViewDataset'] }
+  await ok(server.as(server.admin.key)('/api/roles', { method: 'POST', json }))
+  await letIn(ann, it.space, 'Names only', member)
+  t.deepEqual(await listed(member), { status: 200, ids: [] })
 })

@@ -3,7 +3,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { byExtractor, byUser, documentsOf } from '../support/annotated.ts'
 import { callsOf } from '../support/calls.ts'
 import { formWith, upload } from '../support/scene.ts'
-import { newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 let server: TestServer
 let lax: TestServer
@@ -158,4 +158,36 @@ test('with validation off, metadata is stored as sent', async t => {
   const dataset = await newDataset(zoe)
   t.is((await zoe.post('/api/metadata.jsonld', { dataset_id: dataset, content: { 'Date and Time': 'soon' } })).status, 200)
   t.is((await callsOf(lax.as()).get('/api/metadata/definitions')).status, 200)
+})
+
+test('definitions of a space that the caller cannot view apply, but a refusal does not quote them', async t => {
+  const closed = await bootForTest({ t, config: { access: { private: true } } })
+  const [carol, alice] = [await somebody(closed, 'carol'), await somebody(closed, 'alice')]
+  const [space, open] = [await newSpace(carol), await newSpace(alice)]
+  await letIn(carol, space, 'Editor', alice)
+  const { url } = (await carol.post('/api/standardvocab', ['canary', 'linnet'])).body as { url: string }
+  await carol.post(`/api/spaces/${space}/metadata`, { label: 'bird', type: 'list', uri: 'http://example.org/canary', definitions_url: url })
+  const dataset = await newDataset(alice, { space: [space] })
+  const file = await upload(alice.call, dataset)
+  const say = async () => {
+    const content = { bird: 'x' }
+    const answers = [
+      await alice.post('/api/metadata.jsonld', { dataset_id: dataset, content }),
+      await alice.post('/api/files/metadata.jsonld', { files: [file], metadata: { content, agent: byUser(alice.id) } }),
+      await alice.post(`/api/datasets/${dataset}/metadata.jsonld`, { content, agent: byUser(alice.id) }),
+    ]
+    return answers.map(({ status, body }) => ({ status, message: (body as { message: string }).message }))
+  }
+  for (const { status, message } of await say()) {
+    t.is(status, 400)
+    t.regex(message, /bird must be one of the 2 terms.*"canary"/)
+  }
+  t.is((await carol.post(`/api/spaces/${space}/removeUser?removeUser=${alice.id}`)).status, 200)
+  for (const { status, message } of await say()) {
+    t.is(status, 400)
+    t.is(message, 'bird must match the metadata definition of a space that you cannot view')
+  }
+  await alice.post(`/api/spaces/${open}/metadata`, { label: 'bird', type: 'number', uri: 'http://example.org/number' })
+  t.is((await alice.post(`/api/spaces/${open}/addDatasetToSpace/${dataset}`)).status, 200)
+  for (const { message } of await say()) t.regex(message, /^bird must be a number.*example\.org\/number/)
 })

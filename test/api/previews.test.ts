@@ -194,6 +194,38 @@ test('datasets and collections show the thumbnail of a file only while they cont
   t.is((await server.get(Collections).get(collection))?.thumbnail, null)
 })
 
+test('a file shows the thumbnail that was attached last, whenever it was uploaded', async t => {
+  const [file, other] = [await newFile(), await newFile()]
+  const uploaded = [await send(ann, '/api/fileThumbnail'), await send(ann, '/api/fileThumbnail')]
+  const shown = async (id = file) => {
+    await server.drained(60_000)
+    return (await server.get(Files).get(id))?.thumbnail
+  }
+  for (const id of [...uploaded].reverse().concat(uploaded)) {
+    t.is((await ann.post(`/api/files/${file}/thumbnails/${id}`, {})).status, 200)
+    t.is(await shown(), id)
+  }
+  const before = await send(ann, '/api/fileThumbnail')
+  await ann.post(`/api/files/${other}/thumbnails/${uploaded[0]}`, {})
+  const shared = await shown(other)
+  await ann.post(`/api/files/${other}/thumbnails/${before}`, {})
+  t.is(await shown(other), before)
+  await ann.post(`/api/files/${other}/thumbnails/${uploaded[0]}`, {})
+  t.is(await shown(other), shared, 'sharing it again attaches the same copy again')
+})
+
+test('of thumbnails attached concurrently, the file shows the last one', async t => {
+  const file = await newFile()
+  const ids = await Promise.all(Array.from({ length: 12 }, () => send(ann, '/api/fileThumbnail')))
+  const answers = await Promise.all(ids.map(id => ann.post(`/api/files/${file}/thumbnails/${id}`, {})))
+  t.true(answers.every(({ status }) => status === 200))
+  await server.drained(60_000)
+  const stored = [...(await server.get(DocumentStore).getMany(thumbnails, ids)).values()]
+  const times = stored.map(({ attached }) => attached ?? '').sort()
+  t.is(new Set(times).size, ids.length)
+  t.is((await server.get(Files).get(file))?.thumbnail, stored.find(({ attached }) => attached === times.at(-1))?.id)
+})
+
 test('a copy of a file gets a thumbnail of its own, which outlives that of the original', async t => {
   const [from, to] = [await newDataset(ann), await newDataset(ann)]
   const file = await upload(ann.call, from)

@@ -64,6 +64,16 @@ test('an id can be a URL, but at both ends for server admins only', async t => {
   t.is((await ann.get(`/api/relations/${outside.id}`)).status, 404)
 })
 
+test('an id that is neither that of a resource nor a URL is refused like an unknown one', async t => {
+  const dataset = await newDataset(ann.call)
+  const admin = callsOf(server.as(server.admin.key))
+  for (const id of ['xyz', dataset.toUpperCase(), 'javascript:alert(1)', 'doi.org/10.5555/1', 'https://', `${dataset} `, '1'])
+    for (const by of [ann, admin]) {
+      t.is((await by.post('/api/relations', { source: end('dataset', id), target: end('dataset', dataset) })).status, 404, id)
+      t.is((await by.post('/api/relations', { source: end('file', address), target: end('file', id) })).status, 404, id)
+    }
+})
+
 test('an unknown type is refused with the list of known types', async t => {
   const dataset = await newDataset(ann.call)
   const { status, body } = await ann.post('/api/relations', { source: end('dataset', dataset), target: end('space', unknownId) })
@@ -121,7 +131,17 @@ test('sensors and streams are resources of this server, identified by their numb
   const { id: mixed = '' } = await relate(end('dataset', dataset), end('sensor', other))
   t.deepEqual((await eve.get(`/api/relations/${mixed}`)).status, 200)
   t.is((await bob.get(`/api/relations/${mixed}`)).status, 404)
-  for (const unknown of ['424242', '0', '9'.repeat(30)])
+  for (const unknown of [
+    '424242',
+    '0',
+    '9'.repeat(30),
+    `0${sensor}`,
+    `${sensor}.0`,
+    `+${sensor}`,
+    `${sensor}e0`,
+    `${sensor} `,
+    'a'.repeat(24),
+  ])
     for (const kind of ['sensor', 'stream'])
       t.is((await ann.post('/api/relations', { source: end('dataset', dataset), target: end(kind, unknown) })).status, 404, kind + unknown)
   t.is((await ann.remove(`/api/geostreams/streams/${stream}`)).status, 200)

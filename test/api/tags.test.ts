@@ -1,4 +1,5 @@
 import test from 'ava'
+import { Files } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
 import { sectionOf } from '../support/derived.ts'
@@ -91,6 +92,24 @@ test('a tag is removed from a dataset by id; an unknown id is no error', async t
   t.is((await ann.post(`${path}/removeTag`, {})).status, 400)
   t.is((await bob.post(`${path}/removeTag`, { tagId: tags[1]?.id })).status, 403)
   t.deepEqual(await namesOn(path), ['two'])
+})
+
+test('a long or unusual tag is removed by the name under which it is listed', async t => {
+  const path = await pathOf('file')
+  const cut = 'x'.repeat(99)
+  const { tags } = await put(ann, path, [`${cut} yz`, `a \u0085 b`, `${'é'.repeat(98)}e\u0301 f`, ' red   leaf '])
+  const names = tags.map(({ name }) => name)
+  t.deepEqual(names, [cut, 'a b', 'é'.repeat(99), 'red leaf'])
+  const remove = async (name: string) => {
+    t.is((await ann.call(`${path}/tags`, { method: 'DELETE', json: { tags: [name] } })).status, 200)
+    return namesOn(path)
+  }
+  for (const [at, name] of names.entries()) t.deepEqual(await remove(name), names.slice(at + 1))
+  await put(ann, path, [cut])
+  const id = path.split('/').at(-1) ?? ''
+  const [stored] = (await server.get(Files).get(id))?.tags ?? []
+  await server.get(Files).change(id, { set: { tags: [{ ...stored, name: `${cut} ` }] } }, [])
+  t.deepEqual(await remove(`${cut} `), [], 'as stored by earlier versions')
 })
 
 test('equal tags of different users and extractors are separate', async t => {

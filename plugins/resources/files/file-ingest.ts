@@ -128,7 +128,7 @@ export class FileIngestService implements FileIngest {
     const named = incoming.map(each => ({ ...each, fileId: each.id ?? this.#ids.next() }))
     const outcome: IngestOutcome = { made: new Map(), known: new Set(), failed: new Map() }
     try {
-      for (const each of named) await this.#check(each, options.dataset)
+      for (const each of named) await this.#check(each, options.dataset, caller)
       const sizes = named.map(({ fileId: id, blob: { bytes } }) => ({ id, sizeBytes: bytes.sizeBytes }))
       await this.#admission.reserve(caller, options, sizes)
       const typed: Typed[] = []
@@ -145,9 +145,9 @@ export class FileIngestService implements FileIngest {
   }
 
   /** Validates the metadata of a file against the definitions that apply to its target. */
-  async #check({ fileId, metadata = [] }: Named, dataset: string | undefined): Promise<void> {
+  async #check({ fileId, metadata = [] }: Named, dataset: string | undefined, caller: Caller): Promise<void> {
     const target: Ref = dataset === undefined ? { kind: 'file', id: fileId } : { kind: 'dataset', id: dataset }
-    for (const { content } of metadata) for (const check of this.#checks.all()) await check.check(target, content)
+    for (const { content } of metadata) for (const check of this.#checks.all()) await check.check(target, content, caller)
   }
 
   async #recordAll(typed: readonly Typed[], caller: Caller, options: IngestOptions, outcome: IngestOutcome): Promise<void> {

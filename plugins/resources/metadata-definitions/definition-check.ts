@@ -1,7 +1,7 @@
-import { Invalid, type Json, type MetadataCheck, type Ref, StandardVocabularies, wire } from 'pounce/sdk'
+import { type Caller, Invalid, type Json, type MetadataCheck, type Ref, StandardVocabularies, wire } from 'pounce/sdk'
 import { everywhere } from './collection.ts'
 import { Config, type Settings } from './config.ts'
-import { SpacesOf } from './definition-service.ts'
+import { DefinitionService, SpacesOf } from './definition-service.ts'
 import { DefinitionTerms } from './definition-terms.ts'
 import { type Definition, StoredDefinitions } from './stored-definitions.ts'
 import { type Expectation, expectationOf, fits } from './value-checks.ts'
@@ -10,7 +10,6 @@ type Members = Readonly<Record<string, Json>>
 
 /** A field of the content, with its sibling fields. */
 interface Field {
-  readonly label: string
   readonly value: Json
   readonly beside: Members
 }
@@ -25,6 +24,7 @@ export class DefinitionCheck implements MetadataCheck {
   #isOff: boolean
   #definitions: StoredDefinitions
   #spaces: SpacesOf
+  #service: DefinitionService
   #words: DefinitionTerms
   #vocabularies: StandardVocabularies
 
@@ -32,17 +32,19 @@ export class DefinitionCheck implements MetadataCheck {
     { validate }: Settings,
     definitions: StoredDefinitions,
     spaces: SpacesOf,
+    service: DefinitionService,
     words: DefinitionTerms,
     vocabularies: StandardVocabularies,
   ) {
     this.#isOff = validate === 'off'
     this.#definitions = definitions
     this.#spaces = spaces
+    this.#service = service
     this.#words = words
     this.#vocabularies = vocabularies
   }
 
-  async check(target: Ref, content: Json): Promise<void> {
+  async check(target: Ref, content: Json, caller: Caller): Promise<void> {
     if (this.#isOff) return
     const objects = objectsIn(content)
     const labels = labelsOf(objects)
@@ -51,8 +53,9 @@ export class DefinitionCheck implements MetadataCheck {
     const found = asked.length > mostAsked ? await this.#among(labels, await scopes()) : await this.#definitions.labelled(asked, scopes)
     const fields = fieldsOf(objects, new Set(found.map(({ label }) => label)))
     for (const [label, all] of Map.groupBy(found, definition => definition.label)) {
-      const takes = await Promise.all(nearest(all).map(definition => this.#expectationOf(definition)))
-      for (const field of fields.get(label) ?? []) requireFit(field, nearest(all), takes)
+      const definitions = nearest(all)
+      const takes = await Promise.all(definitions.map(definition => this.#expectationOf(definition)))
+      if ((fields.get(label) ?? []).some(field => !isAccepted(field, takes))) throw await this.#refusal(label, definitions, takes, caller)
     }
   }
 
@@ -61,6 +64,24 @@ export class DefinitionCheck implements MetadataCheck {
     const found: Definition[] = []
     for await (const definition of this.#definitions.in(...scopes)) if (labels.has(definition.label)) found.push(definition)
     return found
+  }
+
+  /** Definitions of spaces that the caller may not view apply as well, but are not quoted. */
+  async #refusal(
+    label: string,
+    definitions: readonly Definition[],
+    takes: readonly (Expectation | undefined)[],
+    caller: Caller,
+  ): Promise<Invalid> {
+    const spaces = definitions.map(({ scope }) => scope).filter(scope => scope !== everywhere)
+    const visible = [everywhere, ...(await this.#service.visibleSpaces(caller, spaces))]
+    const at = definitions.findIndex(({ scope }) => visible.includes(scope))
+    const [definition, expectation] = [definitions[at], takes[at]]
+    if (!definition || !expectation) return new Invalid(`${label} must match the metadata definition of a space that you cannot view`)
+    const { uri, type } = definition
+    return new Invalid(
+      `${label} must be ${expectation.what}, such as ${expectation.example} (metadata definition ${label}, ${uri}, of type ${type})`,
+    )
   }
 
   async #expectationOf({ type, definitionsUrl }: Definition): Promise<Expectation | undefined> {
@@ -79,23 +100,11 @@ export class DefinitionCheck implements MetadataCheck {
     }
   }
 }
-wire(DefinitionCheck, Config, StoredDefinitions, SpacesOf, DefinitionTerms, StandardVocabularies)
+wire(DefinitionCheck, Config, StoredDefinitions, SpacesOf, DefinitionService, DefinitionTerms, StandardVocabularies)
 
 /** Spaces may define a field differently: a value is valid if one of the definitions accepts it or does not validate it. */
-const requireFit = (
-  { label, value, beside }: Field,
-  definitions: readonly Definition[],
-  takes: readonly (Expectation | undefined)[],
-): void => {
-  if (takes.some(expectation => !expectation || fits(expectation, value, beside))) return
-  const [definition] = definitions
-  const [expectation] = takes
-  if (!definition || !expectation) return
-  const { label: name, uri, type } = definition
-  throw new Invalid(
-    `${label} must be ${expectation.what}, such as ${expectation.example} (metadata definition ${name}, ${uri}, of type ${type})`,
-  )
-}
+const isAccepted = ({ value, beside }: Field, takes: readonly (Expectation | undefined)[]): boolean =>
+  takes.some(expectation => !expectation || fits(expectation, value, beside))
 
 const objectsIn = (content: Json): readonly Members[] =>
   (Array.isArray(content) ? (content as readonly Json[]) : [content]).filter(isMembers)
@@ -110,8 +119,7 @@ const labelsOf = (objects: readonly Members[]): ReadonlySet<string> => {
 const fieldsOf = (objects: readonly Members[], labels: ReadonlySet<string>): ReadonlyMap<string, readonly Field[]> => {
   const fields = new Map<string, Field[]>([...labels].map(label => [label, []]))
   if (labels.size === 0) return fields
-  for (const beside of objects)
-    for (const label of Object.keys(beside)) fields.get(label)?.push({ label, value: beside[label] ?? null, beside })
+  for (const beside of objects) for (const label of Object.keys(beside)) fields.get(label)?.push({ value: beside[label] ?? null, beside })
   return fields
 }
 

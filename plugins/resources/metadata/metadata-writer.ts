@@ -77,14 +77,14 @@ export class MetadataWriter {
   }
 
   /** Stores a document. Throws `Invalid` when a user's value does not match a definition. */
-  async add(target: Ref, statement: Statement): Promise<MetadataRecord & Stored> {
-    await this.check(target, statement)
+  async add(target: Ref, statement: Statement, caller: Caller): Promise<MetadataRecord & Stored> {
+    await this.check(target, statement, caller)
     return this.#documents.add({ ...statement, target })
   }
 
-  async check(target: Ref, { agent, content }: Statement): Promise<void> {
+  async check(target: Ref, { agent, content }: Statement, caller: Caller): Promise<void> {
     if (agent.kind === 'extractor') return
-    for (const check of this.#checks.all()) await check.check(target, content)
+    for (const check of this.#checks.all()) await check.check(target, content, caller)
   }
 
   /**
@@ -172,7 +172,7 @@ export class BulkFileMetadata {
       else refuse(id, 'not-found', new NotFound('file').message)
     }
     for (const id of mayAdd) {
-      const fault = await this.#faultOf({ kind: 'file', id }, statement)
+      const fault = await this.#faultOf({ kind: 'file', id }, statement, caller)
       if (fault) refuse(id, fault.code, fault.message)
     }
     const targets = files.filter(id => !refused.has(id)).map((id): Ref => ({ kind: 'file', id }))
@@ -181,9 +181,9 @@ export class BulkFileMetadata {
     return { added: targets.map(({ id }) => id), refused: [...refused.values()] }
   }
 
-  async #faultOf(target: Ref, statement: Statement): Promise<Invalid | undefined> {
+  async #faultOf(target: Ref, statement: Statement, caller: Caller): Promise<Invalid | undefined> {
     try {
-      await this.#annotating.check(target, statement)
+      await this.#annotating.check(target, statement, caller)
       return undefined
     } catch (error) {
       if (error instanceof Invalid) return error

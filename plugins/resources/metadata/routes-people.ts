@@ -86,7 +86,7 @@ export const addOwnMetadata = route({
     const target = targetOf(body)
     await authorize(policy, caller, 'AddMetadata', target)
     const said = annotations.own(body.content as Json, (body['@context'] ?? undefined) as Json | undefined, caller)
-    const document = await annotations.add(target, said)
+    const document = await annotations.add(target, said, caller)
     const html = htmlOf(document.id, document.agent.name, document.content)
     return { status: 200, body: { ...html, document: shownMetadata(document, installation.baseUrl) } }
   },

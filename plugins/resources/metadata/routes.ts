@@ -39,7 +39,7 @@ const addTo = (kind: Kind, plural: string) =>
     responses: { 200: s.String({ description: 'Metadata successfully added to db' }) },
     throws: [Forbidden, Invalid, NotFound],
     async handle({ params, body, caller }, { annotations }) {
-      await annotations.add({ kind, id: params.id }, await annotations.posted(body, caller))
+      await annotations.add({ kind, id: params.id }, await annotations.posted(body, caller), caller)
       return { status: 200, body: 'Metadata successfully added to db' }
     },
   })
@@ -138,7 +138,7 @@ export const addPlainFileMetadata = olderRoute({
   permission: { right: 'AddMetadata', on: ref('file', 'id') },
   responses: { 200: s.String({ description: 'success' }) },
   async handle({ params, body, caller }, { annotations }) {
-    await annotations.add({ kind: 'file', id: params.id }, annotations.unsigned(body as Json, caller))
+    await annotations.add({ kind: 'file', id: params.id }, annotations.unsigned(body as Json, caller), caller)
     return { status: 200, body: 'success' }
   },
 })
@@ -151,7 +151,7 @@ export const addPlainDatasetMetadata = olderRoute({
   permission: { right: 'AddMetadata', on: ref('dataset', 'id') },
   responses: { 200: s.success() },
   async handle({ params, body, caller }, { annotations }) {
-    await annotations.add({ kind: 'dataset', id: params.id }, annotations.unsigned(body as Json, caller))
+    await annotations.add({ kind: 'dataset', id: params.id }, annotations.unsigned(body as Json, caller), caller)
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -36,8 +36,13 @@ class ThumbnailAssignment {
     this.#collections = collections
   }
 
-  /** Replaces the thumbnail `before` by another one, or none. No effect if the resource has another thumbnail by now. */
-  async replace(kind: 'file' | 'section' | 'dataset' | 'collection', id: string, before: string | null, thumbnail: string | null) {
+  /** Replaces the thumbnail `before` by another one, or none. No effect, and false, if the resource has another thumbnail by now. */
+  async replace(
+    kind: 'file' | 'section' | 'dataset' | 'collection',
+    id: string,
+    before: string | null,
+    thumbnail: string | null,
+  ): Promise<boolean> {
     const of: Record<typeof kind, Shower> = {
       file: this.#files,
       section: this.#sections,
@@ -47,9 +52,11 @@ class ThumbnailAssignment {
     const events = kind === 'section' ? [] : [event(`${kind}.updated`, { kind, id }, { fields: ['thumbnail'] })]
     try {
       await of[kind].change(id, { where: eq('thumbnail', before), set: { thumbnail } }, events)
+      return true
     } catch (error) {
       // A concurrent request set one, or deleted the resource.
       if (!(error instanceof CommitConflict || error instanceof NotFound)) throw error
+      return false
     }
   }
 
@@ -73,7 +80,7 @@ class ThumbnailAssignment {
 }
 wire(ThumbnailAssignment, Files, Sections, Datasets, Collections)
 
-/** Sets a new thumbnail on its target, and on the target's datasets and their collections if they have none. */
+/** Sets the thumbnail attached last on its target, and on the target's datasets and their collections if they have none. */
 export class AssignThumbnailOnAttached {
   #files: Files
   #sections: Sections
@@ -92,11 +99,14 @@ export class AssignThumbnailOnAttached {
   async handle({ subject, data: { target } }: StoredEvent<'thumbnail.attached'>): Promise<void> {
     const { kind, id } = target
     if (kind !== 'file' && kind !== 'section') return
-    const shower = kind === 'file' ? await this.#files.get(id) : await this.#sections.get(id)
-    if (!shower) return
-    const newest = await this.#thumbnails.newestOf({ kind, id })
-    if (newest && shower.thumbnail !== newest.id) await this.#showing.replace(kind, id, shower.thumbnail, newest.id)
-    else if (!newest && kind === 'file' && shower.thumbnail === subject.id) await this.#giveOwn(id, subject.id)
+    let isDone = false
+    while (!isDone) {
+      const shower = kind === 'file' ? await this.#files.get(id) : await this.#sections.get(id)
+      if (!shower) return
+      const last = await this.#thumbnails.lastOf({ kind, id })
+      isDone = !last || shower.thumbnail === last.id || (await this.#showing.replace(kind, id, shower.thumbnail, last.id))
+      if (!last && kind === 'file' && shower.thumbnail === subject.id) await this.#giveOwn(id, subject.id)
+    }
     await this.#passUp(kind, id)
   }
 
@@ -179,7 +189,7 @@ export class ReplaceRemovedThumbnails implements BatchHandler {
   /** For a file or section; returns the datasets that the file is in. */
   async #chooseOf({ kind, id }: { readonly kind: string; readonly id: string }, gone: string): Promise<readonly string[]> {
     if (kind !== 'file' && kind !== 'section') return []
-    const next = await this.#thumbnails.newestOf({ kind, id })
+    const next = await this.#thumbnails.lastOf({ kind, id })
     await this.#showing.replace(kind, id, gone, next?.id ?? null)
     const file = kind === 'file' ? await this.#files.get(id) : undefined
     return file?.places.map(place => place.dataset) ?? []

@@ -11,10 +11,11 @@ export const previews = collection<PreviewRecord>()('previews', {
   byCreated: { on: ['created'] },
 })
 
-/** Thumbnails. */
+/** Thumbnails. Of concurrent attachments to one resource, one is the last: their times are unique. */
 export const thumbnails = collection<ThumbnailRecord>()('thumbnails', {
   byTarget: { on: ['target.id'] },
   byAge: { on: ['target.id', 'created'] },
+  byAttached: { on: ['target.id', 'attached'], unique: true },
   byBlob: { on: ['blob'] },
   byCreated: { on: ['created'] },
 })

@@ -15,6 +15,7 @@ export const plugin = definePlugin({
   provides: [provide(Previews, StoredPreviews), provide(BlobOwners, DerivedBlobs), provide(PersonalDataSources, PersonalTiles)],
   routes: { ...routes, ...thumbnailRoutes },
   collections: [tiles],
+  migrations: new URL('./migrations/', import.meta.url),
   handlers: [
     on('thumbnail.attached', AssignThumbnailOnAttached, 'show-thumbnail'),
     on(['file.attached', 'dataset.attached'], AssignThumbnailOnPlaced, 'bring-thumbnail'),

@@ -67,7 +67,7 @@ export class PreviewMatching {
     return this.#ofFiles([file], caller)
   }
 
-  /** For each file in the root of a dataset to be shown there, by name, during iteration. */
+  /** For each visible file in the root of a dataset to be shown there, by name, during iteration. */
   async *ofDataset(id: string, caller: Caller): AsyncIterable<Match> {
     let after: After | undefined
     do {
@@ -80,11 +80,14 @@ export class PreviewMatching {
 
   async #ofFiles(files: readonly File[], caller: Caller): Promise<readonly Match[]> {
     const ids = files.map(({ id }) => id)
-    const [allowed, previews] = await Promise.all([
-      this.#policy.allowed(caller, 'DownloadFiles', 'file', ids),
+    const [held, previews] = await Promise.all([
+      this.#policy.held(caller, ['ViewFile', 'DownloadFiles'], 'file', ids),
       Promise.all(ids.map(id => this.#previews.of({ kind: 'file', id }))),
     ])
-    return files.map((file, at) => this.#match(file, previews[at] ?? [], allowed.has(file.id)))
+    return files.flatMap((file, at) => {
+      const permissions = held.get(file.id) ?? []
+      return permissions.includes('ViewFile') ? [this.#match(file, previews[at] ?? [], permissions.includes('DownloadFiles'))] : []
+    })
   }
 
   #match(file: File, previews: readonly Preview[], mayDownload: boolean): Match {

@@ -148,7 +148,8 @@ export const attachTile = previewsRoute({
   method: 'POST',
   path: '/api/previews/:id/tiles/:tile/:level',
   summary: 'Attach a tile to a preview',
-  description: 'Replaces a tile at the same position. Unattached tiles belong to their uploader.',
+  description:
+    'Replaces a tile at the same position. Unattached tiles belong to their uploader; moving one from another preview requires AddFile on that as well.',
   permission: { right: 'AddFile', on: ref('preview', 'id') },
   jobKeys: 'allowed',
   params: s.Object({ id: s.id(), tile: s.id(), level: level() }),
@@ -156,7 +157,7 @@ export const attachTile = previewsRoute({
   responses: { 200: s.success() },
   throws: [NotFound, Invalid],
   async handle({ params, caller }, { tiles }) {
-    await tiles.attach(await tiles.uploaded(params.tile, caller), params.id, params.level, caller.user?.id)
+    await tiles.attach(await tiles.attachable(params.tile, caller), params.id, params.level, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -13,11 +13,14 @@ import {
   Ids,
   type Page,
   type Ref,
+  Taken,
   wire,
 } from 'pounce/sdk'
 import { updateWithRetry } from 'pounce/sdk/kit'
 import { type Thumbnail, thumbnails } from './collections.ts'
 import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
+
+const tries = 200
 
 /** Thumbnails: records in the document store, images in the blob store. */
 export class StoredThumbnails {
@@ -44,56 +47,56 @@ export class StoredThumbnails {
     return this.#documents.find(thumbnails, { using: 'byCreated', sort: { by: 'created', order: 'descending' }, ...page })
   }
 
-  /** The newest thumbnail of a resource. */
-  async newestOf(target: Ref): Promise<Thumbnail | undefined> {
+  /** The thumbnail of a resource that was attached last. */
+  async lastOf(target: Ref): Promise<Thumbnail | undefined> {
     const where = eq('target.id', target.id)
-    const query = { using: 'byAge', where, sort: { by: 'created', order: 'descending' }, limit: 1 } as const
+    const query = { using: 'byAttached', where, sort: { by: 'attached', order: 'descending' }, limit: 1 } as const
     return (await this.#documents.find(thumbnails, query)).items[0]
   }
 
   /** Stores an image made by a built-in extractor. A repeat with the same id changes nothing. */
   async add(target: Ref, file: DerivedFile & { readonly id?: string }, author: string | undefined): Promise<string> {
     const { id = this.#ids.next(), contentType } = file
-    if (await this.thumbnail(id)) return id
-    const bytes = await this.#blobs.put(createReadStream(file.path))
-    const record = { filename: '', target, author: author ?? null, created: this.#now(), contentType }
-    await this.#keepAttached({ id, ...record, blob: bytes.key, sizeBytes: bytes.sizeBytes }, target, author)
+    const known = await this.thumbnail(id)
+    if (known?.target) return id
+    if (!known) {
+      const { key: blob, sizeBytes } = await this.#blobs.put(createReadStream(file.path))
+      const record = { id, blob, sizeBytes, contentType, filename: '', author: author ?? null, ...this.#unattached() }
+      await this.#derived.keep(thumbnails, record, [])
+    }
+    await this.#setTarget(id, target, author)
     return id
   }
 
-  /** The same image for another resource, with that resource's rights; its id is derived from both, so that a repeat changes nothing. */
+  /** The same image for another resource, with that resource's rights; its id is derived from both, so that a repeat creates no other one. */
   async share(original: Thumbnail, target: Ref): Promise<string> {
     const { blob, sizeBytes, contentType, filename, author } = original
     const id = createHash('sha256').update(`thumbnail ${target.id} ${original.id}`).digest('hex').slice(0, 24)
-    const record = { id, blob, sizeBytes, contentType, filename, target, author, created: this.#now() }
-    const attached = event('thumbnail.attached', { kind: 'thumbnail', id }, { target }, author ?? undefined)
     try {
-      await this.#documents.commit({ insert: record, into: thumbnails }, [attached])
+      const record = { id, blob, sizeBytes, contentType, filename, author, ...this.#unattached() }
+      await this.#documents.commit({ insert: record, into: thumbnails })
     } catch (error) {
       if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
     }
+    await this.#setTarget(id, target, author ?? undefined)
     return id
   }
 
   async upload({ bytes, filename, contentType }: Received, caller: Caller): Promise<string> {
     const id = this.#ids.next()
-    const made = { target: null, ...uploaderOf(caller), created: this.#now() }
-    await this.#derived.keep(thumbnails, { id, filename, contentType, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes }, [])
+    const shown = { filename, contentType, blob: bytes.key, sizeBytes: bytes.sizeBytes }
+    await this.#derived.keep(thumbnails, { id, ...shown, ...uploaderOf(caller), ...this.#unattached() }, [])
     return id
   }
 
   /**
-   * Sets the target of a thumbnail; if it has another target already, the new one gets a copy. The caller must have checked the rights on
-   * both.
+   * Sets the target of a thumbnail, also again; if it has another target already, the new one gets a copy. The caller must have checked the
+   * rights on both.
    */
   async attach(id: string, target: Ref, actor?: string): Promise<void> {
     const known = await this.thumbnail(id)
-    if (known?.target && known.target.id !== target.id) {
-      await this.share(known, target)
-      return
-    }
-    const attached = event('thumbnail.attached', { kind: 'thumbnail', id }, { target }, actor)
-    await updateWithRetry(this.#documents, thumbnails, { kind: 'thumbnail', id }, () => ({ set: { target }, events: [attached] }))
+    if (known?.target && known.target.id !== target.id) await this.share(known, target)
+    else await this.#setTarget(id, target, actor)
   }
 
   /** A deleted one is not an error. */
@@ -106,13 +109,27 @@ export class StoredThumbnails {
     await this.#derived.removeAllOf(thumbnails, 'thumbnail', actors)
   }
 
-  #keepAttached(record: Parameters<DerivedStore['keep']>[1] & Omit<Thumbnail, 'revision'>, target: Ref, author: string | undefined) {
-    const attached = event('thumbnail.attached', { kind: 'thumbnail', id: record.id }, { target }, author)
-    return this.#derived.keep(thumbnails, record, [attached])
+  /** The thumbnail becomes the last one of its target. */
+  async #setTarget(id: string, target: Ref, actor: string | undefined): Promise<void> {
+    const events = [event('thumbnail.attached', { kind: 'thumbnail', id }, { target }, actor)]
+    for (let left = tries; ; left -= 1) {
+      try {
+        await updateWithRetry(this.#documents, thumbnails, { kind: 'thumbnail', id }, async () => {
+          const last = (await this.lastOf(target))?.attached
+          const now = this.#clock.now()
+          const attached = last ? new Date(Math.max(now.getTime(), Date.parse(last) + 1)) : now
+          return { set: { target, attached: attached.toISOString() }, events }
+        })
+        return
+      } catch (error) {
+        // Another one was attached at this time.
+        if (!(error instanceof Taken) || left === 0) throw error
+      }
+    }
   }
 
-  #now(): string {
-    return this.#clock.now().toISOString()
+  #unattached() {
+    return { target: null, attached: null, created: this.#clock.now().toISOString() }
   }
 }
 wire(StoredThumbnails, DocumentStore, DerivedStore, BlobStore, Ids, Clock)

@@ -1,5 +1,5 @@
-import { type Caller, Clock, DocumentStore, eq, event, Ids, NotFound, Taken, wire } from 'pounce/sdk'
-import { removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
+import { type Caller, Clock, DocumentStore, eq, event, Ids, InTrash, NotFound, Policy, Taken, wire } from 'pounce/sdk'
+import { lacking, removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
 import { previews, type Tile, tiles } from './collections.ts'
 import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 
@@ -10,7 +10,7 @@ const storedName = (filename: string): string => filename.replace(/^([^_]+_[^_]+
 
 const placeOf = (preview: string, level: number, filename: string): string => `${preview}/${level}/${filename}`
 
-/** A key limited to spaces has no access to tiles, a job's key only to those that it uploaded. */
+/** A key limited to spaces has no access to unattached tiles, a job's key only to those that it uploaded. */
 const isWithin = ({ limits }: Caller, tile: Tile): boolean =>
   limits?.spaces === undefined && (limits?.job === undefined || limits.job.id === tile.job)
 
@@ -18,12 +18,14 @@ const isWithin = ({ limits }: Caller, tile: Tile): boolean =>
 export class StoredTiles {
   #documents: DocumentStore
   #derived: DerivedStore
+  #policy: Policy
   #ids: Ids
   #clock: Clock
 
-  constructor(documents: DocumentStore, derived: DerivedStore, ids: Ids, clock: Clock) {
+  constructor(documents: DocumentStore, derived: DerivedStore, policy: Policy, ids: Ids, clock: Clock) {
     this.#documents = documents
     this.#derived = derived
+    this.#policy = policy
     this.#ids = ids
     this.#clock = clock
   }
@@ -36,11 +38,18 @@ export class StoredTiles {
     return id
   }
 
-  /** An unattached tile is visible to its uploader only; throws `NotFound` for everyone else. */
-  async uploaded(id: string, caller: Caller): Promise<Tile> {
+  /**
+   * A tile that the caller may attach. An unattached one is visible to its uploader only, an attached one has the rights of its preview;
+   * throws `NotFound` for everyone else.
+   */
+  async attachable(id: string, caller: Caller): Promise<Tile> {
     const tile = await this.#documents.get(tiles, id)
-    const isOwn = tile !== undefined && tile.author === (caller.user?.id ?? null) && caller.via !== 'nothing' && isWithin(caller, tile)
-    if (!tile || !(isOwn || caller.superAdmin)) throw new NotFound('tile')
+    if (!tile) throw new NotFound('tile')
+    if (tile.preview !== null) await this.#requireRight(tile.preview, caller)
+    else {
+      const isOwn = tile.author === (caller.user?.id ?? null) && caller.via !== 'nothing' && isWithin(caller, tile)
+      if (!(isOwn || caller.superAdmin)) throw new NotFound('tile')
+    }
     return tile
   }
 
@@ -74,11 +83,18 @@ export class StoredTiles {
     await removeFound(this.#documents, tiles, { using: 'byPreview', where, events: tile => [removed(tile, actor)] })
   }
 
+  async #requireRight(preview: string, caller: Caller): Promise<void> {
+    const verdict = await this.#policy.canOn(caller, 'AddFile', { kind: 'preview', id: preview })
+    if (verdict === 'unseen') throw new NotFound('tile')
+    if (verdict === 'frozen') throw new InTrash('tile')
+    if (verdict === 'no') throw lacking(caller, 'AddFile', 'preview')
+  }
+
   async #at(place: string): Promise<Tile | undefined> {
     return (await this.#documents.find(tiles, { using: 'byPlace', where: eq('place', place), limit: 1 })).items[0]
   }
 }
-wire(StoredTiles, DocumentStore, DerivedStore, Ids, Clock)
+wire(StoredTiles, DocumentStore, DerivedStore, Policy, Ids, Clock)
 
 const removed = ({ id, blob }: Tile, actor: string | undefined) =>
   event('preview.removed', { kind: 'preview', id }, { blob, target: null }, actor)

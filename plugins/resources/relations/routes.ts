@@ -84,7 +84,7 @@ export const createRelation = route({
   path: '/api/relations',
   summary: 'Create a relation',
   description:
-    'Requires the right on source or target, and that both are visible. An id can be an external URL. An existing relation is no error, and its id is not returned.',
+    'Requires the right on source or target, and that both are visible. An id can be an external URL (http or https). An existing relation is no error, and its id is not returned.',
   permission: {
     right: 'CreateRelation',
     unscoped: 'The body names both ends; the handler checks CreateRelation on one and that the caller may see the other.',

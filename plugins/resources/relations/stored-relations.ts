@@ -56,11 +56,14 @@ const ownId = /^[0-9a-f]{24}$/
 const numbered = { sensor: sensorIdOf, stream: streamIdOf } as const
 const isNumbered = (kind: string): kind is keyof typeof numbered => Object.hasOwn(numbered, kind)
 
-/** The resource of this server at an end; undefined for URLs. An invalid number yields an unknown sensor or stream. */
+/** The resource of this server at an end; undefined for URLs and malformed ids. A number has one spelling, without leading zeros. */
 export const resourceOf = ({ id, resourceType: kind }: RelationEnd): Ref | undefined => {
-  if (isNumbered(kind)) return /^\d+$/.test(id) ? { kind, id: isGeoId(Number(id)) ? numbered[kind](Number(id)) : 'none' } : undefined
-  return ownId.test(id) ? { kind, id } : undefined
+  if (!isNumbered(kind)) return ownId.test(id) ? { kind, id } : undefined
+  const number = Number(id)
+  return isGeoId(number) && String(number) === id ? { kind, id: numbered[kind](number) } : undefined
 }
+
+const isExternal = ({ id }: RelationEnd): boolean => /^https?:\/\//i.test(id) && URL.canParse(id)
 
 /** The id of a resource as used in ends of relations. */
 const endIdOf = ({ kind, id }: Ref): string => (isNumbered(kind) ? String(geoNumberOf(id)) : id)
@@ -94,10 +97,14 @@ export class StoredRelations implements BatchHandler {
 
   /**
    * Requires the right to relate on one end, and that the other end is visible if it is on this server; only a server admin may relate two
-   * external resources.
+   * external resources. Malformed ids are answered like unknown ones.
    */
   async mayAdd(caller: Caller, { source, target }: NewRelation): Promise<void> {
-    const things = [source, target].flatMap(end => resourceOf(end) ?? [])
+    const things = [source, target].flatMap(end => {
+      const thing = resourceOf(end)
+      if (!thing && !isExternal(end)) throw new NotFound(end.resourceType)
+      return thing ?? []
+    })
     if (things.length === 0) requireServerAdmin(caller, 'The source or the target must be a resource of this server')
     let isAllowed = things.length === 0
     for (const thing of things) {

@@ -1,6 +1,6 @@
 import { authorize, type BulkOperations, type Kind, Policy, wire } from 'pounce/sdk'
 import type { BulkAct, BulkOperation } from 'pounce/sdk/kit'
-import { StoredTags, tidy } from './stored-tags.ts'
+import { StoredTags } from './stored-tags.ts'
 
 const carriers: ReadonlySet<Kind> = new Set(['file', 'dataset', 'collection'])
 
@@ -30,8 +30,7 @@ export class TagBulkOperations implements BulkOperations {
   #untag(kind: Kind): BulkOperation {
     return async ({ caller, parameters: { tags = [] } }, id) => {
       await authorize(this.#policy, caller, 'DeleteTag', { kind, id })
-      const gone = new Set(tags.map(tidy))
-      await this.#tags.remove({ kind, id }, tag => gone.has(tag.name), caller.user?.id)
+      await this.#tags.removeNamed({ kind, id }, tags, caller.user?.id)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type Caller, Invalid, type Kind, NotFound, ref, routesFor, s, type Tag } from 'pounce/sdk'
-import { StoredTags, tidy } from './stored-tags.ts'
+import { StoredTags } from './stored-tags.ts'
 
 const route = routesFor('tags', { tags: StoredTags })
 
@@ -72,8 +72,7 @@ const removeFrom = (kind: Kind, plural: string) =>
     responses: { 200: s.success() },
     throws: [Invalid, NotFound],
     async handle({ params, body, caller }, { tags }) {
-      const gone = new Set(listed(body.tags).map(tidy))
-      await tags.remove({ kind, id: params.id }, tag => gone.has(tag.name), caller.user?.id)
+      await tags.removeNamed({ kind, id: params.id }, listed(body.tags), caller.user?.id)
       return { status: 200, body: { status: 'success' } }
     },
   })

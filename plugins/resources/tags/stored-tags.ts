@@ -31,15 +31,16 @@ const maxTries = 100
 
 /**
  * A tag as Clowder 1.x stores it: trimmed, inner white space collapsed, cut at 100 characters (`clowder.tagLength`). An extractor's tags
- * may contain any character.
+ * may contain any character. A stored name is not changed by this, so that the tag can be removed by it.
  */
-export const tidy = (name: string): string => {
+const tidy = (name: string): string => {
   const line = name
-    .normalize('NFC')
-    .replace(/\s+/gu, ' ')
+    .replace(/\s/gu, ' ')
     .replace(/\p{Cc}/gu, '')
+    .replace(/ +/g, ' ')
     .trim()
-  return [...line].slice(0, 100).join('')
+    .normalize('NFC')
+  return [...line].slice(0, 100).join('').trimEnd()
 }
 
 /** Tags are stored in the record of their resource, so that each change is one atomic commit. */
@@ -77,6 +78,12 @@ export class StoredTags implements Tags {
       return { tags: [...tags, ...fresh], events: fresh.length > 0 ? [news] : [] }
     })
     return fresh
+  }
+
+  /** Earlier versions stored some names with a blank at the end. */
+  removeNamed(target: Ref, names: readonly string[], actor: string | undefined): Promise<void> {
+    const gone = new Set(names.map(tidy))
+    return this.remove(target, ({ name }) => gone.has(tidy(name)), actor)
   }
 
   /** Removes the matching tags, regardless of who added them. */
