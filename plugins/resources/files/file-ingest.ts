@@ -162,8 +162,8 @@ export class FileIngestService implements FileIngest {
       }
       for (const [, reason] of failed) throw reason
     }
-    // The cascade of a concurrent deletion does not include these files.
-    const missing = await this.#files.missing(options)
+    // A concurrent deletion or move does not include these files.
+    const missing = await this.#files.settle(options, [...made.values()])
     if (missing) throw new NotFound(missing)
   }
 

@@ -23,6 +23,7 @@ import { NotifyAdminsOfArchivedFileRequest, NotifyAdminsOfDamage, NotifyOfQuaran
 import { quarantinedFiles } from './file-quarantine.ts'
 import { DetachFilesOnDatasetRemoved, DetachFilesOnFolderRemoved } from './handlers.ts'
 import { DetachRemovedPlaces, UpdatePlacesOnFolderMoved } from './place-changes.ts'
+import { PlaceDoctor } from './place-doctor.ts'
 import { fileResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as bulkRoutes from './routes-bulk.ts'
@@ -46,6 +47,7 @@ export const plugin = definePlugin({
     provide(DamageReports, FileDamage),
     provide(Commands, ScrubCommand),
     provide(Commands, DamageDoctor),
+    provide(Commands, PlaceDoctor),
     provide(Commands, RescanCommand),
     provide(FileIngest, FileIngestService),
     provide(BulkOperations, FileBulkOperations),
