@@ -13,7 +13,7 @@ import {
   SessionSources,
 } from 'pounce/sdk'
 import { FileBulkOperations } from './bulk-operations.ts'
-import { uploadBatches, uploadBatchFiles } from './collection.ts'
+import { uploadBatches, uploadBatchFiles, usedFileIds } from './collection.ts'
 import { DamageDoctor } from './damage-doctor.ts'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
@@ -65,7 +65,7 @@ export const plugin = definePlugin({
     ...linkRoutes,
     ...quarantineRoutes,
   },
-  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles, uploadBatches, uploadBatchFiles],
+  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles, uploadBatches, uploadBatchFiles, usedFileIds],
   migrations: new URL('./migrations/', import.meta.url),
   handlers: [
     onBatch(['file.batched'], UploadBatches, 'batches'),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   type After,
   and,
@@ -38,7 +39,7 @@ import {
   noStatistics,
   ownLicense,
 } from 'pounce/sdk/kit'
-import { files, uploadBatchFiles } from './collection.ts'
+import { files, uploadBatchFiles, usedFileIds } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
 import { FileRemoval } from './file-removal.ts'
 import { followFolder } from './place-changes.ts'
@@ -163,6 +164,14 @@ export class StoredFiles implements Files {
     return this.#documents.commit({ insert, into: files }, [...created, ...borrowed])
   }
 
+  /** The id of the file that an upload with this key created, or of the one to create if there is none or it was deleted. */
+  async idOf(key: string): Promise<string> {
+    for (let deleted = 0; ; deleted++) {
+      const id = hash('sha256', `${key} ${deleted}`).slice(0, 24)
+      if ((await this.get(id)) || !(await this.#documents.get(usedFileIds, id))) return id
+    }
+  }
+
   /**
    * Called for files that were just added to a target, because concurrent deletions and moves have not seen them. They follow their folder if it was moved to
    * another dataset. Returns the part of the target that was deleted: the caller must then delete the files.
@@ -195,6 +204,7 @@ export class StoredFiles implements Files {
       license: file.license ?? ownLicense,
       tags: file.tags ?? [],
       statistics: noStatistics,
+      ...(file.hasDerivedId ? { hasDerivedId: true as const } : {}),
       ...(this.#scanners.all().length > 0 ? { scan: { state: 'pending', ...(file.extract ? { extract: true } : {}) } } : {}),
     }
   }

@@ -85,9 +85,9 @@ export class MultipartUpload {
     if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
     const incoming: IncomingFile[] = received.map(file => {
       const document = sentMetadata(fields.byName, file)
-      const id =
-        path && options.batch !== undefined && caller.user ? idOf(file, caller.user.id, target, path.name, options.batch) : undefined
-      return { ...file, ...(id !== undefined && { id }), name: path?.name ?? file.name, ...(document && { metadata: [document] }) }
+      const key =
+        path && options.batch !== undefined && caller.user ? keyOf(file, caller.user.id, target, path.name, options.batch) : undefined
+      return { ...file, ...(key !== undefined && { key }), name: path?.name ?? file.name, ...(document && { metadata: [document] }) }
     })
     for (const reference of fields.references) incoming.push(await this.#refer(reference, staged, signal))
     const { extract, showPreviews, batch } = options
@@ -136,11 +136,11 @@ export class MultipartUpload {
 wire(MultipartUpload, FileIngest)
 
 /**
- * The ID of a file that a client places in a batch by its path: the same for a repeated request, whose first response may have been lost or is still
+ * The key of a file that a client places in a batch by its path: the same for a repeated request, whose first response may have been lost or is still
  * awaited.
  */
-const idOf = ({ blob }: Received, user: string, { dataset, folder, path = [] }: IngestTarget, name: string, batch: string): string =>
-  hash('sha256', JSON.stringify([user, dataset ?? '', folder ?? '', batch, ...path, name, blob.bytes.sha256])).slice(0, 24)
+const keyOf = ({ blob }: Received, user: string, { dataset, folder, path = [] }: IngestTarget, name: string, batch: string): string =>
+  hash('sha256', JSON.stringify([user, dataset ?? '', folder ?? '', batch, ...path, name, blob.bytes.sha256]))
 
 /** A path refers to one file. Only `path` can distinguish `"` from `%22` in a name: in form parts both are the latter. */
 const requireOne = (names: readonly string[], name: string): void => {
