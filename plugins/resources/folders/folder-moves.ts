@@ -65,7 +65,7 @@ export class FolderMoves {
     const leaving: Ref = { kind: folder.parent.kind, id: folder.parent.id }
     const moved = event('folder.moved', { kind: 'folder', id }, { dataset, from, leaving }, actor)
     try {
-      return await withDisplayName(this.#documents, parent.id, name, displayName => {
+      return await withDisplayName(this.#documents, { parent: parent.id, name }, displayName => {
         const set = { dataset, parent, displayName }
         return this.#documents.commit({ update: id, in: folders, where: eq('revision', revision), set }, [moved])
       })
