@@ -46,7 +46,7 @@ const answer = (files: readonly (FileRecord & Stored)[]) => {
 type Asked = Pick<Request<undefined, undefined, undefined>, 'caller' | 'signal' | 'headers'> & { readonly body: Parts }
 
 const take = async (uploads: MultipartUpload, { body: parts, caller, signal, headers }: Asked, asked: UploadOptions) => {
-  const bodyBytes = Number(headers['content-length'] ?? 0)
+  const bodyBytes = headers['content-length'] === undefined ? undefined : Number(headers['content-length'])
   return answer(await uploads.take(parts, caller, { ...asked, bodyBytes }, signal))
 }
 
