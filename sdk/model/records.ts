@@ -162,6 +162,8 @@ export interface FileRecord {
   readonly untold?: { readonly extract: boolean; readonly key: string | null }
   /** Absent when no scanner was installed at the time of the upload. */
   readonly scan?: FileScan
+  /** Its id is derived from its upload, so that a repetition of the upload finds it. */
+  readonly hasDerivedId?: true
 }
 
 /** One JSON-LD document on a resource. Context and content are stored unchanged. */

@@ -18,6 +18,8 @@ export interface IncomingFile {
   readonly metadata?: readonly { readonly context?: Json; readonly content: Json }[]
   /** The file's id; makes repeated calls idempotent. */
   readonly id?: string
+  /** A digest of the upload, instead of `id`: repeated calls create one file, and another one once that is deleted. */
+  readonly key?: string
 }
 
 /** Where to add files: to no dataset, to the root of a dataset, or to one of its folders. */

@@ -136,6 +136,8 @@ export interface NewFile {
   readonly isImporting?: boolean
   /** Makes repeated calls idempotent: `CommitConflict` with `exists` if a file with this id exists. */
   readonly id?: string
+  /** See `FileRecord`. */
+  readonly hasDerivedId?: boolean
   /** One of several files for which the client adds its own feed line (`addFileEvent`). */
   readonly isToldApart?: boolean
   /** See `IngestOptions.batch`. */

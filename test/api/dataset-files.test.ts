@@ -2,6 +2,7 @@ import test from 'ava'
 import { Datasets, Files } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { idOf, idsOf } from '../support/calls.ts'
+import { newFolder } from '../support/scene.ts'
 import { letIn, newCollection, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest({ plugins: recordPlugins })
@@ -49,14 +50,19 @@ test('null properties of a new dataset count as absent', async t => {
   t.like(await recordOf(made), { description: '', spaces: [] })
 })
 
-test('deleting a dataset without its files keeps those in its root', async t => {
+test('deleting a dataset without its files keeps those in its root, also if they are in its folders as well', async t => {
   const ann = await somebody(server)
-  const file = await looseFile(ann)
-  const dataset = await newDataset(ann, { existingfiles: file })
+  const [file, twice, inside] = [await looseFile(ann), await looseFile(ann), await looseFile(ann)]
+  const dataset = await newDataset(ann, { existingfiles: `${file},${twice},${inside}` })
+  const folder = await newFolder(ann.call, dataset, 'a')
+  for (const id of [twice, inside]) t.is((await ann.post(`/api/datasets/${dataset}/moveFile/${folder}/${id}`, {})).status, 200)
+  t.is((await ann.post(`/api/datasets/${dataset}/files/${twice}`)).status, 200)
+  t.deepEqual(await placesOf(twice), [folder, dataset])
   t.deepEqual((await ann.post(`/api/datasets/${dataset}/detachdelete`)).body, ok)
   t.is((await ann.get(`/api/datasets/${dataset}`)).status, 404)
   await server.drained()
-  t.deepEqual((await server.get(Files).get(file))?.places, [])
+  for (const id of [file, twice]) t.deepEqual(await placesOf(id), [])
+  t.is(await placesOf(inside), undefined)
 })
 
 test('creating a dataset from files of another user gives no access to them', async t => {

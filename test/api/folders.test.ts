@@ -48,6 +48,22 @@ test('a number is appended to a name that is already taken', async t => {
   t.deepEqual(await pathsOf(ann, dataset), ['/a', '/a (1)', '/a (2)', '/c', '/c/a'])
 })
 
+test('a renamed folder may have its own display name, or one that has become free', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  const [first, second, third] = await Promise.all(['dup', 'x', 'y'].map(name => idOf(newFolder(ann, dataset, name))))
+  const rename = async (folder: string | undefined, name: string) =>
+    ((await ann.put(`/api/datasets/${dataset}/updateName/${folder}`, { name })).body as { newname: string }).newname
+  t.is(await rename(second, 'dup'), 'dup (1)')
+  t.is(await rename(second, 'dup'), 'dup (1)')
+  t.is(await rename(second, 'dup (1)'), 'dup (1)')
+  t.is(await rename(third, 'dup'), 'dup (2)')
+  t.is((await ann.remove(`/api/datasets/${dataset}/deleteFolder/${first}`)).status, 200)
+  t.is(await rename(third, 'dup'), 'dup')
+  t.is(await rename(second, 'dup'), 'dup (1)')
+  t.deepEqual((await pathsOf(ann, dataset)).toSorted(), ['/dup', '/dup (1)'])
+})
+
 test('concurrently created folders of the same name get distinct names', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)

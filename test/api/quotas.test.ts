@@ -196,6 +196,16 @@ test('copies count towards the quota, and a copy that exceeds it leaves nothing 
   t.is((await ok<unknown[]>(call(`/api/spaces/${space}/datasets`))).length, 2)
 })
 
+test('a file without bytes fits into a quota of bytes that is used up', async t => {
+  const server = await withQuotas(t, { maxBytesPerPerson: 1000 })
+  const { call } = await newPerson(server)
+  const dataset = await newDataset(call)
+  await sent(call, dataset, 1000)
+  await refused(t, send(call, dataset, 1))
+  await sent(call, dataset, 0)
+  t.like(await own(call), { usedBytes: 1000, usedFiles: 2 })
+})
+
 test('the files of an imported bag count towards the quota, and a bag that exceeds it is not imported', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 1000 })
   const person = await somebody(server)

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
-import { get, type IncomingMessage } from 'node:http'
+import { get, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import test from 'ava'
 import { Files, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { signIn } from '../support/people.ts'
 import { newDataset, ok, upload } from '../support/scene.ts'
 import { SlowUpload } from '../support/slow-upload.ts'
 import { letIn, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
@@ -41,14 +43,22 @@ const scene = async () => {
   }
 }
 type End = keyof Awaited<ReturnType<typeof scene>>['ends']
+const writeEnds: readonly End[] = [
+  'removed from the space',
+  'whose dataset left the space',
+  'suspended',
+  'made read-only',
+  'whose key was revoked',
+]
 const readEnds: readonly End[] = ['removed from the space', 'whose dataset left the space', 'suspended', 'whose key was revoked']
 
 const filesIn = async (dataset: string): Promise<number> => (await Array.fromAsync(server.get(Files).ofDataset(dataset))).length
 
 /** Resolves when the body of an upload is being received, after the first permission check. */
-const isTaking = () => until('the upload to begin', async () => (await readdir(join(server.folder, 'blobs', 'tmp'))).length > 0)
+const isTaking = (before = 0) => until('the upload to begin', async () => (await received()) > before)
+const received = async (): Promise<number> => (await readdir(join(server.folder, 'blobs', 'tmp'))).length
 
-for (const end of ['removed from the space', 'whose dataset left the space', 'suspended', 'made read-only'] as const)
+for (const end of writeEnds)
   test.serial(`a user ${end} during an upload is refused when it completes, and nothing is stored`, async t => {
     const { editor, dataset, ends } = await scene()
     const sending = new SlowUpload(server.url, editor.key, dataset, 'late.bin', sizeBytes)
@@ -60,6 +70,19 @@ for (const end of ['removed from the space', 'whose dataset left the space', 'su
     t.true([401, 403, 404].includes(status), `${status} ${text}`)
     t.is(await filesIn(dataset), 0)
   })
+
+test.serial('an upload whose session ended meanwhile is refused when it completes, and nothing is stored', async t => {
+  const { editor, dataset } = await scene()
+  const cookie = await signIn(server, editor.email, editor.password)
+  const headers = { cookie, 'sec-fetch-site': 'same-origin' }
+  const sending = new SlowUpload(server.url, headers, dataset, 'late.bin', sizeBytes)
+  await sending.send(bytes.subarray(0, sizeBytes / 2))
+  await isTaking()
+  t.is((await editor.call('/api/sessions', { method: 'DELETE' })).status, 204)
+  await sending.send(bytes.subarray(sizeBytes / 2))
+  t.is((await sending.finish()).status, 401)
+  t.is(await filesIn(dataset), 0)
+})
 
 for (const end of readEnds)
   test.serial(`a user ${end} during a download can finish it but not start another`, async t => {
@@ -78,6 +101,33 @@ for (const end of readEnds)
     for await (const piece of answer) length += (piece as Buffer).length
     t.is(length, sizeBytes)
   })
+
+test.serial('a resumable upload is refused at its last byte if the right to it was lost during that request', async t => {
+  for (const end of writeEnds) {
+    const { editor, dataset, ends } = await scene()
+    const about = `filename ${btoa('late.bin')},dataset ${btoa(dataset)}`
+    const before = await received()
+    const body = new PassThrough()
+    const sent = request(`${server.url}/api/uploads`, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        ...{ 'x-api-key': editor.key, 'tus-resumable': '1.0.0', 'upload-length': sizeBytes, 'upload-metadata': about },
+        ...{ 'content-type': 'application/offset+octet-stream', 'content-length': sizeBytes },
+      },
+    })
+    body.pipe(sent)
+    const answered = once(sent, 'response') as Promise<[IncomingMessage]>
+    body.write(bytes.subarray(0, sizeBytes / 2))
+    await isTaking(before)
+    await ends[end]()
+    body.end(bytes.subarray(sizeBytes / 2))
+    const [answer] = await answered
+    answer.resume()
+    t.true([401, 403, 404].includes(answer.statusCode ?? 0), `${end}: ${answer.statusCode}`)
+    t.is(await filesIn(dataset), 0)
+  }
+})
 
 test.serial('chunks of an upload are refused as soon as the right to it is lost', async t => {
   for (const end of readEnds) {

@@ -17,8 +17,9 @@ test.before(async () => {
   server = await bootForTest({ clock, also: [bus.plugin], config: { resources: { files: { batchQuietSeconds } } } })
   ann = await newPerson(server, 'ann')
   await bus.introduce(extractorInfo('e.files', { process: { dataset: ['files.added'] } }))
+  await bus.introduce(extractorInfo('e.text', { process: { file: ['text/*'] } }))
   const admin = server.as(server.admin.key)
-  await ok(admin('/api/extractors/enabled', { method: 'POST', json: { enabled: ['e.files'] } }))
+  await ok(admin('/api/extractors/enabled', { method: 'POST', json: { enabled: ['e.files', 'e.text'] } }))
 })
 test.after.always(() => server?.stop())
 
@@ -157,13 +158,25 @@ test.serial('without a batch or a path, the same content creates another file ea
   t.deepEqual(await namesIn(dataset), Array(4).fill('a.txt'))
 })
 
-test.serial('a deleted file of a batch can be sent again', async t => {
+test.serial('a deleted file of a batch sent again is another file, which is found and extracted, and stored once', async t => {
   const dataset = await newDataset(ann.call)
-  const sent = { path: 'a.txt', batch: 'deleted' }
-  await ok(ann.call(`/api/files/${await sentFile(dataset, sent)}`, { method: 'DELETE' }))
-  await server.drained()
-  const id = await sentFile(dataset, sent)
-  await server.drained()
-  t.deepEqual(await namesIn(dataset), ['a.txt'])
-  t.is(await (await ann.call(`/api/files/${id}`)).text(), 'abc')
+  const sent = { path: 'quercus.txt', batch: 'deleted' }
+  const ids: string[] = []
+  for (let times = 0; times < 3; times++) {
+    const [id = '', ...others] = await Promise.all(Array.from({ length: 4 }, () => sentFile(dataset, sent)))
+    t.deepEqual(others, Array(3).fill(id))
+    await server.drained()
+    t.deepEqual(await namesIn(dataset), ['quercus.txt'])
+    t.is(await (await ann.call(`/api/files/${id}`)).text(), 'abc')
+    const { results } = await ok<{ results: { id: string }[] }>(ann.call('/api/search?query=quercus'))
+    t.deepEqual(
+      results.map(hit => hit.id),
+      [id],
+    )
+    t.is(bus.jobs.filter(({ target }) => target.id === id).length, 1)
+    ids.push(id)
+    await ok(ann.call(`/api/files/${id}`, { method: 'DELETE' }))
+    if (times > 0) await server.drained()
+  }
+  t.is(new Set(ids).size, 3)
 })

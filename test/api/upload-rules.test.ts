@@ -179,6 +179,35 @@ test('a folder must be in the dataset', async t => {
 const fetched = (dataset: string, json: unknown, call = ann.call): Promise<Response> =>
   call(`/api/datasets/${dataset}/urls`, { method: 'POST', json })
 
+test('an empty field folder_id names no folder, and a file input without a chosen file is ignored', async t => {
+  const dataset = await newDataset(ann.call)
+  const form = formWith('x', 'a.txt')
+  form.append('folder_id', '')
+  form.append('blank', new Blob([]), '')
+  const { id } = await ok<{ id: string }>(send(dataset, form))
+  t.like(await filesOf(dataset), { length: 1, 0: { id, filename: 'a.txt' } })
+  const blank = new FormData()
+  blank.append('File', new Blob([]), '')
+  t.regex((await refusal(send(dataset, blank))).message, /No files uploaded/)
+  const unnamed = formWith('x', 'a.txt')
+  unnamed.append('File', new Blob(['y']), '')
+  t.regex((await refusal(send(dataset, unnamed))).message, /1 to 255 characters/)
+})
+
+test('a field that differs from the parameter of its name is refused', async t => {
+  const [one, other] = [await newDataset(ann.call), await newDataset(ann.call)]
+  const [folder, sibling] = [await newFolder(ann.call, one, 'a'), await newFolder(ann.call, one, 'b')]
+  const to = (query: string, fields: Readonly<Record<string, string>>) => {
+    const body = formWith('x', 'a.txt')
+    for (const [name, value] of Object.entries(fields)) body.append(name, value)
+    return ann.call(`/api/files/uploadToDataset?${query}`, { method: 'POST', body })
+  }
+  t.is((await refusal(to(`dataset_id=${one}`, { dataset_id: other }))).status, 400)
+  t.is((await refusal(to(`dataset_id=${one}&folder_id=${folder}`, { folder_id: sibling }))).status, 400)
+  t.deepEqual([await filesOf(one), await filesOf(other)], [[], []])
+  await ok(to(`dataset_id=${one}&folder_id=${folder}`, { dataset_id: one, folder_id: folder }))
+})
+
 test('a file at a URL is fetched, gets a name and a content type, and records its source', async t => {
   const dataset = await newDataset(ann.call)
   const md = { '@context': 'http://example.org/c', depth: 3 }
@@ -303,6 +332,20 @@ test('references and uploads can be sent together, and files without a dataset b
   await ok(ann.call('/api/files', { method: 'POST', body: named }))
   t.is((await filesOf(dataset)).length, 1)
   t.is((await bob.call('/api/files', { method: 'POST', body: referring({ path: join(listed, 'leaf.csv'), dataset }) })).status, 403)
+})
+
+test('a file registered in place keeps its name: a path that ends with another one is refused', async t => {
+  const dataset = await newDataset(ann.call)
+  const to = (path: string) => {
+    const form = referring({ path: join(listed, 'leaf.csv') })
+    form.append('path', path)
+    return send(dataset, form)
+  }
+  const { status, message } = await refusal(to('x/renamed.csv'))
+  t.is(status, 400)
+  t.regex(message, /path must end with the name/)
+  await ok(to('x/leaf.csv'))
+  t.like(await filesOf(dataset), { length: 1, 0: { filename: 'leaf.csv' } })
 })
 
 test('a reference to any other path is refused, together with the files sent with it', async t => {

@@ -101,6 +101,8 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
   const documents = server.get(DocumentStore)
   const blobs = server.get(BlobStore)
   const index = server.get(SearchIndex)
+  const other = await newDataset(ann)
+  await server.drained()
 
   const change =
     (name: string, id: string, set: Fields): Seed =>
@@ -261,6 +263,12 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
       seed: change('folders', folder, { parent: { kind: 'folder', id: subfolder } }),
       check: 'hierarchy',
       told: `folder ${folder} is inside itself`,
+    },
+    {
+      name: 'a file in a folder of another dataset',
+      seed: change('files', small, { places: [{ dataset: other, folder, in: folder }] }),
+      check: 'places',
+      told: `file ${small} is in dataset ${other}`,
     },
     {
       name: 'wrong storage usage',

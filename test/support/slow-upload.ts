@@ -15,14 +15,14 @@ export class SlowUpload {
   readonly answer: Promise<SlowAnswer>
   #request: ClientRequest
 
-  /** Sends the headers and the beginning of a file part. `expected`: length of the file in bytes. */
-  constructor(url: string, key: string, dataset: string, name: string, expected: number) {
+  /** Sends the headers and the beginning of a file part. `credential`: a key, or headers. `expected`: length of the file in bytes. */
+  constructor(url: string, credential: string | Readonly<Record<string, string>>, dataset: string, name: string, expected: number) {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="File"; filename="${name}"\r\n\r\n`
     this.#request = request(`${url}/api/uploadToDataset/${dataset}?extract=false`, {
       method: 'POST',
       agent: false,
       headers: {
-        'x-api-key': key,
+        ...(typeof credential === 'string' ? { 'x-api-key': credential } : credential),
         'content-type': `multipart/form-data; boundary=${boundary}`,
         'content-length': head.length + expected + tail.length,
       },

@@ -38,7 +38,7 @@ export class DatasetCreation {
 
   /** Deletes a dataset permanently. The files in its root are kept, in no dataset if they are in no other. */
   async detachAndDelete(dataset: string, actor: string | undefined): Promise<void> {
-    await this.#places.clearRoot(dataset, actor)
+    await this.#places.detachRoot(dataset, actor)
     await this.#datasets.remove(dataset, actor)
   }
 

@@ -106,17 +106,15 @@ export class FilePlaces {
     return folder === null || (await this.#folders.get(folder)) !== undefined
   }
 
-  /** Removes all files from the root of a dataset, page by page. */
-  async clearRoot(dataset: string, actor: string | undefined): Promise<void> {
+  /** Removes the files in the root of a dataset from the dataset, also from its folders. Page by page. */
+  async detachRoot(dataset: string, actor: string | undefined): Promise<void> {
     for (;;) {
       const { items } = await this.#files.in(dataset, { limit: 200 })
       if (items.length === 0) return
       for (const { id } of items) {
         await this.#replace(id, places => {
-          const left = places.filter(place => place.in !== dataset)
-          if (left.length === places.length) return undefined
-          const isLeft = !left.some(place => place.dataset === dataset)
-          return { places: left, events: isLeft ? [detached(id, rootOf(dataset), actor)] : [] }
+          if (!places.some(place => place.in === dataset)) return undefined
+          return { places: places.filter(place => place.dataset !== dataset), events: [detached(id, rootOf(dataset), actor)] }
         })
       }
     }

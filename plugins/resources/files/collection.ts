@@ -8,6 +8,9 @@ export const files = collection<FileRecord>()('files', {
   byCreated: { on: ['created'] },
 })
 
+/** Ids of deleted files that a repeated upload would derive again. A file cannot have them: consumers ignore late changes of deleted files by their ids. */
+export const usedFileIds = collection<object>()('used-file-ids')
+
 /** Uploads that the client marked as belonging together, into one dataset, by one user. */
 export interface BatchRecord {
   readonly user: string

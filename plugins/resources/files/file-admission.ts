@@ -3,6 +3,7 @@ import {
   authorize,
   type Caller,
   type Contributions,
+  CredentialRefs,
   type FileIngest,
   Folders,
   Forbidden,
@@ -13,7 +14,6 @@ import {
   type StorageQuota,
   StorageQuotas,
   s,
-  Users,
   wire,
 } from 'pounce/sdk'
 import { type ChargedTo, type IngestOptions, type IngestTarget, maxFolderDepth, requirePlaced } from 'pounce/sdk/kit'
@@ -26,13 +26,13 @@ const chargedTo = ({ user }: Caller, dataset: string | undefined): ChargedTo => 
 /** Decides whether files may be added to a location. The right and the state of the dataset come from one read by the policy. */
 export class FileAdmission {
   #policy: Policy
-  #users: Users
+  #credentials: CredentialRefs
   #folders: Folders
   #quotas: Contributions<StorageQuota>
 
-  constructor(policy: Policy, users: Users, folders: Folders, quotas: Contributions<StorageQuota>) {
+  constructor(policy: Policy, credentials: CredentialRefs, folders: Folders, quotas: Contributions<StorageQuota>) {
     this.#policy = policy
-    this.#users = users
+    this.#credentials = credentials
     this.#folders = folders
     this.#quotas = quotas
   }
@@ -48,8 +48,8 @@ export class FileAdmission {
   }
 
   /**
-   * Called after the bytes are received. That can take hours, in which accounts can be suspended and members leave spaces: the current
-   * rights apply.
+   * Called after the bytes are received. That can take hours, in which keys can be revoked, accounts suspended and members leave spaces: the
+   * current rights apply.
    */
   async admitAsOfNow(caller: Caller, target: IngestTarget): Promise<void> {
     requirePlaced(caller, target.dataset !== undefined)
@@ -100,10 +100,9 @@ export class FileAdmission {
 
   async #asOfNow(caller: Caller): Promise<Caller> {
     if (!caller.user) return caller
-    const user = await this.#users.get(caller.user.id)
-    if (!user || user.status === 'Inactive') throw new NotSignedIn('Account is not activated')
-    const now = await this.#users.callerOf(user)
-    return { ...caller, ...(now.user ? { user: now.user } : {}), superAdmin: caller.superAdmin && user.status === 'Admin' }
+    const now = await this.#credentials.callerOf(await this.#credentials.of(caller))
+    if (!now?.user) throw new NotSignedIn('The account was suspended, or its key or session ended, during the upload')
+    return { ...caller, user: now.user, superAdmin: now.superAdmin }
   }
 }
-wire(FileAdmission, Policy, Users, Folders, StorageQuotas)
+wire(FileAdmission, Policy, CredentialRefs, Folders, StorageQuotas)

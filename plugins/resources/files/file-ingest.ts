@@ -125,7 +125,8 @@ export class FileIngestService implements FileIngest {
 
   async record(incoming: readonly IncomingFile[], caller: Caller, options: IngestOptions): Promise<readonly File[]> {
     await this.#admission.admitAsOfNow(caller, options)
-    const named = incoming.map(each => ({ ...each, fileId: each.id ?? this.#ids.next() }))
+    const named: Named[] = []
+    for (const each of incoming) named.push({ ...each, fileId: await this.#idOf(each) })
     const outcome: IngestOutcome = { made: new Map(), known: new Set(), failed: new Map() }
     try {
       for (const each of named) await this.#check(each, options.dataset, caller)
@@ -142,6 +143,10 @@ export class FileIngestService implements FileIngest {
       for (const each of named) await this.#undo(each, outcome, caller, error)
       throw error
     }
+  }
+
+  async #idOf({ id, key }: IncomingFile): Promise<string> {
+    return key === undefined ? (id ?? this.#ids.next()) : await this.#files.idOf(key)
   }
 
   /** Validates the metadata of a file against the definitions that apply to its target. */
@@ -162,13 +167,13 @@ export class FileIngestService implements FileIngest {
       }
       for (const [, reason] of failed) throw reason
     }
-    // The cascade of a concurrent deletion does not include these files.
-    const missing = await this.#files.missing(options)
+    // A concurrent deletion or move does not include these files.
+    const missing = await this.#files.settle(options, [...made.values()])
     if (missing) throw new NotFound(missing)
   }
 
   #record(incoming: Typed, caller: Caller, options: IngestOptions, { known }: IngestOutcome): Promise<File> {
-    const { name, contentType, fileId: id, blob: staged } = incoming
+    const { name, contentType, fileId: id, key, blob: staged } = incoming
     const { key: blob, sizeBytes, sha256 } = staged.bytes
     const { dataset, folder, extract, showPreviews, isToldApart, batch } = options
     const file = {
@@ -178,6 +183,7 @@ export class FileIngestService implements FileIngest {
       ...(showPreviews === undefined ? {} : { showPreviews }),
       ...(isToldApart ? { isToldApart } : {}),
       ...(batch === undefined ? {} : { batch }),
+      ...(key === undefined ? {} : { hasDerivedId: true }),
       ...(caller.keyId === undefined ? {} : { keyId: caller.keyId }),
     }
     return staged.commit(async () => {
@@ -205,14 +211,15 @@ export class FileIngestService implements FileIngest {
     }
   }
 
-  async #undo({ id, fileId }: Named, { made, known, failed }: IngestOutcome, caller: Caller, error: unknown): Promise<void> {
+  async #undo({ id, key, fileId }: Named, { made, known, failed }: IngestOutcome, caller: Caller, error: unknown): Promise<void> {
     const isCertain = changedNothing(failed.get(fileId) ?? error)
+    const isNew = id === undefined && key === undefined
     try {
       const file = known.has(fileId) ? undefined : made.get(fileId)
       if (file) return await this.#removal.remove(file, caller.user?.id)
-      const existing = isCertain && id === undefined ? undefined : await this.#files.get(fileId)
+      const existing = isCertain && isNew ? undefined : await this.#files.get(fileId)
       // With the given ID, an earlier request may have made the file, or this one, of which only the response of the store was lost: the client can retry.
-      if (existing && id === undefined) await this.#removal.remove(existing, caller.user?.id)
+      if (existing && isNew) await this.#removal.remove(existing, caller.user?.id)
       else if (!existing && isCertain) await this.#admission.release(fileId)
     } catch (cause) {
       this.#log.error('failed to delete a file of a failed upload', { file: fileId, error: cause })

@@ -1,6 +1,6 @@
 import { CommitConflict, DocumentStore, eq, event, type FileRecord, type NewEvent, type Place, type Stored, wire } from 'pounce/sdk'
-import { placed } from 'pounce/sdk/kit'
-import { files } from './collection.ts'
+import { placed, requireDone } from 'pounce/sdk/kit'
+import { files, usedFileIds } from './collection.ts'
 
 type File = FileRecord & Stored
 
@@ -30,6 +30,7 @@ export class FileRemoval {
       const change = leaving(now, fits, actor)
       if (!change) return
       try {
+        await this.#keepIds([change])
         await this.#documents.commit(change.change, change.events)
         return
       } catch (error) {
@@ -42,6 +43,7 @@ export class FileRemoval {
   /** Like `leave`, for up to 1,000 files. */
   async leaveAll(some: readonly File[], fits: (place: Place) => boolean, actor: string | undefined): Promise<void> {
     const changes = some.flatMap(file => leaving(file, fits, actor) ?? [])
+    await this.#keepIds(changes)
     const done = await this.#documents.commitEach(changes)
     for (const [at, result] of done.entries()) {
       if (result.ok) continue
@@ -49,6 +51,13 @@ export class FileRemoval {
       const file = await this.#documents.get(files, changes[at]?.id ?? '')
       if (file) await this.leave(file, fits, actor)
     }
+  }
+
+  /** Before the deletion, so that an upload that no longer finds the file finds its id here. */
+  async #keepIds(changes: readonly { readonly id: string; readonly keepsId: boolean }[]): Promise<void> {
+    const kept = changes.filter(({ keepsId }) => keepsId)
+    if (kept.length > 0)
+      requireDone(await this.#documents.commitEach(kept.map(({ id }) => ({ change: { insert: { id }, into: usedFileIds } }))))
   }
 }
 wire(FileRemoval, DocumentStore)
@@ -61,13 +70,16 @@ const leaving = (file: File, fits: Fits, actor: string | undefined) => {
   if (places.length === 0 && fits !== everything) return undefined
   const where = eq('revision', file.revision)
   const left = places.filter(place => !fits(place))
-  if (left.length === 0) return { id, change: { tombstone: id, in: files, where }, events: [removed(file, actor)] }
+  if (left.length === 0) {
+    const keepsId = file.hasDerivedId === true
+    return { id, keepsId, change: { tombstone: id, in: files, where }, events: [removed(file, actor)] }
+  }
   if (left.length === places.length) return undefined
   const gone = new Map(places.filter(fits).map(({ dataset, folder }) => [dataset, folder]))
   for (const place of left) gone.delete(place.dataset)
   const detached = [...gone].map(([dataset, folder]) => event('file.detached', { kind: 'file', id }, { dataset, folder }, actor))
   const events: readonly NewEvent[] = [...detached, placed(id, places, left)]
-  return { id, change: { update: id, in: files, where, set: { places: left } }, events }
+  return { id, keepsId: false, change: { update: id, in: files, where, set: { places: left } }, events }
 }
 
 const removed = (file: File, actor: string | undefined): NewEvent => {

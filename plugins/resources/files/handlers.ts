@@ -39,6 +39,15 @@ export class DetachFilesOnDatasetRemoved {
 }
 wire(DetachFilesOnDatasetRemoved, Files, Folders, FileRemoval)
 
+/** Deletes the files of a deleted folder that are nowhere else. */
+export const leaveFolder = async (all: Files, removal: FileRemoval, folder: string, actor: string | undefined): Promise<void> => {
+  for (;;) {
+    const { items } = await all.in(folder, { limit: batch })
+    if (items.length === 0) return
+    await removal.leaveAll(items, place => place.folder === folder, actor)
+  }
+}
+
 /** Deletes the files of a deleted folder; those in subfolders are deleted by the events of the subfolders. */
 export class DetachFilesOnFolderRemoved {
   #files: Files
@@ -50,11 +59,7 @@ export class DetachFilesOnFolderRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'folder.removed'>): Promise<void> {
-    for (;;) {
-      const { items } = await this.#files.in(subject.id, { limit: batch })
-      if (items.length === 0) return
-      await this.#removal.leaveAll(items, place => place.folder === subject.id, actor)
-    }
+    await leaveFolder(this.#files, this.#removal, subject.id, actor)
   }
 }
 wire(DetachFilesOnFolderRemoved, Files, FileRemoval)

@@ -13,7 +13,7 @@ import {
   SessionSources,
 } from 'pounce/sdk'
 import { FileBulkOperations } from './bulk-operations.ts'
-import { uploadBatches, uploadBatchFiles } from './collection.ts'
+import { uploadBatches, uploadBatchFiles, usedFileIds } from './collection.ts'
 import { DamageDoctor } from './damage-doctor.ts'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
@@ -23,6 +23,7 @@ import { NotifyAdminsOfArchivedFileRequest, NotifyAdminsOfDamage, NotifyOfQuaran
 import { quarantinedFiles } from './file-quarantine.ts'
 import { DetachFilesOnDatasetRemoved, DetachFilesOnFolderRemoved } from './handlers.ts'
 import { DetachRemovedPlaces, UpdatePlacesOnFolderMoved } from './place-changes.ts'
+import { PlaceDoctor } from './place-doctor.ts'
 import { fileResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as bulkRoutes from './routes-bulk.ts'
@@ -46,6 +47,7 @@ export const plugin = definePlugin({
     provide(DamageReports, FileDamage),
     provide(Commands, ScrubCommand),
     provide(Commands, DamageDoctor),
+    provide(Commands, PlaceDoctor),
     provide(Commands, RescanCommand),
     provide(FileIngest, FileIngestService),
     provide(BulkOperations, FileBulkOperations),
@@ -63,7 +65,7 @@ export const plugin = definePlugin({
     ...linkRoutes,
     ...quarantineRoutes,
   },
-  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles, uploadBatches, uploadBatchFiles],
+  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles, uploadBatches, uploadBatchFiles, usedFileIds],
   migrations: new URL('./migrations/', import.meta.url),
   handlers: [
     onBatch(['file.batched'], UploadBatches, 'batches'),

@@ -18,6 +18,7 @@ import {
 import { placed } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { FileRemoval } from './file-removal.ts'
+import { leaveFolder } from './handlers.ts'
 
 type File = FileRecord & Stored
 
@@ -66,34 +67,45 @@ const replace = async (
   })
 }
 
-/** Files follow their folder into its dataset. */
+/**
+ * Changes the dataset of files to that of their folder. The folder is read after the files: a later move either conflicts with this change, or its handler
+ * changes the files again.
+ */
+export const followFolder = async (documents: DocumentStore, folders: Folders, id: string, some: readonly File[]): Promise<void> => {
+  for (let left = some; left.length > 0; ) {
+    const folder = await folders.get(id)
+    if (!folder) return
+    const missed = await replace(documents, left, place => (place.folder === id ? { ...place, dataset: folder.dataset } : place))
+    left = missed.length === 0 ? [] : [...(await documents.getMany(files, missed)).values()]
+  }
+}
+
+/** Files follow their folder into its dataset. If the folder was deleted with that dataset, whose files they were not yet, they are deleted too. */
 export class UpdatePlacesOnFolderMoved {
   #documents: DocumentStore
   #files: Files
   #folders: Folders
+  #removal: FileRemoval
 
-  constructor(documents: DocumentStore, all: Files, folders: Folders) {
+  constructor(documents: DocumentStore, all: Files, folders: Folders, removal: FileRemoval) {
     this.#documents = documents
     this.#files = all
     this.#folders = folders
+    this.#removal = removal
   }
 
-  async handle({ subject, data }: StoredEvent<'folder.moved'>): Promise<void> {
+  async handle({ subject, data, actor }: StoredEvent<'folder.moved'>): Promise<void> {
     if (data.dataset === data.from) return
-    const folder = await this.#folders.get(subject.id)
-    if (!folder) return
-    const { id, dataset } = folder
-    const follow = (place: Place): Place => (place.folder === id ? { ...place, dataset } : place)
+    if (!(await this.#folders.get(subject.id))) return leaveFolder(this.#files, this.#removal, subject.id, actor)
     let after: Awaited<ReturnType<Files['in']>>['next']
     do {
-      const page = await this.#files.in(id, { limit: batch, ...(after ? { after } : {}) })
-      let missed = await replace(this.#documents, page.items, follow)
-      while (missed.length > 0) missed = await replace(this.#documents, [...(await this.#files.getMany(missed)).values()], follow)
+      const page = await this.#files.in(subject.id, { limit: batch, ...(after ? { after } : {}) })
+      await followFolder(this.#documents, this.#folders, subject.id, page.items)
       after = page.next
     } while (after)
   }
 }
-wire(UpdatePlacesOnFolderMoved, DocumentStore, Files, Folders)
+wire(UpdatePlacesOnFolderMoved, DocumentStore, Files, Folders, FileRemoval)
 
 /** By then a move that found its target deleted has taken the file back, and mostly the event of the deletion has been handled. */
 const settleMs = 1000

@@ -22,7 +22,7 @@ const pathOptions = {
     s.String({
       maxLength: 100,
       description:
-        'Id that you choose for uploads that belong together: they cause one entry in the activity feed and one `files.added` for extractors, once no more files arrive. A file sent again with the same batch, path and content is stored once, so that a request whose response was lost can be repeated',
+        'Id that you choose for uploads that belong together: they cause one entry in the activity feed and one `files.added` for extractors, once no more files arrive. A file sent again with the same batch, path and content is stored once, so that a request whose response was lost can be repeated, and again once it was deleted',
     }),
   ),
   path: s.Optional(
@@ -46,7 +46,7 @@ const answer = (files: readonly (FileRecord & Stored)[]) => {
 type Asked = Pick<Request<undefined, undefined, undefined>, 'caller' | 'signal' | 'headers'> & { readonly body: Parts }
 
 const take = async (uploads: MultipartUpload, { body: parts, caller, signal, headers }: Asked, asked: UploadOptions) => {
-  const bodyBytes = Number(headers['content-length'] ?? 0)
+  const bodyBytes = headers['content-length'] === undefined ? undefined : Number(headers['content-length'])
   return answer(await uploads.take(parts, caller, { ...asked, bodyBytes }, signal))
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   type After,
   and,
@@ -38,9 +39,10 @@ import {
   noStatistics,
   ownLicense,
 } from 'pounce/sdk/kit'
-import { files, uploadBatchFiles } from './collection.ts'
+import { files, uploadBatchFiles, usedFileIds } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
 import { FileRemoval } from './file-removal.ts'
+import { followFolder } from './place-changes.ts'
 
 export const config = s.Object({
   maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Maximum length of a file name, in characters' }),
@@ -144,13 +146,13 @@ export class StoredFiles implements Files {
       if (changedNothing(error)) for (const quota of counted) await quota.release([id])
       throw error
     }
-    const missing = await this.missing(file)
+    const missing = await this.settle(file, [made])
     if (missing === undefined) return made
     await this.#removal.remove(made, undefined)
     throw new NotFound(missing)
   }
 
-  /** The commit alone. The caller is responsible for quotas, and for checking that the dataset and folder still exist (`missing`). */
+  /** The commit alone. The caller is responsible for quotas, and for checking the dataset and folder afterwards (`settle`). */
   insert(file: NewFile & { readonly id: string }): Promise<FileRecord & Stored> {
     const { id, extract, keyId: key = null, isImporting = false, thumbnail } = file
     const record = this.#recordOf(file)
@@ -162,13 +164,26 @@ export class StoredFiles implements Files {
     return this.#documents.commit({ insert, into: files }, [...created, ...borrowed])
   }
 
+  /** The id of the file that an upload with this key created, or of the one to create if there is none or it was deleted. */
+  async idOf(key: string): Promise<string> {
+    for (let deleted = 0; ; deleted++) {
+      const id = hash('sha256', `${key} ${deleted}`).slice(0, 24)
+      if ((await this.get(id)) || !(await this.#documents.get(usedFileIds, id))) return id
+    }
+  }
+
   /**
-   * The deleted part of a target to which files were just added. Its cascade ran before they were added, so the caller must delete them.
+   * Called for files that were just added to a target, because concurrent deletions and moves have not seen them. They follow their folder if it was moved to
+   * another dataset. Returns the part of the target that was deleted: the caller must then delete the files.
    */
-  async missing({ dataset, folder }: IngestTarget): Promise<'dataset' | 'folder' | undefined> {
+  async settle({ dataset, folder }: IngestTarget, added: readonly (FileRecord & Stored)[]): Promise<'dataset' | 'folder' | undefined> {
     if (dataset === undefined) return undefined
     if (!(await this.#datasets.get(dataset))) return 'dataset'
-    return folder !== undefined && !(await this.#folders.get(folder)) ? 'folder' : undefined
+    if (folder === undefined) return undefined
+    const found = await this.#folders.get(folder)
+    if (!found) return 'folder'
+    if (found.dataset !== dataset) await followFolder(this.#documents, this.#folders, folder, added)
+    return undefined
   }
 
   #recordOf(file: NewFile): FileRecord {
@@ -189,6 +204,7 @@ export class StoredFiles implements Files {
       license: file.license ?? ownLicense,
       tags: file.tags ?? [],
       statistics: noStatistics,
+      ...(file.hasDerivedId ? { hasDerivedId: true as const } : {}),
       ...(this.#scanners.all().length > 0 ? { scan: { state: 'pending', ...(file.extract ? { extract: true } : {}) } } : {}),
     }
   }
@@ -199,7 +215,7 @@ export class StoredFiles implements Files {
     if (!as.shown) return copies
     for (const copy of (await this.getMany([...copies.values()])).values()) {
       const [place] = copy.places
-      const missing = place && (await this.missing(targetOf(place)))
+      const missing = place && (await this.settle(targetOf(place), [copy]))
       if (missing === undefined) continue
       await this.#removal.remove(copy, undefined)
       throw new NotFound(missing)

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { basename } from 'node:path'
 import { type Caller, FileIngest, type FileRecord, Invalid, type Parts, type Stored, TooLarge, wire } from 'pounce/sdk'
 import { type FieldPart, type FilePart, type IncomingFile, type IngestTarget, OtherName } from 'pounce/sdk/kit'
 import { jsonObjectIn, metadataFrom, sentMetadata } from './sent-metadata.ts'
@@ -20,6 +21,13 @@ export interface UploadOptions {
   readonly bodyBytes?: number | undefined
 }
 
+/** A file of a server folder to register in place. */
+interface Reference {
+  readonly path: string
+  readonly md?: unknown
+  readonly dataset?: unknown
+}
+
 interface Received extends IncomingFile {
   /** The name of its part. */
   readonly field: string
@@ -31,15 +39,24 @@ const maxFieldsBytes = 10 * 1024 * 1024
 /** The text fields of a form. The field `file` may be repeated, once for each file of a server folder to register. */
 class Fields {
   readonly byName = new Map<string, string>()
-  readonly references: Readonly<Record<string, unknown>>[] = []
+  readonly references: Reference[] = []
   #bytes = 0
 
   add({ field, value }: FieldPart): void {
     this.#bytes += Buffer.byteLength(field) + Buffer.byteLength(value)
     if (this.#bytes > maxFieldsBytes) throw new TooLarge(`The fields of a form must be at most ${maxFieldsBytes} bytes in total`)
     const document = field === 'file' ? jsonObjectIn(value, 'The field file') : undefined
-    if (document && 'path' in document) this.references.push(document)
-    else this.byName.set(field, value)
+    if (!document || !('path' in document)) this.byName.set(field, value)
+    else if (typeof document['path'] === 'string') this.references.push({ ...document, path: document['path'] })
+    else throw new Invalid('The field file: path must be the path of a file on the server')
+  }
+
+  /** An id given as a field or as a parameter, which must agree; an empty field names nothing. */
+  idOf(name: string, parameter: string | undefined): string | undefined {
+    const sent = this.byName.get(name) || undefined
+    if (sent !== undefined && parameter !== undefined && sent !== parameter)
+      throw new Invalid(`The field ${name} differs from the parameter of the request`)
+    return parameter ?? sent
   }
 
   /** The dataset named by the references, which must all agree. */
@@ -73,21 +90,21 @@ export class MultipartUpload {
     const received: Received[] = []
     for await (const part of parts) {
       if (part.kind === 'field') fields.add(part)
-      else received.push(await this.#receive(part, staged, signal))
+      else if (!(await isBlank(part))) received.push(await this.#receive(part, staged, signal))
     }
     if (received.length + fields.references.length === 0) {
       throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
     }
     const path = early ?? this.#pathIn(fields)
     const target = { ...targetOf(fields, options), path: path?.folders }
-    if (path) requireOne([...received.map(({ name }) => name), ...fields.references.map(() => path.name)], path.name)
+    if (path) requireOne([...received.map(({ name }) => name), ...fields.references.map(each => basename(each.path))], path.name)
     // A file registered in place is read to its end, so check the right to add it first.
     if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
     const incoming: IncomingFile[] = received.map(file => {
       const document = sentMetadata(fields.byName, file)
-      const id =
-        path && options.batch !== undefined && caller.user ? idOf(file, caller.user.id, target, path.name, options.batch) : undefined
-      return { ...file, ...(id !== undefined && { id }), name: path?.name ?? file.name, ...(document && { metadata: [document] }) }
+      const key =
+        path && options.batch !== undefined && caller.user ? keyOf(file, caller.user.id, target, path.name, options.batch) : undefined
+      return { ...file, ...(key !== undefined && { key }), name: path?.name ?? file.name, ...(document && { metadata: [document] }) }
     })
     for (const reference of fields.references) incoming.push(await this.#refer(reference, staged, signal))
     const { extract, showPreviews, batch } = options
@@ -103,12 +120,12 @@ export class MultipartUpload {
       folder,
       folders: path,
       mustNameDataset = false,
-      bodyBytes = 0,
+      bodyBytes,
     }: UploadOptions & { readonly folders?: readonly string[] | undefined },
   ): Promise<string | undefined> {
     const target = dataset === undefined && mustNameDataset ? undefined : { dataset, folder, path }
     // A body contains fields and part headers besides the files; `record` counts exactly.
-    const amount = { bytes: Math.max(1, bodyBytes - maxFieldsBytes), files: 1 }
+    const amount = { bytes: bodyBytes === undefined ? 1 : Math.max(0, bodyBytes - maxFieldsBytes), files: 1 }
     await this.#ingest.admit(caller, target, amount, { isAuthorized: !mustNameDataset })
     return dataset
   }
@@ -125,8 +142,7 @@ export class MultipartUpload {
     return { field: part.field, name, contentType: part.contentType, blob }
   }
 
-  async #refer({ path, md }: Readonly<Record<string, unknown>>, staged: AsyncDisposableStack, signal: AbortSignal): Promise<IncomingFile> {
-    if (typeof path !== 'string') throw new Invalid('The field file: path must be the path of a file on the server')
+  async #refer({ path, md }: Reference, staged: AsyncDisposableStack, signal: AbortSignal): Promise<IncomingFile> {
     const metadata = md === undefined || md === null ? {} : { metadata: [metadataFrom(md, 'The field file: md')] }
     const file = await this.#ingest.receiveInPlace(path, signal)
     staged.use(file.blob)
@@ -136,11 +152,18 @@ export class MultipartUpload {
 wire(MultipartUpload, FileIngest)
 
 /**
- * The ID of a file that a client places in a batch by its path: the same for a repeated request, whose first response may have been lost or is still
+ * The key of a file that a client places in a batch by its path: the same for a repeated request, whose first response may have been lost or is still
  * awaited.
  */
-const idOf = ({ blob }: Received, user: string, { dataset, folder, path = [] }: IngestTarget, name: string, batch: string): string =>
-  hash('sha256', JSON.stringify([user, dataset ?? '', folder ?? '', batch, ...path, name, blob.bytes.sha256])).slice(0, 24)
+const keyOf = ({ blob }: Received, user: string, { dataset, folder, path = [] }: IngestTarget, name: string, batch: string): string =>
+  hash('sha256', JSON.stringify([user, dataset ?? '', folder ?? '', batch, ...path, name, blob.bytes.sha256]))
+
+/** True for a file input without a chosen file, as browsers send it. */
+const isBlank = async ({ filename, stream }: FilePart): Promise<boolean> => {
+  if (filename !== '') return false
+  for await (const bytes of stream) if (bytes.length > 0) return false
+  return true
+}
 
 /** A path refers to one file. Only `path` can distinguish `"` from `%22` in a name: in form parts both are the latter. */
 const requireOne = (names: readonly string[], name: string): void => {
@@ -150,10 +173,9 @@ const requireOne = (names: readonly string[], name: string): void => {
 }
 
 const targetOf = (fields: Fields, options: UploadOptions): IngestTarget => {
-  const { byName } = fields
   const referred = fields.referredDataset()
-  const dataset = options.dataset ?? (options.mustNameDataset ? byName.get('dataset_id') : undefined) ?? referred
+  const dataset = (options.mustNameDataset ? fields.idOf('dataset_id', options.dataset) : options.dataset) ?? referred
   if (options.mustNameDataset && dataset === undefined) throw new Invalid('dataset_id is missing: the id of the target dataset')
   if (referred !== undefined && referred !== dataset) throw new Invalid('The field file names a different dataset than the request')
-  return { dataset, folder: options.folder ?? byName.get('folder_id') }
+  return { dataset, folder: fields.idOf('folder_id', options.folder) }
 }

@@ -14,6 +14,7 @@ import {
 import { Mutex, requireDone } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 import { type FolderPlace, FolderPlaces, withDisplayName } from './folder-places.ts'
+import { removeSubfolders } from './handlers.ts'
 
 const tries = 20
 const batch = 200
@@ -64,7 +65,7 @@ export class FolderMoves {
     const leaving: Ref = { kind: folder.parent.kind, id: folder.parent.id }
     const moved = event('folder.moved', { kind: 'folder', id }, { dataset, from, leaving }, actor)
     try {
-      return await withDisplayName(this.#documents, parent.id, name, displayName => {
+      return await withDisplayName(this.#documents, { parent: parent.id, name }, displayName => {
         const set = { dataset, parent, displayName }
         return this.#documents.commit({ update: id, in: folders, where: eq('revision', revision), set }, [moved])
       })
@@ -80,15 +81,20 @@ export class FolderMoves {
     await this.#put(folder, { dataset, parent: isThere ? parent : { kind: 'dataset', id: dataset } }, undefined)
   }
 
-  /** The effects of a move: subfolders adopt the dataset of their parent. A folder whose target was deleted is moved back. */
-  async handle({ subject, data: { from, leaving } }: StoredEvent<'folder.moved'>): Promise<void> {
+  /**
+   * The effects of a move: subfolders adopt the dataset of their parent, or are deleted if it was deleted with that dataset. A folder whose target was deleted
+   * is moved back. A folder that was added while its parent moved, which the move has not seen, adopts the parent's dataset.
+   */
+  async handle({ subject, data, actor }: StoredEvent<'folder.created' | 'folder.moved'>): Promise<void> {
     const folder = await this.#documents.get(folders, subject.id)
-    if (!folder) return
-    if (leaving && !(await this.#places.isSound(folder))) {
-      await this.#putBack(folder, { dataset: from, parent: { kind: leaving.kind === 'folder' ? 'folder' : 'dataset', id: leaving.id } })
+    if (!folder) return removeSubfolders(this.#documents, subject.id, actor)
+    if ('from' in data && data.leaving && !(await this.#places.isSound(folder))) {
+      const { kind, id } = data.leaving
+      await this.#putBack(folder, { dataset: data.from, parent: { kind: kind === 'folder' ? 'folder' : 'dataset', id } })
       return
     }
-    await this.#bringBelow(folder)
+    const above = folder.parent.kind === 'folder' ? await this.#documents.get(folders, folder.parent.id) : undefined
+    await this.#bringBelow(above && above.dataset !== folder.dataset ? above : folder)
   }
 
   async #bringBelow({ id, dataset }: Folder): Promise<void> {

@@ -8,6 +8,7 @@ import {
   Invalid,
   isIn,
   NotFound,
+  ne,
   s,
   startsWith,
   Taken,
@@ -112,16 +113,23 @@ wire(FolderPlaces, DocumentStore, Datasets)
 
 const tries = 50
 
+/** A folder that gets a display name. */
+interface Named {
+  readonly parent: string
+  readonly name: string
+  /** The folder itself if it is there already: the display name that it has is free. */
+  readonly self?: string
+}
+
 /** Tries display names below a parent until the store accepts one: the name, then `name (1)`, `name (2)` … */
 export const withDisplayName = async <T>(
   documents: DocumentStore,
-  parent: string,
-  name: string,
+  named: Named,
   commit: (displayName: string) => Promise<T>,
 ): Promise<T> => {
   for (let round = 0; round < tries; round++) {
     try {
-      return await commit(await freeName(documents, parent, name, round))
+      return await commit(await freeName(documents, named, round))
     } catch (error) {
       if (!(error instanceof Taken)) throw error
     }
@@ -129,8 +137,8 @@ export const withDisplayName = async <T>(
   throw new Conflict('Too many folders of this name are created concurrently; try again')
 }
 
-const freeName = async (documents: DocumentStore, parent: string, name: string, round: number): Promise<string> => {
-  const where = (condition: Where) => and(eq('parent.id', parent), condition)
+const freeName = async (documents: DocumentStore, { parent, name, self }: Named, round: number): Promise<string> => {
+  const where = (condition: Where) => and(eq('parent.id', parent), condition, ...(self === undefined ? [] : [ne('id', self)]))
   const same = await documents.find(folders, { using: 'byParent', where: where(eq('displayName', name)), limit: 1 })
   if (same.items.length === 0) return name
   const numbered = await documents.find(folders, {

@@ -21,6 +21,16 @@ const removeThose = async (
 }
 
 /** Deletes the subfolders of a deleted folder, each with its own event, which deletes their subfolders. */
+export const removeSubfolders = async (documents: DocumentStore, parent: string, actor: string | undefined): Promise<void> => {
+  const sort = { by: 'displayName', order: 'ascending' } as const
+  for (;;) {
+    const { items } = await documents.find(folders, { using: 'byParent', where: eq('parent.id', parent), sort, limit: batch })
+    if (items.length === 0) return
+    await removeThose(documents, items, 'parent.id', folder => [removedFolder(folder, actor)])
+  }
+}
+
+/** Deletes the subfolders of a deleted folder. */
 export class DeleteSubfoldersOnFolderRemoved {
   #documents: DocumentStore
 
@@ -29,13 +39,7 @@ export class DeleteSubfoldersOnFolderRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'folder.removed'>): Promise<void> {
-    const sort = { by: 'displayName', order: 'ascending' } as const
-    for (;;) {
-      const where = eq('parent.id', subject.id)
-      const { items } = await this.#documents.find(folders, { using: 'byParent', where, sort, limit: batch })
-      if (items.length === 0) return
-      await removeThose(this.#documents, items, 'parent.id', folder => [removedFolder(folder, actor)])
-    }
+    await removeSubfolders(this.#documents, subject.id, actor)
   }
 }
 wire(DeleteSubfoldersOnFolderRemoved, DocumentStore)

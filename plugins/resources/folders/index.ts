@@ -15,6 +15,6 @@ export const plugin = definePlugin({
   handlers: [
     on('folder.removed', DeleteSubfoldersOnFolderRemoved, 'leave-parent'),
     on('dataset.removed', DeleteFoldersOnDatasetRemoved, 'leave-dataset'),
-    on('folder.moved', FolderMoves, 'folder-moves'),
+    on(['folder.created', 'folder.moved'], FolderMoves, 'folder-moves'),
   ],
 })

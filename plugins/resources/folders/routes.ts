@@ -23,12 +23,12 @@ class FolderTree {
 
   /** Resolves to the folder with its new display name. */
   async rename(folder: Folder, name: string, actor: string | undefined): Promise<Folder> {
-    if (folder.name === name) return folder
     const { id, dataset, parent } = folder
     const updated = event('folder.updated', { kind: 'folder', id }, { dataset }, actor)
-    return withDisplayName(this.#documents, parent.id, name, displayName =>
-      orNotFound('folder', this.#documents.commit({ update: id, in: folders, set: { name, displayName } }, [updated])),
-    )
+    return withDisplayName(this.#documents, { parent: parent.id, name, self: id }, async displayName => {
+      if (name === folder.name && displayName === folder.displayName) return folder
+      return orNotFound('folder', this.#documents.commit({ update: id, in: folders, set: { name, displayName } }, [updated]))
+    })
   }
 
   /** The contents are hidden immediately and deleted in the background. A missing folder is not an error. */

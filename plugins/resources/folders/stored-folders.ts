@@ -47,7 +47,7 @@ export class StoredFolders implements Folders {
     const id = this.#ids.next()
     const created = event('folder.created', { kind: 'folder', id }, { dataset }, author)
     const record = { name, author, created: this.#clock.now().toISOString(), dataset, parent }
-    const folder = await withDisplayName(this.#documents, parent.id, name, displayName =>
+    const folder = await withDisplayName(this.#documents, { parent: parent.id, name }, displayName =>
       this.#documents.commit({ insert: { id, ...record, displayName }, into: folders }, isImporting ? [] : [created]),
     )
     if (await this.#isThere(dataset, parent)) return folder
