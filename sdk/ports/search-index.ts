@@ -3,7 +3,7 @@ import { port } from '../port.ts'
 import type { Regex } from '../search/regex.ts'
 import type { SearchScope } from './policy.ts'
 
-/** A typed metadata value and its path: `{field: 'metadata.pounce-image.width', value: 640}`. */
+/** A typed metadata value and its path: `{field: 'metadata.pounce_image.width', value: 640}`. */
 export interface MetadataValue {
   /** Dotted path as written in queries, without the prefix `metadata.`. Case-preserving. */
   readonly field: string
@@ -52,7 +52,7 @@ export type IndexChange = { readonly put: SearchDocument } | { readonly remove: 
  * `readingOf`), for documents and queries in every engine.
  *
  * Fields: `name description creator email tag created created_as resource_type content_type comment in`. All other names, and those starting with `metadata.`,
- * are metadata paths (case-sensitive), either complete or the end of a longer one (`width` matches `pounce-image.width`). The query language also has
+ * are metadata paths (case-sensitive), either complete or the end of a longer one (`width` matches `pounce_image.width`). The query language also has
  * `contains:<id>`, which callers must replace by the `ids` of the containers. If a field has several values, any of them may match.
  */
 export type SearchQuery =
@@ -97,7 +97,8 @@ export interface SearchRequest {
   readonly kinds?: readonly Kind[]
   /**
    * `score`: best match first. A field: its smallest value if ascending, its largest if descending, dates in ms; documents without a value come last. Ties are
-   * sorted newest first. Only `created` and numeric or date metadata fields are allowed, otherwise `Invalid`.
+   * sorted newest first. Only `created` and metadata fields that some document within the scope has as a number or date are allowed, otherwise `Invalid`,
+   * unless there are no hits.
    */
   readonly sort?: { readonly by: 'score' | string; readonly order: 'ascending' | 'descending' }
   /** 0-based position of the first hit, at most 10,000. */

@@ -48,6 +48,20 @@ function suggesting(test: ContractTest, makeIndex: MakeIndex): void {
     t.deepEqual(await index.fields('soil', everything, 10), [{ field: 'soil.depth', count: 1 }])
     t.deepEqual(await index.tags('s', everything, 10), [{ tag: 'soil', count: 1 }])
   })
+
+  test('a value is counted once per document, in however many fields of the name it is', async t => {
+    const index = await makeIndex(t)
+    const twice = (value: string | number) => ['north.v', 'south.v'].map(name => ({ field: name, value }))
+    await index.apply([
+      put(1, { metadata: [...twice('same'), ...twice(7)] }),
+      put(2, { metadata: [{ field: 'v', value: 'Same' }, ...twice('other')] }),
+    ])
+    const values = await index.values('v', '', everything, 10)
+    t.deepEqual(
+      values.map(({ value, count }) => `${value} ${count}`.toLowerCase()),
+      ['same 2', '7 1', 'other 1'],
+    )
+  })
 }
 
 function counting(test: ContractTest, makeIndex: MakeIndex): void {

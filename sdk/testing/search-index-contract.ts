@@ -1,6 +1,7 @@
 import type { SearchScope } from '../ports/policy.ts'
 import type { SearchDocument, SearchIndex, SearchQuery } from '../ports/search-index.ts'
 import { Invalid } from '../problem.ts'
+import { readRegex } from '../search/read-regex.ts'
 import { type ContractTest, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { searchCountsContract } from './search-counts-contract.ts'
 import {
@@ -173,6 +174,56 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
       t.deepEqual((await index.tags('', scope, 100)).map(({ tag }) => tag).sort(), tags)
     })
   }
+
+  test('a field or pattern is found despite any number of hidden fields and words that match it', async t => {
+    const index = await makeIndex(t)
+    const scope: SearchScope = { all: false, spaces: [south], includePublic: false }
+    const [own, hidden] = [{ spaces: [south] }, { spaces: [north], creator: ann }]
+    const levels = [...Array(501).keys()].map(n => ({ field: `sample${n}.salinity`, value: n }))
+    const terms = [...Array(2100).keys()].map(n => `w${n}zzyx`).join(' ')
+    await index.apply([
+      put(1, { ...own, name: 'plot', description: 'ownzzyx', metadata: [{ field: 'salinity', value: 12 }] }),
+      put(2, { ...own, name: 'plot', metadata: [{ field: 'site.salinity', value: 3 }] }),
+      ...[3, 4].map(n => put(n, { ...hidden, name: 'plot', text: terms, metadata: [...levels, { field: 'code', value: terms }] })),
+      put(5, { ...own, name: 'plot', metadata: [{ field: 'code', value: 'ownzzyx' }] }),
+    ])
+    const expression = { op: 'regex', regex: readRegex('zzyx$') } as const
+    const cases: readonly (readonly [SearchQuery, readonly number[]])[] = [
+      [field('salinity', 'more', 5), [1]],
+      [field('salinity', 'contains', '12'), [1]],
+      [field('salinity', 'contains', '*2*'), [1]],
+      [field('salinity', 'atLeast', 0), [1, 2]],
+      [{ op: 'exists', field: 'salinity' }, [1, 2]],
+      [{ op: 'missing', field: 'salinity' }, [5]],
+      [word('*zzyx'), [1, 5]],
+      [field('code', 'contains', '*zzyx'), [5]],
+      [expression, [1, 5]],
+      [{ ...expression, field: 'code' }, [5]],
+    ]
+    for (const [query, expected] of cases) t.deepEqual(await found(index, query, { scope }), expected, JSON.stringify(query))
+    t.deepEqual(await index.values('salinity', '', scope, 10), [
+      { value: 12, count: 1 },
+      { value: 3, count: 1 },
+    ])
+    const sorted = await index.search(request(word('plot'), { scope, sort: { by: 'salinity', order: 'ascending' } }))
+    t.deepEqual(numbers(sorted), [2, 1, 5])
+  })
+
+  test('whether results can be sorted by a field does not depend on hidden documents', async t => {
+    const index = await makeIndex(t)
+    const scope: SearchScope = { all: false, spaces: [south], includePublic: false }
+    const sorted = (query: SearchQuery) => index.search(request(query, { scope, sort: { by: 'dose', order: 'ascending' } }))
+    await index.apply([put(1, { name: 'plot', spaces: [south], metadata: [{ field: 'dose', value: 'none' }] })])
+    const isSame = async () => {
+      await t.throwsAsync(sorted(word('plot')), { instanceOf: Invalid })
+      t.deepEqual(await sorted(word('absent')), { hits: [], total: 0, isNewestFirst: false })
+    }
+    await isSame()
+    await index.apply([put(2, { name: 'plot', spaces: [north], metadata: [{ field: 'dose', value: 3 }] })])
+    await isSame()
+    await index.apply([put(3, { name: 'plot', spaces: [south], metadata: [{ field: 'dose', value: 2 }] })])
+    t.deepEqual(numbers(await sorted(word('plot'))), [3, 1])
+  })
 
   test('changed rights take effect immediately', async t => {
     const index = await makeIndex(t)

@@ -26,6 +26,11 @@ export class SearchOracle {
     return { ids: ordered.slice(from, from + size).map(({ id }) => id), total: Math.min(found.length, 10_000) }
   }
 
+  /** Whether hits in this scope can be sorted by the field. */
+  isSortable(by: string, scope: SearchScope): boolean {
+    return this.#visible(scope).some(document => sortValueOf(document, by, 'ascending') !== undefined)
+  }
+
   tags(prefix: string, scope: SearchScope): readonly { readonly tag: string; readonly count: number }[] {
     const names = this.#visible(scope).flatMap(({ tags }) =>
       [...new Set(tags)].filter(tag => tag.toLowerCase().startsWith(prefix.toLowerCase())),

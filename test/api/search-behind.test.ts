@@ -63,7 +63,8 @@ test('the owner does not find resources in the trash, however far the index is b
   const left = ['Kept walnut', 'shared-walnut.txt']
   t.deepEqual(await found('walnut'), left)
   t.deepEqual(await found('walnut', server.as(server.admin.key)), left)
-  t.deepEqual(await found(`walnut in:${dataset}`), ['shared-walnut.txt'])
+  t.deepEqual(await found(`walnut in:${dataset}`), [])
+  t.deepEqual(await found(`walnut in:${other}`), ['shared-walnut.txt'])
   t.deepEqual(await found(`contains:${inside}`), [])
   await ok(ann.call(`/api/datasets/restore/${dataset}`, { method: 'PUT' }))
   t.deepEqual(await found('walnut'), all.slice(1))

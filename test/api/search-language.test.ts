@@ -73,6 +73,9 @@ const answers: readonly (readonly [query: string, found: string])[] = [
   ['metadata.user-submitted.depth==deep', 'cedar'],
   ['exists:"user-submitted.Funding Institution"', 'cedar'],
   ['missing:"user-submitted.Funding Institution"', 'alder birch'],
+  ['user-submitted.name:a', 'birch'],
+  ['user-submitted.name==birch.txt', ''],
+  ['user-submitted.resource_type:file', ''],
   ['', 'alder birch cedar'],
   ['alder OR birch', 'alder birch'],
   ['txt NOT (alder|birch)', 'cedar'],
@@ -182,6 +185,7 @@ test('the JSON form matches all items, or any', async t => {
   t.is(await foundByJson([item('metadata.depth', '!=', 1)]), 'birch cedar')
   t.is(await foundByJson([item('metadata.Funding Institution', '==', 'university of illinois')]), 'cedar')
   t.is(await foundByJson([item('name', 'CONTAINS', 'al*|ced*')]), 'alder cedar')
+  t.is(await foundByJson([{ extractor_key: 'user-submitted', field_leaf_key: 'name', operator: '==', field_value: 'b' }]), 'birch')
   t.is(await foundByJson([{ extractor_key: 'site', field_leaf_key: 'label', operator: 'exists', field_value: '' }]), 'alder birch')
 })
 

@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  type After,
   Comments,
   type Contributions,
   type Kind,
   MetadataDocuments,
+  type Page,
+  type Ref,
   type Searchable,
   Searchables,
   SearchIndex,
@@ -12,13 +15,18 @@ import {
 } from 'pounce/sdk'
 import { KeyedMutex } from 'pounce/sdk/kit'
 import type { SearchDocument } from 'pounce/sdk/search'
-import { metadataValues } from './metadata-values.ts'
+import { type IndexedMetadata, MetadataCollector } from './metadata-values.ts'
 
 const batchSize = 100
 /** Number of resources whose metadata is read at once: one may have 14 MiB of it in a page. */
 const readAtOnce = 8
 /** Of a file and its sections in total. */
 const mostTags = 2000
+/** Number of characters of comments after which no further one is indexed. */
+const longComments = 2_000_000
+/** Maximum number of pages of metadata, comments and sections that are read. */
+const mostPages = 10
+const pageSize = 200
 /** A resource that changes between the passes has an event for each change. */
 const maxSharedPasses = 5
 
@@ -109,22 +117,64 @@ export class Indexer {
 
   async #withWhatHangsOn(document: SearchDocument): Promise<SearchDocument> {
     const target = { kind: document.kind, id: document.id }
-    const [metadata, comments, sections] = await Promise.all([
-      this.#metadata.of(target, { limit: 200 }),
-      this.#comments.of(target, { limit: 200 }),
-      target.kind === 'file' ? this.#sections.of(target.id, { limit: 200 }) : undefined,
+    const [{ values, text }, comments, onSections] = await Promise.all([
+      this.#metadataOf(target),
+      this.#commentsOn(target),
+      target.kind === 'file' ? this.#tagsOnSections(target.id) : [],
     ])
-    const onSections = sections?.items.flatMap(section => section.tags.map(tag => tag.name)) ?? []
-    const { values, text } = metadataValues(metadata.items)
     return {
       ...document,
       tags: onSections.length > 0 ? [...new Set([...document.tags, ...onSections])].slice(0, mostTags) : document.tags,
       metadata: [...document.metadata, ...values],
-      comments: comments.items.map(comment => comment.text),
+      comments,
       ...(text === '' ? {} : { text }),
     }
+  }
+
+  async #metadataOf(target: Ref): Promise<IndexedMetadata> {
+    const collected = new MetadataCollector()
+    for await (const items of pagesOf(page => this.#metadata.of(target, page))) {
+      for (const document of items) collected.add(document)
+      if (collected.isFull) break
+    }
+    return collected.metadata
+  }
+
+  async #commentsOn(target: Ref): Promise<readonly string[]> {
+    const texts: string[] = []
+    let length = 0
+    for await (const items of pagesOf(page => this.#comments.of(target, page))) {
+      for (const { text } of items) {
+        texts.push(text)
+        length += text.length
+      }
+      if (length >= longComments) break
+    }
+    return texts
+  }
+
+  async #tagsOnSections(file: string): Promise<readonly string[]> {
+    const names = new Set<string>()
+    for await (const items of pagesOf(page => this.#sections.of(file, page))) {
+      for (const { tags } of items) for (const { name } of tags) names.add(name)
+      if (names.size >= mostTags) break
+    }
+    return [...names]
   }
 }
 wire(Indexer, SearchIndex, Searchables, MetadataDocuments, Comments, Sections)
 
 const toChange = (id: string, document: SearchDocument | undefined) => (document ? { put: document } : { remove: id })
+
+type ReadPage<T> = (page: { readonly after?: After; readonly limit: number }) => Promise<Page<T>>
+
+/** One page for an ordinary resource. */
+async function* pagesOf<T>(read: ReadPage<T>): AsyncIterable<readonly T[]> {
+  let after: After | undefined
+  for (let count = 0; count < mostPages; count += 1) {
+    const { items, next } = await read({ limit: pageSize, ...(after ? { after } : {}) })
+    yield items
+    if (!next) return
+    after = next
+  }
+}

@@ -7,6 +7,8 @@ const mostValues = 2000
 const mostDepth = 16
 const longestValue = 1000
 const longestText = 100_000
+/** A document with more values leaves room for those of older ones. */
+const mostValuesFirst = mostValues / 2
 /** Maximum number of values visited in a document: most values of a very large one are skipped. */
 const mostVisited = 20_000
 
@@ -22,36 +24,62 @@ const prefixOf = ({ agent }: MetadataRecord): string => (agent.kind === 'extract
 
 /** Flattens documents to dotted paths. Each element of an array becomes a value under the same path. */
 export const metadataValues = (documents: readonly MetadataRecord[]): IndexedMetadata => {
-  const values: MetadataValue[] = []
-  let text = ''
-  const addText = (field: string, value: string): void => {
-    if (value.length <= longestValue) values.push({ field, value: typedValue(value) })
-    else if (text.length < longestText) text += `${value.slice(0, longestText - text.length)}\n`
+  const collected = new MetadataCollector()
+  for (const document of documents) collected.add(document)
+  return collected.metadata
+}
+
+/** Collects the metadata of one resource, from the newest document on. */
+export class MetadataCollector {
+  readonly #values: MetadataValue[] = []
+  /** Values after the first ones of large documents, used if there is room. */
+  readonly #more: MetadataValue[] = []
+  #text = ''
+
+  /** No further document would add a value. */
+  get isFull(): boolean {
+    return this.#values.length >= mostValues
   }
-  let visited = 0
-  const isFull = (): boolean => values.length >= mostValues || visited >= mostVisited
-  const walkMembers = (field: string, members: Readonly<Record<string, Json>>, depth: number): void => {
-    for (const key in members) {
-      if (isFull()) return
-      walk(join(field, key), members[key] ?? null, depth)
+
+  get metadata(): IndexedMetadata {
+    return { values: [...this.#values, ...this.#more].slice(0, mostValues), text: this.#text }
+  }
+
+  add(document: MetadataRecord): void {
+    let visited = 0
+    let count = 0
+    const isDone = (): boolean => this.isFull || count >= mostValues || visited >= mostVisited
+    const addValue = (value: MetadataValue): void => {
+      count += 1
+      const list = count <= mostValuesFirst ? this.#values : this.#more
+      list.push(value)
     }
-  }
-  const walkItems = (field: string, items: readonly Json[], depth: number): void => {
-    for (const item of items) {
-      if (isFull()) return
-      walk(field, item, depth)
+    const addText = (field: string, value: string): void => {
+      if (value.length <= longestValue) addValue({ field, value: typedValue(value) })
+      else if (this.#text.length < longestText) this.#text += `${value.slice(0, longestText - this.#text.length)}\n`
     }
+    const walkMembers = (field: string, members: Readonly<Record<string, Json>>, depth: number): void => {
+      for (const key in members) {
+        if (isDone()) return
+        walk(join(field, key), members[key] ?? null, depth)
+      }
+    }
+    const walkItems = (field: string, items: readonly Json[], depth: number): void => {
+      for (const item of items) {
+        if (isDone()) return
+        walk(field, item, depth)
+      }
+    }
+    const walk = (field: string, value: Json, depth: number): void => {
+      visited += 1
+      if (isDone() || depth > mostDepth || value === null) return
+      if (typeof value === 'string') addText(field, value)
+      else if (typeof value === 'number' || typeof value === 'boolean') addValue({ field, value })
+      else if (Array.isArray(value)) walkItems(field, value as readonly Json[], depth + 1)
+      else walkMembers(field, value as Readonly<Record<string, Json>>, depth + 1)
+    }
+    walk(prefixOf(document), document.content, 0)
   }
-  const walk = (field: string, value: Json, depth: number): void => {
-    visited += 1
-    if (isFull() || depth > mostDepth || value === null) return
-    if (typeof value === 'string') addText(field, value)
-    else if (typeof value === 'number' || typeof value === 'boolean') values.push({ field, value })
-    else if (Array.isArray(value)) walkItems(field, value as readonly Json[], depth + 1)
-    else walkMembers(field, value as Readonly<Record<string, Json>>, depth + 1)
-  }
-  for (const document of documents) walk(prefixOf(document), document.content, 0)
-  return { values, text }
 }
 
 const join = (field: string, key: string): string => {

@@ -81,7 +81,7 @@ const kindsOf = (
 ): readonly Kind[] => {
   const kind = known.find(each => each === type)
   if (kind !== undefined) return [kind]
-  if (type !== undefined) throw new Invalid(`resource_type must be one of ${known.join(', ')}`)
+  if (type !== undefined && type.trim() !== '') throw new Invalid(`resource_type must be one of ${known.join(', ')}`)
   return datasetid ? ['file'] : known
 }
 

@@ -42,10 +42,10 @@ const userSubmitted = /^(metadata\.)?user-submitted\./
 
 const onFiles: SearchQuery = { op: 'field', field: 'resource_type', is: 'equals', values: ['file'] }
 
-/** In Clowder 1.x, metadata that users add to files is `user-submitted.<field>` (reference, api-platform §8); here it is indexed as `<field>`. */
+/** In Clowder 1.x, metadata that users add to files is `user-submitted.<field>` (reference, api-platform §8); here it is indexed as `metadata.<field>`. */
 const resolveUserSubmitted = (query: SearchQuery): SearchQuery =>
   mapField(query, userSubmitted, condition => {
-    const plain: FieldCondition = { ...condition, field: (condition.field ?? '').replace(userSubmitted, '$1') }
+    const plain: FieldCondition = { ...condition, field: (condition.field ?? '').replace(userSubmitted, 'metadata.') }
     if (condition.op === 'missing') return { op: 'and', all: [condition, plain] }
     return { op: 'or', any: [condition, { op: 'and', all: [onFiles, plain] }] }
   })

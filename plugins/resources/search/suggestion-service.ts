@@ -11,6 +11,7 @@ import {
 } from 'pounce/sdk'
 import type { FieldCount, ValueCount } from 'pounce/sdk/search'
 
+/** Fields without suggested values. */
 const fixed = [
   'name',
   'description',
@@ -37,8 +38,10 @@ export class SuggestionService {
     this.#namings = namings
   }
 
-  fields(prefix: string, limit: number, caller: Caller): Promise<readonly FieldCount[]> {
-    return this.#index.fields(prefix.replace(/^metadata\./, ''), this.#policy.searchScope(caller), limit)
+  /** Names as used in queries: those of fields that every resource has are prefixed. */
+  async fields(prefix: string, limit: number, caller: Caller): Promise<readonly FieldCount[]> {
+    const found = await this.#paths(prefix, limit, caller)
+    return found.map(({ field, count }) => ({ field: field === 'tag' || fixed.includes(field) ? `metadata.${field}` : field, count }))
   }
 
   async values(field: string, prefix: string, limit: number, caller: Caller): Promise<readonly ValueCount[]> {
@@ -51,12 +54,16 @@ export class SuggestionService {
   async metadataNames(prefix: string, limit: number, caller: Caller): Promise<readonly string[]> {
     const start = prefix.replace(/^metadata\./, '')
     const agreed = await Promise.all(this.#namings.all().map(naming => naming.names(start, caller, limit)))
-    const used = (await this.fields(start, limit, caller)).map(({ field }) => field)
+    const used = (await this.#paths(start, limit, caller)).map(({ field }) => field)
     return [...new Set([...agreed.flat(), ...used])].slice(0, limit).map(name => `metadata.${name}`)
   }
 
   tags(prefix: string, limit: number, caller: Caller, kind?: Kind): Promise<readonly { readonly tag: string; readonly count: number }[]> {
     return this.#index.tags(prefix, this.#policy.searchScope(caller), limit, kind)
+  }
+
+  #paths(prefix: string, limit: number, caller: Caller): Promise<readonly FieldCount[]> {
+    return this.#index.fields(prefix.replace(/^metadata\./, ''), this.#policy.searchScope(caller), limit)
   }
 }
 wire(SuggestionService, SearchIndex, Policy, MetadataNamings)

@@ -70,7 +70,7 @@ export async function runSearch(request: SearchRequest, ask: Ask): Promise<Searc
   const isAscending = sort?.order === 'ascending'
   const plain = { bool: { filter } }
   if (by === 'created') return hitsOf(await ask(bodyOf(request, plain, isAscending ? oldestFirst : newestFirst)))
-  if (by !== 'score') return runSorted(request, plain, by, ask)
+  if (by !== 'score') return runSorted(request, plain, permitted, ask)
   const newest = await ask(bodyOf(request, plain, newestFirst))
   const { value: total } = newest.hits.total
   if (scored.length === 0 || total === 0) return hitsOf(newest)
@@ -81,11 +81,12 @@ export async function runSearch(request: SearchRequest, ask: Ask): Promise<Searc
   return hitsOf(await ask(bodyOf(request, ranked, best)))
 }
 
-async function runSorted(request: SearchRequest, query: Clause, by: string, ask: Ask): Promise<SearchHits> {
+async function runSorted(request: SearchRequest, query: Clause, permitted: Clause, ask: Ask): Promise<SearchHits> {
+  const by = request.sort?.by ?? ''
   const order = request.sort?.order === 'ascending' ? 'asc' : 'desc'
   const answer = await ask(bodyOf(request, query, [sortByValue(pathKey(metadataPath(by)), order), ...newestFirst]))
   const isKnown = request.from === 0 && isNumber(answer.hits.hits[0]?.sort?.[0])
-  if (!isKnown && !(await isSortable(by, ask)))
+  if (answer.hits.total.value > 0 && !isKnown && !(await isSortable(by, permitted, ask)))
     throw new Invalid(`Results cannot be sorted by ${by}; use score, created, or a metadata field that is a number or a date`)
   return hitsOf(answer)
 }
@@ -93,8 +94,9 @@ async function runSorted(request: SearchRequest, query: Clause, by: string, ask:
 /** For a document without a value the server returns an infinite or maximal sort value. */
 const isNumber = (value: string | number | null | undefined): boolean => typeof value === 'number' && Math.abs(value) < Number.MAX_VALUE
 
-async function isSortable(by: string, ask: Ask): Promise<boolean> {
-  const query = { bool: { filter: [term('isListed', true), sortable(by)] } }
+/** Whether the caller may view an entry with such a value. */
+async function isSortable(by: string, permitted: Clause, ask: Ask): Promise<boolean> {
+  const query = { bool: { filter: [permitted, sortable(by)] } }
   return (await ask({ query, size: 0, track_total_hits: 1, terminate_after: 1 })).hits.total.value > 0
 }
 

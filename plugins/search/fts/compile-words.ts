@@ -44,10 +44,7 @@ export class WordCompiler {
 
   /** Words that match the regular expression, in any of the fields. */
   regexIn(names: readonly string[], regex: Regex): string {
-    const words = this.#fitting(regex)
-    if (words.length * names.length > mostPatternTerms)
-      throw new InvalidQuery('Too many words match the regular expression; make it narrower')
-    return anyOfMany(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
+    return this.#wordsIn(names, this.#fitting(regex), 'Too many words match the regular expression; make it narrower')
   }
 
   #fitting(regex: Regex): readonly string[] {
@@ -72,11 +69,22 @@ export class WordCompiler {
   #pieceIn(names: readonly string[], piece: string): string {
     const begin = isPattern(piece) ? beginningOf(piece) : piece
     if (begin) return anyOf(names.map(name => `${quote(tokens.word(name, begin))} *`))
-    const words = this.#vocabulary.matching(piece)
-    if (words.length * names.length > mostPatternTerms) throw new InvalidQuery(`Too many words match ${piece}; use a longer prefix`)
-    return anyOfMany(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
+    return this.#wordsIn(names, this.#vocabulary.matching(piece), `Too many words match ${piece}; use a longer prefix`)
+  }
+
+  /** Any of the words in any of the fields. If these are very many, only words and fields that the caller may view. */
+  #wordsIn(names: readonly string[], words: readonly string[], refusal: string): string {
+    const isFew = (some: readonly string[], others: readonly string[]): boolean => some.length * others.length <= mostPatternTerms
+    if (isFew(names, words)) return inAny(names, words)
+    const seen = new Set(this.#vocabulary.visible(names.map(tokens.has), names.length))
+    const [seenNames, seenWords] = [names.filter(name => seen.has(tokens.has(name))), this.#vocabulary.visible(words, words.length)]
+    if (!isFew(seenNames, seenWords)) throw new InvalidQuery(refusal)
+    return inAny(seenNames, seenWords)
   }
 }
+
+const inAny = (names: readonly string[], words: readonly string[]): string =>
+  anyOfMany(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
 
 /** Whole words in this order, in a column or anywhere. */
 export function phrase(text: string, column?: string): string {

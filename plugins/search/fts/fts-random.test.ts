@@ -1,5 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { Invalid } from 'pounce/sdk'
 import type { SearchQuery, SearchRequest } from 'pounce/sdk/search'
 import { readRegex } from 'pounce/sdk/search/language'
 import { usualOrFull } from 'pounce/sdk/testing'
@@ -164,7 +165,13 @@ test('random queries return the same results as a scan of all documents', async 
           size: isSorted ? 50 : 1000,
           ...(by ? { sort: by } : {}),
         }
-        const [hits, expected] = [await index.search(request), oracle.search(request)]
+        const expected = oracle.search(request)
+        if (by && expected.total > 0 && !oracle.isSortable(by.by, scope))
+          return index.search(request).then(
+            () => false,
+            error => error instanceof Invalid,
+          )
+        const hits = await index.search(request)
         const ids = hits.hits.map(({ id }) => id)
         found += ids.length
         return (

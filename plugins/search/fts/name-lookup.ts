@@ -15,12 +15,10 @@ const lookedAt = 2000
 export class NameLookup {
   readonly #statements: PreparedStatements
   readonly #scope: ScopeFunction
-  readonly #words: WordCompiler
 
   constructor(statements: PreparedStatements, scope: ScopeFunction) {
     this.#statements = statements
     this.#scope = scope
-    this.#words = new WordCompiler(new StoredVocabulary(statements))
   }
 
   find({ text, scope, kinds, limit }: NameRequest): SearchHits['hits'] {
@@ -28,8 +26,9 @@ export class NameLookup {
     const words = wordsOf(text)
     if (permitted === undefined || words.length === 0) return []
     this.#scope.use(scope)
+    const compiler = new WordCompiler(new StoredVocabulary(this.#statements, permitted))
     const [single, longer] = [words.filter(isSingle), words.filter(word => !isSingle(word))]
-    const named = [...(longer.length > 0 ? [this.#words.inColumn('name', longer)] : []), ...single.map(word => phrase(word, 'name'))]
+    const named = [...(longer.length > 0 ? [compiler.inColumn('name', longer)] : []), ...single.map(word => phrase(word, 'name'))]
     return kinds.flatMap(kind => {
       const ofKind = [...named, quote(tokens.kind(kind))]
       const isAll = isUnlimited(scope)

@@ -35,7 +35,6 @@ const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
 /** Answers requests from an open index. */
 export class SearchRun {
   readonly #statements: PreparedStatements
-  readonly #vocabulary: StoredVocabulary
   readonly #scope: ScopeFunction
   /** Which expressions have few rows, in the search that is running. */
   readonly #few = new Map<string, boolean>()
@@ -43,19 +42,20 @@ export class SearchRun {
   constructor(statements: PreparedStatements, scope: ScopeFunction) {
     this.#statements = statements
     this.#scope = scope
-    this.#vocabulary = new StoredVocabulary(statements)
   }
 
   search(request: SearchRequest): SearchHits {
     const matching = this.#matching(request)
     if (!matching) return none
-    const { source, compiled } = matching
+    const { source, compiled, permitted } = matching
     const { sort, from, size } = request
     const by = sort?.by ?? 'score'
     const isAscending = sort?.order === 'ascending'
     if (by !== 'score' && by !== 'created') {
       const total = this.#count(source, countedAtMost)
-      return { hits: this.#hits(this.#sorted(source, by, isAscending, from, size)), total, isNewestFirst: false }
+      if (total === 0) return none
+      const ids = this.#sortable(by, permitted)
+      return { hits: this.#hits(this.#sorted(source, ids, isAscending, from, size)), total, isNewestFirst: false }
     }
     const isByScore = by === 'score'
     const ranking = isByScore ? this.#rankingOf(compiled) : undefined
@@ -87,12 +87,12 @@ export class SearchRun {
   #matching({ query, scope, kinds }: Pick<SearchRequest, 'query' | 'scope' | 'kinds'>) {
     const permitted = permittedBy(scope)
     if (permitted === undefined || kinds?.length === 0) return undefined
-    const compiled = compileQuery(query, this.#vocabulary)
+    const compiled = compileQuery(query, new StoredVocabulary(this.#statements, permitted))
     const { fts, sql } = split(compiled.conditions)
     this.#scope.use(scope)
     this.#few.clear()
     const limits = { permitted, ...(kinds && !this.#areAll(kinds) ? { kinds } : {}), scope }
-    return { source: this.#source(fts, sql, limits), compiled }
+    return { source: this.#source(fts, sql, limits), compiled, permitted }
   }
 
   /** True if all entries are of these kinds. Comparing the kind of each takes FTS5 as long as the rest of a search. */
@@ -187,13 +187,19 @@ export class SearchRun {
     return rows.map(([rid]) => [rid, scores.get(rid) ?? 0])
   }
 
-  /** By a metadata field: walks its values in order as far as needed, then the entries without a value, newest first. */
-  #sorted(source: Source, by: string, isAscending: boolean, from: number, size: number): readonly ListedRow[] {
+  /** The ids of a metadata field with numbers or dates. Throws `InvalidQuery` if the caller may view no entry with it. */
+  #sortable(by: string, permitted: string): readonly number[] {
     const isText = isFixedField(by) || isPlace(by)
-    const fields = isText ? [] : this.#vocabulary.fields(metadataPath(by)).filter(({ type }) => type !== 'text')
-    if (fields.length === 0)
+    const fields = isText ? [] : new StoredVocabulary(this.#statements, permitted).fields(metadataPath(by))
+    const ids = fields.filter(({ type }) => type !== 'text').map(({ id }) => id)
+    const having = allOf([anyOf(ids.map(id => quote(tokens.has(fieldToken(id))))), permitted])
+    if (this.#count({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [having] }, 1) === 0)
       throw new InvalidQuery(`Results cannot be sorted by ${by}; use score, created, or a metadata field that is a number or a date`)
-    const ids = fields.map(({ id }) => id)
+    return ids
+  }
+
+  /** By a metadata field: walks its values in order as far as needed, then the entries without a value, newest first. */
+  #sorted(source: Source, ids: readonly number[], isAscending: boolean, from: number, size: number): readonly ListedRow[] {
     const rids = `SELECT ${source.rid} ${source.from}`
     const isFew = this.#count(source, tellingAtMost) < tellingAtMost
     const walk = this.#statements.of(

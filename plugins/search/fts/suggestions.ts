@@ -3,6 +3,7 @@ import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk/search'
 import { comparableText } from 'pounce/sdk/search'
 import { metadataPath } from './compile-query.ts'
 import { allOf, quote } from './condition.ts'
+import type { FieldType } from './index-entry.ts'
 import type { PreparedStatements } from './prepared-statements.ts'
 import { permittedBy } from './rights.ts'
 import { fieldToken, tokens } from './tokens.ts'
@@ -21,11 +22,9 @@ const afterAll = '\u{10ffff}'
 /** Suggestions while typing, counted within the caller's rights. */
 export class Suggestions {
   readonly #statements: PreparedStatements
-  readonly #vocabulary: StoredVocabulary
 
   constructor(statements: PreparedStatements) {
     this.#statements = statements
-    this.#vocabulary = new StoredVocabulary(statements)
   }
 
   fields(prefix: string, scope: SearchScope, limit: number): readonly FieldCount[] {
@@ -48,8 +47,9 @@ export class Suggestions {
   values(field: string, prefix: string, scope: SearchScope, limit: number): readonly ValueCount[] {
     const permitted = permittedBy(scope)
     if (permitted === undefined) return []
-    const found = this.#vocabulary.fields(metadataPath(field)).flatMap(each => this.#valuesOf(each, comparableText(prefix), permitted))
-    return merged(found)
+    const known = new StoredVocabulary(this.#statements, permitted).fields(metadataPath(field))
+    return [...Map.groupBy(known, ({ type }) => type)]
+      .flatMap(([type, fields]) => this.#valuesOf(type, fields, comparableText(prefix), permitted))
       .sort((a, b) => b.count - a.count || compareText(textOf(a.value), textOf(b.value)))
       .slice(0, limit)
   }
@@ -79,14 +79,17 @@ export class Suggestions {
     return Number(row?.['n'] ?? 0)
   }
 
-  #valuesOf({ id, type }: KnownField, begin: string, permitted: string): ValueCount[] {
+  /** Values of the fields of one type: fields of different types have no value in common. */
+  #valuesOf(type: FieldType, fields: readonly KnownField[], begin: string, permitted: string): ValueCount[] {
+    const ids = JSON.stringify(fields.map(({ id }) => id))
     const ranged = type === 'text' ? 'AND v >= ? AND v < ?' : ''
     const rows = this.#statements
       .of(
-        `SELECT v, min(coalesce(shown, v)) AS shown, count(*) AS n FROM (SELECT v, shown FROM value WHERE field = ? ${ranged}
-          AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?) LIMIT ?+0) GROUP BY v ORDER BY n DESC, v`,
+        `SELECT v, min(coalesce(shown, v)) AS shown, count(DISTINCT doc) AS n FROM (SELECT v, shown, doc FROM value
+          WHERE field IN (SELECT value FROM json_each(?)) ${ranged} AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?) LIMIT ?+0)
+          GROUP BY v ORDER BY n DESC, v`,
       )
-      .all(id, ...(type === 'text' ? [begin, begin + afterAll] : []), permitted, valuesAtMost)
+      .all(ids, ...(type === 'text' ? [begin, begin + afterAll] : []), permitted, valuesAtMost)
     return rows
       .map(({ v, shown, n }) => {
         const value = type === 'text' ? String(shown) : type === 'date' ? new Date(Number(v)) : Number(v)
@@ -97,14 +100,3 @@ export class Suggestions {
 }
 
 const textOf = (value: ValueCount['value']): string => (value instanceof Date ? value.toISOString() : String(value))
-
-/** Merges equal values of several fields. */
-function merged(values: readonly ValueCount[]): ValueCount[] {
-  const byText = new Map<string, ValueCount>()
-  for (const each of values) {
-    const key = `${typeof each.value} ${comparableText(textOf(each.value))}`
-    const other = byText.get(key)
-    byText.set(key, other ? { value: other.value, count: Math.min(other.count + each.count, countedAtMost) } : each)
-  }
-  return [...byText.values()]
-}

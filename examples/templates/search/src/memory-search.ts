@@ -49,10 +49,6 @@ class Entries {
       .filter(document => document.isListed && (kinds?.includes(document.kind) ?? true) && isInScope(document, scope))
       .sort((one, other) => other.created.getTime() - one.created.getTime())
   }
-
-  has(test: (document: SearchDocument) => boolean): boolean {
-    return this.#documents.values().some(test)
-  }
 }
 
 /** A search index in memory that scans all documents. */
@@ -80,7 +76,7 @@ export class MemorySearch implements SearchIndex {
     mustBeWithin('from', from, 0, 10_000)
     mustBeWithin('size', size, 0, 1000)
     const found = matching(this.#entries.within(scope, kinds), query)
-    const ordered = !sort || sort.by === 'score' ? byName(found, query) : this.#sorted(found, sort)
+    const ordered = !sort || sort.by === 'score' ? byName(found, query) : this.#sorted(found, scope, sort)
     return {
       hits: ordered.slice(from, from + size).map(({ id, kind }) => ({ id, kind })),
       total: Math.min(found.length, mostCounted),
@@ -173,8 +169,13 @@ export class MemorySearch implements SearchIndex {
     this.#isBuilt = true
   }
 
-  #sorted(found: readonly SearchDocument[], { by, order }: NonNullable<SearchRequest['sort']>): readonly SearchDocument[] {
-    if (by !== 'created' && !this.#entries.has(document => sortValueOf(document, by, order) !== undefined))
+  #sorted(
+    found: readonly SearchDocument[],
+    scope: SearchScope,
+    { by, order }: NonNullable<SearchRequest['sort']>,
+  ): readonly SearchDocument[] {
+    const isSortable = () => this.#entries.within(scope).some(document => sortValueOf(document, by, order) !== undefined)
+    if (by !== 'created' && found.length > 0 && !isSortable())
       throw new Invalid(`Results can be sorted by score, created, or metadata with numbers or dates, which ${by} is not`)
     const sign = order === 'ascending' ? 1 : -1
     return found
