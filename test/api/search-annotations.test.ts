@@ -8,8 +8,9 @@ test('all of several hundred comments and metadata documents are found, even wit
   const ann = await somebody(server, 'ann')
   const file = await upload(ann.call, await newDataset(ann), 'x', 'annotated.txt')
   const agent = { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }
-  const annotate = (content: unknown) => ann.post(`/api/files/${file}/metadata.jsonld`, { agent, content })
-  const comment = (text: string) => ann.post(`/api/files/${file}/comment`, { text })
+  const post = async (path: string, json: object) => t.is((await ann.post(`/api/files/${file}/${path}`, json)).status, 200)
+  const annotate = (content: unknown) => post('metadata.jsonld', { agent, content })
+  const comment = (text: string) => post('comment', { text })
   const found = async (query: string): Promise<number> =>
     (await ok<{ count: number }>(ann.call(`/api/search?query=${encodeURIComponent(query)}`))).count
   await annotate({ oldest: 1 })
