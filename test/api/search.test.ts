@@ -69,17 +69,6 @@ test('names, descriptions, tags, comments and metadata are found', async t => {
     t.deepEqual(await names(asked(query)), [], query)
 })
 
-test('all of several hundred comments and metadata documents are found, even with a large document among them', async t => {
-  const file = await upload(ann.call, await newDataset(ann.call), 'x', 'annotated.txt')
-  for (let n = 0; n < 205; n += 1) await ann.call(`/api/files/${file}/comment`, { method: 'POST', json: { text: `remark${n}` } })
-  for (let n = 0; n < 205; n += 1) await annotate(file, { [`reading${n}`]: n })
-  for (const query of ['remark0', 'comment:remark204', 'reading0==0', 'reading204==204'])
-    t.deepEqual(await names(asked(query)), ['annotated.txt'], query)
-  await annotate(file, { long: 'x'.repeat(5_000_000), spectrum: Array.from({ length: 30_000 }, (_, n) => n) })
-  for (const query of ['spectrum==7', 'reading0==0', 'reading204==204', 'comment:remark204'])
-    t.deepEqual(await names(asked(query)), ['annotated.txt'], query)
-})
-
 test('inaccessible resources are neither found nor counted', async t => {
   const dataset = await newDataset(ann.call, { name: 'Confidential heron' })
   await upload(ann.call, dataset, 'x', 'confidential-heron.txt')
