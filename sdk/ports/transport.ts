@@ -88,11 +88,11 @@ export interface BusListener {
   readonly count: number
 }
 
-/** Facts about a bus shared with external extractors. Results are at most five minutes old. */
+/** Facts about a bus shared with external extractors. Results are at most five minutes old while the broker is available. */
 export interface Bus {
-  /** Queues whose bindings to the exchange match this routing key (reference, extraction §1.4, legacy). Empty while the broker is unavailable. */
+  /** Queues whose bindings to the exchange match this routing key (reference, extraction §1.4, legacy): the last known ones while the broker is unavailable. */
   boundTo(routingKey: string): Promise<readonly string[]>
-  /** At most 1,000, by queue. */
+  /** At most 1,000, by queue; none while the broker is unavailable. */
   listeners(): Promise<readonly BusListener[]>
   /** Distinct third parts of the binding keys, sorted: `image`, `text`. */
   inputTypes(): Promise<readonly string[]>
