@@ -163,7 +163,8 @@ export interface EventMap extends ScanEvents {
   'file.repaired': None
   'file.archived': { readonly sizeBytes: number }
   'file.unarchived': { readonly sizeBytes: number }
-  'metadata.added': { readonly target: Ref }
+  /** `job`: id of the job whose extractor added it. */
+  'metadata.added': { readonly target: Ref; readonly job?: string }
   'metadata.removed': { readonly target: Ref }
   /** `space`: the space it belongs to; null for the whole installation. */
   'definition.added': { readonly space: string | null }

@@ -22,6 +22,8 @@ export interface NewMetadata {
   readonly author: string | null
   /** The document's id; makes repeated calls idempotent. */
   readonly id?: string
+  /** Id of the job whose extractor adds it, known from the job's key. */
+  readonly job?: string
   /** The target is a dataset being imported or in one: no event is emitted. */
   readonly isImporting?: boolean
 }

@@ -69,13 +69,13 @@ export interface QueueFacts {
   readonly dead: number
 }
 
-/** Receives messages from the transport. If a listener rejects, it is called again later with the same message. */
+/** Receives messages from the transport. If a listener rejects, it is called again later with the same message; with `InTrash`, until the target is restored or deleted. */
 export interface TransportListener {
   status(status: JobStatus): Promise<void>
   /** Stores the result and then resolves, which completes the job. May be called again after a crash, so it must be idempotent by `job.id`. */
   result(result: JobResult): Promise<void>
   heartbeat(heartbeat: Heartbeat): Promise<void>
-  /** The input of a built-in extractor as a file; undefined if the resource was deleted (the job then ends as skipped). */
+  /** The input of a built-in extractor as a file; undefined if it was deleted or is no file (the job then ends as skipped). */
   input(
     target: Ref,
   ): Promise<{ readonly filename: string; readonly contentType: string; readonly sizeBytes: number; readonly blob: string } | undefined>
@@ -88,11 +88,11 @@ export interface BusListener {
   readonly count: number
 }
 
-/** Facts about a bus shared with external extractors. Results are at most five minutes old. */
+/** Facts about a bus shared with external extractors. Results are at most five minutes old while the broker is available. */
 export interface Bus {
-  /** Queues whose bindings to the exchange match this routing key (reference, extraction §1.4, legacy). Empty while the broker is unavailable. */
+  /** Queues whose bindings to the exchange match this routing key (reference, extraction §1.4, legacy): the last known ones while the broker is unavailable. */
   boundTo(routingKey: string): Promise<readonly string[]>
-  /** At most 1,000, by queue. */
+  /** At most 1,000, by queue; none while the broker is unavailable. */
   listeners(): Promise<readonly BusListener[]>
   /** Distinct third parts of the binding keys, sorted: `image`, `text`. */
   inputTypes(): Promise<readonly string[]>
@@ -100,7 +100,7 @@ export interface Bus {
 
 /**
  * Sends jobs to extractors and returns their status messages, each at least once. Jobs survive a crash of any component. Several transports may run together: a
- * job goes to the one that `runs` its queue, otherwise to the first with a `bus`, otherwise to the first.
+ * job goes to the one that `runs` its queue, or without a `bus` if its extractor is built in and switched off, otherwise to the first with a `bus`, otherwise to the first.
  */
 export interface Transport {
   /** Queues of extractors that this transport runs itself; empty for a bus. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Ref } from '../model/kind.ts'
 import type { Extractor } from '../ports/extractor.ts'
 import type { Heartbeat, Job, JobResult, JobStatus, TransportListener } from '../ports/transport.ts'
+import { InTrash } from '../problem.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { eventually, file, hex, idsOf, jobFor, type MakeTransport } from './transport-contract.ts'
 
@@ -52,6 +53,7 @@ class Recorder implements TransportListener {
   readonly results: { readonly job: string; readonly output: JobResult['output']; readonly previews: readonly string[] }[] = []
   readonly heartbeats: Heartbeat[] = []
   readonly inputs = new Map<string, string>()
+  readonly trash = new Set<string>()
   onStatus: (status: JobStatus) => Promise<void> = () => Promise.resolve()
   onResult: (result: JobResult) => Promise<void> = () => Promise.resolve()
   onHeartbeat: (heartbeat: Heartbeat) => Promise<void> = () => Promise.resolve()
@@ -73,6 +75,7 @@ class Recorder implements TransportListener {
   }
 
   async input(target: Ref) {
+    if (this.trash.has(target.id)) throw new InTrash(target.kind)
     const blob = this.inputs.get(target.id)
     return blob === undefined ? undefined : { filename: 'notes.txt', contentType: 'text/plain', sizeBytes: Buffer.byteLength('good'), blob }
   }
@@ -171,6 +174,20 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.deepEqual(recorder.results, [])
     t.regex(recorder.saidOf(run(60))[1] ?? '', /^StatusMessage\.skip: /)
     t.is(recorder.saidOf(run(60)).at(-1), 'DONE')
+  })
+
+  test('a job whose target is in the trash waits until it is restored', async t => {
+    const { transport, recorder, isOver } = await setUp(t)
+    const job = run(1)
+    recorder.trash.add(job.target.id)
+    await transport.listen(recorder)
+    await transport.publish([job])
+    await eventually(() => recorder.saidOf(job).filter(status => status.startsWith('StatusMessage.retry: ')).length > 1)
+    t.false(await isOver(job))
+    recorder.trash.clear()
+    await eventually(() => isOver(job))
+    t.is(recorder.results.length, 1)
+    t.is(recorder.saidOf(job).at(-1), 'DONE')
   })
 
   test('an extractor that cannot run here is skipped, and its job is done', async t => {

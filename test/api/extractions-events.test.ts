@@ -1,4 +1,5 @@
 import test from 'ava'
+import { Keys } from 'pounce/sdk'
 import type { Job } from 'pounce/sdk/kit'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
@@ -101,6 +102,35 @@ test.serial('an extractor is not triggered by its own metadata, nor by metadata 
   t.deepEqual(briefly(second), [])
   const other = await upload(ann.call, dataset, 'x')
   t.deepEqual(briefly(await during(() => annotate('files', other, { a: 3 }, 'e.metadata'))), ['e.echo clowder.metadata.added.file'])
+})
+
+test.serial('an extractor is not triggered by what its job adds, whoever its metadata names as author', async t => {
+  const named = (agent: object) => ({ '@context': [], agent, content: { a: 1 } })
+  const by = (extractor_id: string) => named({ '@type': 'cat:extractor', name: 'x', extractor_id })
+  const user = named({ '@type': 'cat:user', user_id: `${server.url}/api/users/${ann.id}` })
+  const answers: readonly (readonly [path: string, json: object])[] = [
+    ['metadata', { a: 1 }],
+    ['metadata.jsonld', user],
+    ['metadata.jsonld', by('http://tools.example/mytool')],
+    ['metadata.jsonld', by('http://h.example/extractors/dm/extractors/e.metadata/1.0')],
+  ]
+  const dataset = await newDataset(ann.call)
+  for (const [kind, id] of [
+    ['datasets', dataset],
+    ['files', await upload(ann.call, dataset, 'x')],
+  ] as const)
+    for (const [path, json] of answers) {
+      const jobs = await during(() => annotate(kind, id, { a: 0 }))
+      const job = jobs.find(({ queue }) => queue === 'e.metadata')!
+      const key = await server.get(Keys).jobKey(job)
+      const next = await during(() => ok(server.as(key)(`/api/${kind}/${id}/${path}`, { method: 'POST', json })))
+      t.deepEqual([...new Set(next.map(({ queue }) => queue))], kind === 'files' ? ['e.echo'] : [], `${kind} ${JSON.stringify(json)}`)
+      // What another extractor derives from it does not trigger it either.
+      for (const each of next) {
+        const call = server.as(await server.get(Keys).jobKey(each))
+        t.deepEqual(await during(() => ok(call(`/api/${kind}/${id}/${path}`, { method: 'POST', json }))), [])
+      }
+    }
 })
 
 test.serial('several files uploaded together make one message, with their names formatted as a Scala List', async t => {

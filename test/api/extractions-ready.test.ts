@@ -94,3 +94,21 @@ test.serial('extraction of an archived file is refused with 409 until it is unar
   await ok(ann.call(`/api/files/${file}/unarchive`, { method: 'POST', json: {} }))
   t.is((await submit(file, 'r.away')).status, 200)
 })
+
+test.serial('jobs of a built-in extractor that is switched off wait for it and are not sent to a bus', async t => {
+  const set = (enabled: boolean) => ok(ann.asAdmin('/api/admin/plugins/extractors.csv', { method: 'PUT', json: { enabled } }))
+  await set(false)
+  const file = await upload(ann.call, await newDataset(ann.call), 'a,b\n1,2\n', 'a.csv', { type: 'text/csv', query: '' })
+  await server.drained()
+  t.like(await ok(ann.call(`/api/extractions/${file}/status`)), { 'pounce.csv': 'SUBMITTED', Status: 'Processing' })
+  t.deepEqual(bus.to('pounce.csv'), [])
+  await set(true)
+  t.is((await extracted(ann.call, file))['pounce.csv'], 'DONE')
+})
+
+test.serial('a built-in extractor submitted for a dataset reports that it processes files only', async t => {
+  const dataset = await newDataset(ann.call)
+  await ok(ann.call(`/api/datasets/${dataset}/extractions`, { method: 'POST', json: { extractor: 'pounce.digest' } }))
+  await until('the run to end', async () => (await (await ann.call(`/api/datasets/${dataset}/extractions`)).text()).includes('DONE'))
+  t.regex(await (await ann.call(`/api/datasets/${dataset}/extractions`)).text(), /StatusMessage.skip: This extractor processes files only/)
+})

@@ -213,6 +213,24 @@ test('settings change the separator, keep key prefixes and omit columns', async 
   t.deepEqual(rows[0]?.slice(1, 6), ['2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z', '1', 'Feature', 'Point'])
 })
 
+test('settings omit columns from CSV of averages, trends and bins, whose other columns have distinct names', async t => {
+  const csvIgnore = ['type', 'geometry|type', 'properties|secret', 'properties|a|hidden', 'geometry|coordinates', 'created']
+  const other = await bootForTest({ t, config: { resources: { geostreams: { csvIgnore } } } })
+  const bob = await somebody(other, 'bob')
+  const properties = { secret: 42, 'a|b': 1, a: { b: 'x', hidden: 'y' }, c: { b: 'z' } }
+  const stream = await filled(bob, await newSensor(bob), [properties])
+  const headOf = async (route: string) =>
+    rowsOf(await (await bob.call(`${path}/${route}?stream_id=${stream}&window_start=2019&format=csv`)).text())
+  const ends = ['stream_id', 'sensor_id', 'sensor_name']
+  const [averages, row] = await headOf('averages')
+  t.deepEqual(averages, ['id', 'start_time', 'end_time', 'a|b', 'a|b (2)', 'c|b', ...ends])
+  t.is(row?.length, averages?.length)
+  const trends = ['a|b_interval_average', 'a|b_percentage_change', 'a|b_total_average']
+  t.deepEqual((await headOf('trends'))[0], ['id', 'start_time', 'end_time', 'a|b', ...trends, 'c|b', ...ends])
+  const bins = await headOf('bin/year/0')
+  t.deepEqual([...new Set(bins.slice(1).map(cells => cells[2]))].sort(), ['a', 'a|b', 'c'])
+})
+
 const opened = async (query: string): Promise<IncomingMessage> => {
   const [answer] = (await once(get(`${server.url}${path}${query}`, { agent: false, headers: { 'x-api-key': ann.key } }), 'response')) as [
     IncomingMessage,

@@ -1,6 +1,12 @@
 import test from 'ava'
+import { InTrash } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { extracted } from '../support/extracted.ts'
 import { extractor, JobScene } from '../support/job-scene.ts'
+import { newPerson } from '../support/people.ts'
+import { newDataset, ok, upload } from '../support/scene.ts'
 import { letIn, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
 
 const document = {
   content: { words: 2 },
@@ -39,17 +45,30 @@ test('a built-in extractor adds nothing to a trashed file, and a failed job can 
   const job = await scene.submit(ann, 'files', file)
   const before = (await ann.get(`/api/files/${file}/tags`)).body
   await ann.remove(`/api/datasets/${dataset}`)
-  t.is(await scene.bus.input(job), undefined)
-  await scene.bus.result({
-    job,
-    info: { name: extractor, version: '1.0', contexts: [] } as never,
-    output: { tags: ['late'] },
-    outputFolder: '',
-  })
+  await t.throwsAsync(scene.bus.input(job), { instanceOf: InTrash })
+  const info = { name: extractor, version: '1.0', contexts: [] } as never
+  await t.throwsAsync(scene.bus.result({ job, info, output: { tags: ['late'] }, outputFolder: '' }), { instanceOf: InTrash })
   t.deepEqual((await ann.get(`/api/files/${file}/tags`)).body, before)
   const rerun = () => ann.asAdmin(`/api/extractions/jobs/${job.id}/rerun`, { method: 'POST' })
   t.is(((await (await rerun()).json()) as { code: string }).code, 'in-trash')
   await ann.put(`/api/datasets/restore/${dataset}`)
   t.truthy(await scene.bus.input(job))
   t.is(((await (await rerun()).json()) as { code: string }).code, 'conflict')
+})
+
+test('a run of a built-in extractor on a trashed file waits until the file is restored', async t => {
+  const server = await bootForTest({ t, config: { transport: { queue: { retryDelayMs: 50, pollMs: 50 } } } })
+  const { call, asAdmin } = await newPerson(server)
+  const set = (enabled: boolean) => ok(asAdmin('/api/admin/plugins/extractors.csv', { method: 'PUT', json: { enabled } }))
+  await set(false)
+  const dataset = await newDataset(call)
+  const file = await upload(call, dataset, 'a,b\n1,2\n', 'a.csv', { type: 'text/csv', query: '' })
+  await server.drained()
+  await ok(call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+  await set(true)
+  const status = async () => (await ok<Record<string, string>>(call(`/api/extractions/${file}/status`)))['pounce.csv'] ?? ''
+  await until('the run to wait', async () => /^StatusMessage\.retry: .* in the trash/.test(await status()))
+  await ok(call(`/api/datasets/restore/${dataset}`, { method: 'PUT' }))
+  t.is((await extracted(call, file))['pounce.csv'], 'DONE')
+  t.like(await ok(call(`/api/files/${file}/metadata.jsonld?extractor=pounce.csv`)), { length: 1 })
 })

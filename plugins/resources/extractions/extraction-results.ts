@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import {
   type Contributions,
+  type FileRecord,
   Files,
   Installation,
+  InTrash,
   type Json,
   Log,
   MetadataDocuments,
@@ -10,6 +12,7 @@ import {
   Previews,
   ProgressListeners,
   type Ref,
+  type Stored,
   Tags,
   wire,
 } from 'pounce/sdk'
@@ -90,8 +93,7 @@ export class ExtractionResults implements TransportListener {
   }
 
   async input(target: Ref) {
-    const isThere = target.kind === 'file' && !(await this.#policy.isInTrash(target))
-    const file = isThere ? await this.#files.get(target.id) : undefined
+    const file = await this.#fileOf(target)
     if (file) requireUsable(file)
     return file && { filename: file.name, contentType: file.contentType, sizeBytes: file.sizeBytes, blob: file.blob }
   }
@@ -100,7 +102,7 @@ export class ExtractionResults implements TransportListener {
     const { target } = job
     const run = await this.#extractions.get(job.id)
     // The file may have been deleted or moved to the trash while the extractor was running.
-    if (target.kind !== 'file' || !(await this.#files.get(target.id)) || (await this.#policy.isInTrash(target))) return
+    if (!(await this.#fileOf(target))) return
     const by = { extractor: info.name, ...(run?.user ? { author: run.user } : {}) }
     for (const [at, preview] of (output.previews ?? []).entries()) {
       await this.#previews.addPreview(
@@ -127,8 +129,16 @@ export class ExtractionResults implements TransportListener {
         agent: { kind: 'extractor', name: info.name, extractorId, userId: null },
         content: output.metadata as Json,
         author: run?.user ?? null,
+        job: job.id,
       })
     }
+  }
+
+  /** Built-in extractors process files only. Throws `InTrash`: nothing is added to a file in the trash. */
+  async #fileOf(target: Ref): Promise<(FileRecord & Stored) | undefined> {
+    const file = target.kind === 'file' ? await this.#files.get(target.id) : undefined
+    if (file && (await this.#policy.isInTrash(target))) throw new InTrash('file')
+    return file
   }
 }
 wire(

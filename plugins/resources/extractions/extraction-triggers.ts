@@ -30,7 +30,7 @@ import {
   metadataRemoved,
   routingKeys,
 } from './job-message.ts'
-import { StoredExtractions, type Target } from './stored-extractions.ts'
+import { type ExtractionRun, StoredExtractions, type Target } from './stored-extractions.ts'
 import { StoredExtractors } from './stored-extractors.ts'
 import { TransportRouter } from './transport-router.ts'
 
@@ -212,12 +212,16 @@ export class ExtractionTriggers {
   }
 
   /** Metadata was added to a file or dataset. No extractor is triggered by results of its own metadata. */
-  async metadataAdded(id: string, target: Target, user: User): Promise<readonly Job[]> {
+  async metadataAdded(
+    id: string,
+    { target, job }: { readonly target: Target; readonly job?: string },
+    user: User,
+  ): Promise<readonly Job[]> {
     const asks = await this.#metadataQueues('added', target)
     if (asks.length === 0) return []
     const document = await this.#metadata.get(id)
     if (!document) return []
-    const chain = await this.#chainOf(document, target)
+    const chain = await this.#chainOf(document, job)
     const orders = asks.filter(({ queue }) => !chain.includes(queue))
     return this.#jobs.jobsOf(
       orders.map(({ queue, dataset }) => ({
@@ -286,12 +290,17 @@ export class ExtractionTriggers {
     return file ? [...new Set(file.places.map(place => place.dataset))] : [undefined]
   }
 
-  /** The extractors whose metadata led to this document, ending with its author. */
-  async #chainOf({ agent }: MetadataRecord & Stored, target: Ref): Promise<readonly string[]> {
-    if (agent.kind !== 'extractor') return []
-    const name = /\/extractors\/([^/]+)/.exec(agent.extractorId ?? '')?.[1] ?? agent.name
-    const { items } = await this.#extractions.of(target, 100)
-    return [...(items.find(run => run.extractor === name)?.chain ?? []), name]
+  /** The extractors whose metadata led to this document, ending with its author: that of the job, whatever the document says, and the one that it names. */
+  async #chainOf({ agent, target }: MetadataRecord & Stored, job: string | undefined): Promise<readonly string[]> {
+    const named = agent.kind === 'extractor' ? (/\/extractors\/([^/]+)/.exec(agent.extractorId ?? '')?.[1] ?? agent.name) : undefined
+    const run = job === undefined ? await this.#newestRun(target, named) : await this.#extractions.get(job)
+    const authors = [run?.extractor, named].filter(name => name !== undefined)
+    return [...new Set([...(run?.chain ?? []), ...authors])]
+  }
+
+  async #newestRun(target: Ref, extractor: string | undefined): Promise<ExtractionRun | undefined> {
+    if (extractor === undefined) return undefined
+    return (await this.#extractions.of(target, 100)).items.find(run => run.extractor === extractor)
   }
 }
 wire(ExtractionTriggers, ExtractorSelection, JobFactory, Files, Datasets, MetadataDocuments, StoredExtractions)
@@ -387,10 +396,14 @@ export class EnqueueJobsOnMetadataChanged implements BatchHandler {
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     for (const event of events) {
       if (event.type !== 'metadata.added' && event.type !== 'metadata.removed') continue
-      const { type, subject, actor, data } = event
-      if (!isTarget(data.target)) continue
-      const jobsOf = type === 'metadata.added' ? this.#triggers.metadataAdded : this.#triggers.metadataRemoved
-      await this.#transports.publish(await jobsOf.call(this.#triggers, subject.id, data.target, actor))
+      const { subject, actor, data } = event
+      const { target } = data
+      if (!isTarget(target)) continue
+      const jobs =
+        event.type === 'metadata.added'
+          ? this.#triggers.metadataAdded(subject.id, { ...event.data, target }, actor)
+          : this.#triggers.metadataRemoved(subject.id, target, actor)
+      await this.#transports.publish(await jobs)
     }
   }
 }

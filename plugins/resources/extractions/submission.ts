@@ -185,7 +185,7 @@ export class Submission {
     try {
       const outcome = await this.#transports.cancel(id)
       // A job unknown to a bus may be running; one unknown to all transports was never published.
-      const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !this.#transports.isOnBus(queue))
+      const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !(await this.#transports.isOnBus(queue)))
       await this.#extractions.noted(id, isGone ? cancelWords.success : cancelWords.failed)
     } catch (error) {
       this.#log.warn('failed to cancel an extraction', { job: id, error })

@@ -1,15 +1,18 @@
 import { type Contributions, type Ref, type Transport, Transports, Unavailable, wire } from 'pounce/sdk'
 import type { Bus, Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
+import { StoredExtractors } from './stored-extractors.ts'
 
 /** Maximum number of jobs that a transport accepts at once. */
 const maxJobs = 1000
 
-/** Combines all transports: each job is sent to the one that serves its queue. */
+/** Combines all transports: each job is sent to the one that serves its queue. Jobs of a built-in extractor that is switched off wait for it. */
 export class TransportRouter {
   #transports: Contributions<Transport>
+  #extractors: StoredExtractors
 
-  constructor(transports: Contributions<Transport>) {
+  constructor(transports: Contributions<Transport>, extractors: StoredExtractors) {
     this.#transports = transports
+    this.#extractors = extractors
   }
 
   async listen(listener: TransportListener): Promise<void> {
@@ -18,7 +21,10 @@ export class TransportRouter {
 
   /** Like `Transport.publish`, for any number of jobs. */
   async publish(jobs: readonly Job[]): Promise<void> {
-    for (const [transport, share] of Map.groupBy(jobs, ({ queue }) => this.#of(queue))) {
+    const queues = [...new Set(jobs.map(({ queue }) => queue))]
+    const serving = new Map(await Promise.all(queues.map(async queue => [queue, await this.#of(queue)] as const)))
+    for (const [transport, share] of Map.groupBy(jobs, ({ queue }) => serving.get(queue))) {
+      if (!transport) throw new Unavailable('No transport is loaded: add transport.queue or transport.rabbitmq to "plugins"')
       for (let at = 0; at < share.length; at += maxJobs) await transport.publish(share.slice(at, at + maxJobs))
     }
   }
@@ -60,21 +66,18 @@ export class TransportRouter {
     return [...new Set(all.flat())].sort()
   }
 
-  /** True for the queue of a built-in extractor. */
-  runsHere(queue: string): boolean {
-    return this.#transports.all().some(transport => transport.runs().has(queue))
-  }
-
   /** True for a queue on a bus, from which an extractor may already have taken a job. */
-  isOnBus(queue: string): boolean {
-    return !this.runsHere(queue) && this.buses().length > 0
+  async isOnBus(queue: string): Promise<boolean> {
+    return (await this.#of(queue))?.bus !== undefined
   }
 
-  #of(queue: string): Transport {
+  async #of(queue: string): Promise<Transport | undefined> {
     const all = this.#transports.all()
-    const transport = all.find(each => each.runs().has(queue)) ?? all.find(each => each.bus) ?? all[0]
-    if (!transport) throw new Unavailable('No transport is loaded: add transport.queue or transport.rabbitmq to "plugins"')
-    return transport
+    const running = all.find(each => each.runs().has(queue))
+    const bus = all.find(each => each.bus)
+    if (running || !bus) return running ?? all[0]
+    const isBuiltIn = (await this.#extractors.behind(queue))?.isBuiltIn
+    return (isBuiltIn ? all.find(each => !each.bus) : undefined) ?? bus
   }
 }
-wire(TransportRouter, Transports)
+wire(TransportRouter, Transports, StoredExtractors)

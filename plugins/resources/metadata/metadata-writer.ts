@@ -32,6 +32,12 @@ type Agent = MetadataRecord['agent']
 
 const maxIds = 10
 
+/** The account, and the job if its key was sent. */
+const submitter = ({ user, limits }: Caller): Pick<NewMetadata, 'author' | 'job'> => ({
+  author: user?.id ?? null,
+  ...(limits?.job === undefined ? {} : { job: limits.job.id }),
+})
+
 /** Adds documents for callers: determines the agent, and validates metadata of users against the definitions. */
 export class MetadataWriter {
   #documents: StoredMetadata
@@ -58,7 +64,7 @@ export class MetadataWriter {
       agent: await this.#agentFor(agentOf(document), caller),
       content: document.content as Json,
       ...(created === undefined ? {} : { created }),
-      author: caller.user?.id ?? null,
+      ...submitter(caller),
     }
   }
 
@@ -67,13 +73,13 @@ export class MetadataWriter {
     const { user } = caller
     if (context !== undefined) checkJsonLdContext(context)
     const agent: Agent = { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? null }
-    return { ...(context === undefined ? {} : { context }), agent, content, author: user?.id ?? null }
+    return { ...(context === undefined ? {} : { context }), agent, content, ...submitter(caller) }
   }
 
   /** A document sent to one of the old paths, which have no agent. */
   unsigned(content: Json, caller: Caller): Statement {
     const extractorId = `${this.#installation.baseUrl}/extractors/deprecatedapi`
-    return { agent: { kind: 'extractor', name: extractorId, extractorId, userId: null }, content, author: caller.user?.id ?? null }
+    return { agent: { kind: 'extractor', name: extractorId, extractorId, userId: null }, content, ...submitter(caller) }
   }
 
   /** Stores a document. Throws `Invalid` when a user's value does not match a definition. */

@@ -71,8 +71,8 @@ export class StoredMetadata implements MetadataDocuments {
   }
 
   async add(document: NewMetadata): Promise<Document> {
-    const { id = this.#ids.next(), created = this.#clock.now().toISOString(), isImporting = false, ...rest } = document
-    const added = event('metadata.added', { kind: 'metadata', id }, { target: document.target }, document.author ?? undefined)
+    const { id = this.#ids.next(), created = this.#clock.now().toISOString(), isImporting = false, job: _told, ...rest } = document
+    const added = addedEvent(id, document.target, document)
     try {
       return await this.#documents.commit({ insert: { id, created, ...rest }, into: metadata }, isImporting ? [] : [added])
     } catch (error) {
@@ -136,13 +136,13 @@ export class StoredMetadata implements MetadataDocuments {
 
   /** Adds one document to each target, in as large commits as possible; returns the outcomes in order. */
   async addToEach(targets: readonly Ref[], document: Omit<NewMetadata, 'target' | 'id'>): Promise<readonly Committed<MetadataRecord>[]> {
-    const { created = this.#clock.now().toISOString(), isImporting: _never, ...rest } = document
+    const { created = this.#clock.now().toISOString(), isImporting: _never, job: _told, ...rest } = document
     const atOnce = Math.max(1, Math.min(200, Math.floor(pageLength / JSON.stringify(rest).length)))
     const outcome: Committed<MetadataRecord>[] = []
     for (let at = 0; at < targets.length; at += atOnce) {
       const items = targets.slice(at, at + atOnce).map(target => {
         const id = this.#ids.next()
-        const added = event('metadata.added', { kind: 'metadata', id }, { target }, document.author ?? undefined)
+        const added = addedEvent(id, target, document)
         return { change: { insert: { id, target, created, ...rest }, into: metadata }, events: [added] }
       })
       outcome.push(...(await this.#documents.commitEach<MetadataRecord>(items)))
@@ -189,6 +189,9 @@ export class StoredMetadata implements MetadataDocuments {
   }
 }
 wire(StoredMetadata, DocumentStore, Users, Ids, Clock)
+
+const addedEvent = (id: string, target: Ref, { job, author }: Pick<NewMetadata, 'job' | 'author'>) =>
+  event('metadata.added', { kind: 'metadata', id }, { target, ...(job === undefined ? {} : { job }) }, author ?? undefined)
 
 const removed = (id: string, target: Ref, actor: string | undefined) =>
   event('metadata.removed', { kind: 'metadata', id }, { target }, actor)

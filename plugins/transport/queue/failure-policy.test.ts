@@ -1,11 +1,12 @@
 import test from 'ava'
-import { Conflict, NoSpace, Unavailable } from 'pounce/sdk'
+import { Conflict, InTrash, NoSpace, Unavailable } from 'pounce/sdk'
 import { decideOnFailure } from './failure-policy.ts'
 import type { StoredJob } from './jobs.ts'
 import { RunFailure } from './run-failure.ts'
 
 const context = (attempts: number, crashes = 0) => ({
-  job: { attempts, crashes, error: 'earlier' } as StoredJob,
+  job: { attempts, crashes, error: 'earlier', published: '2026-01-01T00:00:00.000Z' } as StoredJob,
+  now: new Date('2026-01-01T00:00:10.000Z'),
   retryDelayMs: 100,
   paths: new Map([['/data/runs/1/output', 'output']]),
 })
@@ -44,6 +45,15 @@ test('a run that fails because a store is unavailable or full is not counted as 
     const verdict = decideOnFailure(error, undefined, context(5))
     t.is(verdict.end === 'waiting' && verdict.counts, false)
   }
+})
+
+test('a run on a resource in the trash is not counted as an attempt, and waits the longer the older the job is', t => {
+  const delayAfter = (seconds: number) => {
+    const now = new Date(Date.parse('2026-01-01T00:00:00.000Z') + seconds * 1000)
+    const verdict = decideOnFailure(new InTrash('file'), undefined, { ...context(5), now })
+    return verdict.end === 'waiting' && !verdict.counts && verdict.inMs
+  }
+  t.deepEqual([0.1, 10, 1e6].map(delayAfter), [100, 5000, 3_600_000])
 })
 
 test('an interruption takes precedence over the error it caused', t => {

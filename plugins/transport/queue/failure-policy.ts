@@ -1,3 +1,4 @@
+import { InTrash } from 'pounce/sdk'
 import type { StoredJob } from './jobs.ts'
 import { isUnavailable } from './retry.ts'
 import { type FailureKind, RunFailure } from './run-failure.ts'
@@ -24,17 +25,27 @@ const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3,
 
 const awayDelayMs = 10_000
 
+/** Longest delay between two looks at a resource in the trash. */
+const mostTrashDelayMs = 60 * 60_000
+
+const trashText = 'The resource is in the trash; the run waits until it is restored'
+
 /** Decides what happens to a job whose run failed with `error`, or was interrupted. */
 export function decideOnFailure(
   error: unknown,
   interruption: 'cancelled' | 'stopping' | 'lost' | undefined,
-  context: { readonly job: StoredJob; readonly retryDelayMs: number; readonly paths: ReadonlyMap<string, string> },
+  context: { readonly job: StoredJob; readonly now: Date; readonly retryDelayMs: number; readonly paths: ReadonlyMap<string, string> },
 ): FailureDecision {
-  const { job, retryDelayMs, paths } = context
+  const { job, now, retryDelayMs, paths } = context
   if (interruption === 'stopping') return { end: 'waiting', inMs: 0, counts: false, error: job.error }
   if (interruption !== undefined) return { end: interruption }
   const text = presentable(error, paths)
   if (isUnavailable(error)) return { end: 'waiting', inMs: awayDelayMs, counts: false, error: text }
+  if (error instanceof InTrash) {
+    // Soon after a job that was published recently, and at last so rarely that a full trash costs little.
+    const inMs = Math.min(mostTrashDelayMs, Math.max(retryDelayMs, (now.getTime() - Date.parse(job.published)) / 2))
+    return { end: 'waiting', inMs, counts: false, error: trashText, status: `StatusMessage.retry: ${trashText}` }
+  }
   const kind = error instanceof RunFailure ? error.kind : 'fault'
   const runs = job.attempts - job.crashes
   if (runs >= mostRuns[kind]) return { end: 'dead', error: text, status: `StatusMessage.error: ${text}` }

@@ -127,7 +127,7 @@ export class JobRun {
       verdict = { end: 'done' }
     } catch (error) {
       const { retryDelayMs } = this.#around.config
-      verdict = decideOnFailure(error, this.#interruption, { job, retryDelayMs, paths: this.#paths() })
+      verdict = decideOnFailure(error, this.#interruption, { job, now: now(), retryDelayMs, paths: this.#paths() })
       // For a file that an extractor rejects, and for an interruption, the message is sufficient: the stacks are ours.
       const isRefused = error instanceof RunFailure && error.kind === 'refused'
       const shown = error instanceof Error && (isRefused || !isFailure(verdict)) ? error.message : error
@@ -147,7 +147,8 @@ export class JobRun {
     const once = { signal, tries: 1, delayMs: 200, awayMs }
     status.note('StatusMessage.start: Started processing.')
     const source = await withRetry(() => listener.input(job.target), once)
-    if (!source) return this.#skip(status, 'The resource no longer exists.')
+    if (!source)
+      return this.#skip(status, job.target.kind === 'file' ? 'The file no longer exists.' : 'This extractor processes files only.')
     const outputFolder = join(this.#folder, 'output')
     await mkdir(outputFolder, { recursive: true })
     const limits = { maxBytes: config.maxSpoolBytes, signal }

@@ -124,7 +124,7 @@ test('the job of a returned message is refused once the message is confirmed', a
   channel.published[0]?.confirm(null)
   await eventually(() => refused.length === 1)
   t.is(refused[0]?.id, jobFor(1).id)
-  t.regex(refused[0]?.reason ?? '', /Queue some\.extractor does not exist/)
+  t.regex(refused[0]?.reason ?? '', /^The queue of this extractor does not exist on the broker/)
 })
 
 test('a job is released while its account is unavailable, and refused if the account was deleted', async t => {

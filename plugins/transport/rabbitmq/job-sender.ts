@@ -210,11 +210,12 @@ export class JobSender implements Tenant {
   }
 
   #settle(held: Held, outcome: SendOutcome): void {
-    const { id, queue } = held.job
+    const { id } = held.job
     if (outcome === 'confirmed') this.#confirmed.add(id)
     // The broker may have it without having confirmed it.
     else if (outcome === 'lost') this.#doubted.add(id)
-    else this.#refuse(held, `Queue ${queue} does not exist on the broker: no extractor of this name has connected`)
+    // Without the name of the queue, which contains the key of a private extractor.
+    else this.#refuse(held, 'The queue of this extractor does not exist on the broker: no extractor of this name has connected')
   }
 
   #refuse(held: Held, reason: string): void {

@@ -45,7 +45,10 @@ interface Known {
 
 const nothing: Known = { bindings: [], listeners: [] }
 
-/** What the management plugin reports about old extractors, read at each connect and every five minutes; empty without the plugin. */
+/**
+ * What the management plugin reports about old extractors, read at each connect and every five minutes; empty until the first answer. Bindings
+ * are kept while the broker is unavailable, so that jobs for their queues wait like all others.
+ */
 export class RabbitBus implements Bus, Tenant {
   #management: Management
   #exchange: string
@@ -73,7 +76,7 @@ export class RabbitBus implements Bus, Tenant {
   down(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
-    this.#known = nothing
+    this.#known = { ...this.#known, listeners: [] }
   }
 
   /** Queues with bindings. */

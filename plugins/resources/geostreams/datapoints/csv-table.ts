@@ -80,7 +80,7 @@ const columnsOf = (branch: Branch, path: readonly string[]): readonly Column[] =
 ]
 
 /** The part of a value without a column below its branch; undefined when nothing is left. */
-export const restOf = (value: Json | undefined, branch: Branch): Json | undefined => {
+const restOf = (value: Json | undefined, branch: Branch): Json | undefined => {
   if (!isObject(value)) return value
   const names = Object.keys(value)
   if (names.length === 0) return value
@@ -97,7 +97,7 @@ export const restOf = (value: Json | undefined, branch: Branch): Json | undefine
 const restBelow = (value: Json | undefined, branch: Branch): Json | undefined => (branch.isLeaf ? undefined : restOf(value, branch))
 
 /** The value at a path through objects. */
-export const valueAt = (properties: Properties, path: readonly string[]): Json | undefined => {
+const valueAt = (properties: Properties, path: readonly string[]): Json | undefined => {
   let value: Json | undefined = properties
   for (const name of path) {
     if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
@@ -107,9 +107,36 @@ export const valueAt = (properties: Properties, path: readonly string[]): Json |
 }
 
 /** The branch at a path, which exists. */
-export const branchOf = (root: Branch, path: readonly string[]): Branch => path.reduce(branchAt, root)
+const branchOf = (root: Branch, path: readonly string[]): Branch => path.reduce(branchAt, root)
 
-type CsvSettings = Pick<Settings, 'csvSeparator' | 'csvHidePrefix' | 'csvIgnore'>
+export type CsvSettings = Pick<Settings, 'csvSeparator' | 'csvHidePrefix' | 'csvIgnore'>
+
+/** Full names of properties that the settings omit, without their prefix. */
+export const omittedProperties = ({ csvSeparator, csvIgnore }: CsvSettings): ReadonlySet<string> => {
+  const prefix = `properties${csvSeparator}`
+  return new Set(csvIgnore.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length)))
+}
+
+/** Columns of members that are not properties, by their `path` in JSON, without those that the settings omit. */
+export const membersShown = <M extends { readonly path: string }>(
+  members: readonly M[],
+  { csvSeparator, csvIgnore }: CsvSettings,
+): readonly M[] => members.filter(({ path }) => !csvIgnore.includes(path.replaceAll('|', csvSeparator)))
+
+/** Columns of properties without those that the settings omit, and their headers, which differ from each other and from the `others`. */
+export const propertiesShown = (
+  columns: PropertyColumns,
+  settings: CsvSettings,
+  others: readonly string[],
+): { readonly shown: readonly Column[]; readonly headers: readonly string[] } => {
+  const { csvSeparator, csvHidePrefix } = settings
+  const omitted = omittedProperties(settings)
+  const shown = columns.all().filter(({ path }) => !omitted.has(path.join(csvSeparator)))
+  const headers = csvHidePrefix
+    ? shortHeaders(shown, csvSeparator, others)
+    : shown.map(({ path }) => ['properties', ...path].join(csvSeparator))
+  return { shown, headers: distinct(headers, others) }
+}
 
 /** A text that a spreadsheet reads as a number is not a formula. */
 const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
@@ -129,7 +156,7 @@ export const csvCell = (value: Json | undefined): string => {
 
 type Cell = (properties: Datapoint['properties']) => Json | undefined
 
-const cellOf = (root: Branch, { path, isRest }: Column): Cell => {
+export const cellOf = (root: Branch, { path, isRest }: Column): Cell => {
   const [name] = path
   const branch = branchOf(root, path)
   if (isRest) return properties => restOf(valueAt(properties, path), branch)
@@ -196,17 +223,13 @@ export class CsvTable {
   readonly #cells: readonly Cell[]
   readonly #tails = new Map<number, Tail>()
 
-  constructor(columns: PropertyColumns, { csvSeparator, csvHidePrefix, csvIgnore }: CsvSettings) {
-    const ignored = new Set(csvIgnore)
-    const named = ({ path }: Fixed): boolean => !ignored.has(path.replaceAll('|', csvSeparator))
-    const joined = ({ path }: Column): string => ['properties', ...path].join(csvSeparator)
-    const shown = columns.all().filter(column => !ignored.has(joined(column)))
-    this.#before = before.filter(named)
-    this.#after = after.filter(named)
-    this.#cells = shown.map(column => cellOf(columns.root, column))
+  constructor(columns: PropertyColumns, settings: CsvSettings) {
+    this.#before = membersShown(before, settings)
+    this.#after = membersShown(after, settings)
     const others = [...this.#before, ...this.#after].map(({ header }) => header)
-    const headers = csvHidePrefix ? shortHeaders(shown, csvSeparator, others) : shown.map(joined)
-    const all = [...this.#before.map(({ header }) => header), ...distinct(headers, others), ...this.#after.map(({ header }) => header)]
+    const { shown, headers } = propertiesShown(columns, settings, others)
+    this.#cells = shown.map(column => cellOf(columns.root, column))
+    const all = [...this.#before.map(({ header }) => header), ...headers, ...this.#after.map(({ header }) => header)]
     this.head = `${all.map(csvText).join(',')}\r\n`
   }
 
@@ -256,7 +279,7 @@ const writeBegin = (to: TextPieces, { id, createdMs, startMs, endMs }: Datapoint
 }
 
 /** Without the leading names, unless another column has the same name. */
-export const shortHeaders = (columns: readonly Column[], separator: string, fixed: readonly string[]): readonly string[] => {
+const shortHeaders = (columns: readonly Column[], separator: string, fixed: readonly string[]): readonly string[] => {
   const counts = new Map(fixed.map(header => [header, 1]))
   for (const { path } of columns) counts.set(path.at(-1) ?? '', (counts.get(path.at(-1) ?? '') ?? 0) + 1)
   return columns.map(({ path }) => {

@@ -81,20 +81,26 @@ export class BinService {
     yield isGeojson ? '] }' : ']'
   }
 
-  /** The same as a table. */
+  /** The same as a table, without the omitted properties. */
   table(
     caller: Caller,
     chosen: readonly number[] | undefined,
     question: BinQuestion,
-    aggregates: readonly Aggregate[],
+    { aggregates, omitted }: { readonly aggregates: readonly Aggregate[]; readonly omitted: ReadonlySet<string> },
   ): AsyncGenerator<string, void, undefined> {
-    return binTable(this.#rows(caller, chosen, question), aggregates)
+    return binTable(this.#rows(caller, chosen, question, omitted), aggregates)
   }
 
-  async *#rows(caller: Caller, chosen: readonly number[] | undefined, question: BinQuestion): AsyncGenerator<BinRows, void, undefined> {
+  async *#rows(
+    caller: Caller,
+    chosen: readonly number[] | undefined,
+    question: BinQuestion,
+    omitted: ReadonlySet<string>,
+  ): AsyncGenerator<BinRows, void, undefined> {
     const limit = new BinLimit()
     for await (const part of this.#sensors.of(caller, chosen))
-      for await (const { property, entries } of sensorBins(this.#store, part, question, limit)) yield { part, property, entries }
+      for await (const { property, entries } of sensorBins(this.#store, part, question, limit))
+        if (!omitted.has(property)) yield { part, property, entries }
   }
 
   /** The members of the properties object. */

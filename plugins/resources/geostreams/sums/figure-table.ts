@@ -1,7 +1,6 @@
 import { Invalid, type Json, s } from 'pounce/sdk'
 import type { Geometry } from 'pounce/sdk/geo'
-import type { Settings } from '../config.ts'
-import { branchOf, coordinateOf, csvCell, PropertyColumns, restOf, shortHeaders, valueAt } from '../datapoints/csv-table.ts'
+import { type CsvSettings, cellOf, coordinateOf, csvCell, membersShown, PropertyColumns, propertiesShown } from '../datapoints/csv-table.ts'
 
 /** The summary of a sensor's datapoints: its first datapoint, with aggregates among the properties. */
 export interface FigureRow {
@@ -39,44 +38,65 @@ export const FigureRowJson = s.model(
 /** The columns are those of all rows, so all rows are read before the first one is sent. */
 const mostRows = 10_000
 
-/** Columns of members that are not properties. */
-const fixed = {
-  before: ['id', 'created', 'start_time', 'end_time', 'last_time'],
-  places: ['longitude', 'latitude', 'altitude'],
-  after: ['stream_id', 'sensor_id', 'sensor_name'],
-} as const
+/** A column of a member that is not a property: its path in JSON, its header and its cell. */
+interface Member {
+  readonly path: string
+  readonly header: string
+  readonly print: (row: FigureRow) => string
+}
+
+const textMember = (name: 'created' | 'start_time' | 'end_time' | 'last_time' | 'sensor_id' | 'sensor_name'): Member => ({
+  path: name,
+  header: name,
+  print: row => csvCell(row[name]),
+})
+
+const coordinate = (header: string, at: number): Member => ({
+  path: 'geometry|coordinates',
+  header,
+  print: ({ geometry }) => coordinateOf(geometry, at),
+})
+
+const lastTime = textMember('last_time')
+
+const membersBefore: readonly Member[] = [
+  { path: 'id', header: 'id', print: ({ id }) => csvCell(id) },
+  textMember('created'),
+  textMember('start_time'),
+  textMember('end_time'),
+  lastTime,
+]
+
+const membersAfter: readonly Member[] = [
+  coordinate('longitude', 0),
+  coordinate('latitude', 1),
+  coordinate('altitude', 2),
+  { path: 'stream_id', header: 'stream_id', print: ({ stream_id: ids }) => csvCell(ids.length === 1 ? ids[0] : ids) },
+  textMember('sensor_id'),
+  textMember('sensor_name'),
+]
 
 /** The summaries of sensors as CSV, one line each. Throws `Invalid` for more than 10,000 sensors. */
-export const figureTable = async (
-  rows: AsyncIterable<FigureRow>,
-  { csvSeparator, csvHidePrefix }: Pick<Settings, 'csvSeparator' | 'csvHidePrefix'>,
-): Promise<AsyncIterable<string>> => {
+export const figureTable = async (rows: AsyncIterable<FigureRow>, settings: CsvSettings): Promise<AsyncIterable<string>> => {
   const columns = new PropertyColumns()
   const all: FigureRow[] = []
   for await (const row of rows) {
     if (all.push(row) > mostRows) throw new Invalid(`csv returns at most ${mostRows} sensors: filter by sensors, sources or an area`)
     columns.see(row.properties)
   }
-  const before = fixed.before.filter(name => name !== 'last_time' || all.some(row => row.last_time !== undefined))
-  const shown = columns.all()
-  const cells = shown.map(({ path, isRest }) => ({ path, branch: isRest ? branchOf(columns.root, path) : undefined }))
-  const others = [...before, ...fixed.places, ...fixed.after]
-  const names = csvHidePrefix
-    ? shortHeaders(shown, csvSeparator, others)
-    : shown.map(({ path }) => ['properties', ...path].join(csvSeparator))
+  const hasLastTime = all.some(row => row.last_time !== undefined)
+  const before = membersShown(membersBefore, settings).filter(member => hasLastTime || member !== lastTime)
+  const after = membersShown(membersAfter, settings)
+  const others = [...before, ...after].map(({ header }) => header)
+  const { shown, headers } = propertiesShown(columns, settings, others)
+  const cells = shown.map(column => cellOf(columns.root, column))
   const lineOf = (row: FigureRow): string =>
     [
-      ...before.map(name => csvCell(row[name])),
-      ...cells.map(({ path, branch }) => {
-        const value = valueAt(row.properties, path)
-        return csvCell(branch ? restOf(value, branch) : value)
-      }),
-      ...fixed.places.map((_, at) => coordinateOf(row.geometry, at)),
-      csvCell(row.stream_id.length === 1 ? row.stream_id[0] : row.stream_id),
-      csvCell(row.sensor_id),
-      csvCell(row.sensor_name),
+      ...before.map(({ print }) => print(row)),
+      ...cells.map(cell => csvCell(cell(row.properties))),
+      ...after.map(({ print }) => print(row)),
     ].join()
-  const head = [...before, ...names, ...fixed.places, ...fixed.after].map(csvCell).join()
+  const head = [...before.map(({ header }) => header), ...headers, ...after.map(({ header }) => header)].map(csvCell).join()
   return textOf(head, all, lineOf)
 }
 

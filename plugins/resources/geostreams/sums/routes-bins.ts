@@ -1,7 +1,9 @@
-import { Invalid, NotFound, routesFor, s } from 'pounce/sdk'
+import { configPort, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
 import { readTime } from 'pounce/sdk/kit'
 import { type Produce, ResponseCache } from '../cache/response-cache.ts'
+import { config } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
+import { omittedProperties } from '../datapoints/csv-table.ts'
 import { tableAnswer } from '../table-answer.ts'
 import { BinService } from './bin-service.ts'
 import { binTimesOf } from './bin-times.ts'
@@ -9,7 +11,7 @@ import { aggregateParameter, BinEntryJson, readAggregates } from './raw-entries.
 import { readWindow, windowParameters, within } from './sensor-figures.ts'
 import { csvAnswer, formatParameter, jsonAnswer, mediaTypes } from './text-answer.ts'
 
-const route = routesFor('geostreams', { bins: BinService, answers: ResponseCache })
+const route = routesFor('geostreams', { bins: BinService, answers: ResponseCache, settings: configPort(config) })
 
 /** A list whose rows are streamed. */
 const answer = tableAnswer(
@@ -50,7 +52,7 @@ export const binDatapoints = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ params, query, caller, isHead, signal }, { bins, answers }) {
+  async handle({ params, query, caller, isHead, signal }, { bins, answers, settings }) {
     const originMs = query.origin === undefined || query.origin === '' ? 0 : readTime(query.origin, 'origin')
     const times = binTimesOf(params.time, originMs)
     const depthMetres = depthOf(params.depth)
@@ -63,7 +65,7 @@ export const binDatapoints = route({
     const produce: Produce = signal => {
       const stoppable = { ...question, signal }
       return format === 'csv'
-        ? csvAnswer(bins.table(caller, chosen, stoppable, aggregates), 'bins.csv')
+        ? csvAnswer(bins.table(caller, chosen, stoppable, { aggregates, omitted: omittedProperties(settings) }), 'bins.csv')
         : jsonAnswer(bins.write(caller, chosen, stoppable, { aggregates, isGeojson: format === 'geojson' }), mediaTypes[format])
     }
     return { status: 200, body: await answers.answer(asked, produce) }

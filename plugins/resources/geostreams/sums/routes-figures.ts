@@ -2,6 +2,7 @@ import { type Bytes, Clock, configPort, Invalid, NotFound, routesFor, Streams, s
 import { type Produce, ResponseCache } from '../cache/response-cache.ts'
 import { config, type Settings } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
+import { omittedProperties } from '../datapoints/csv-table.ts'
 import { tableAnswer } from '../table-answer.ts'
 import { binTimesOf } from './bin-times.ts'
 import { type FigureRow, FigureRowJson, figureTable } from './figure-table.ts'
@@ -16,6 +17,10 @@ const route = routesFor('geostreams', {
   clock: Clock,
   settings: configPort(config),
 })
+
+/** What the settings omit from CSV. */
+const omittedFrom = (format: BinFormat | undefined, settings: Settings) =>
+  format === 'csv' ? { omitted: omittedProperties(settings) } : {}
 
 /** Formats the rows. */
 const write = (rows: AsyncIterable<FigureRow>, format: BinFormat | undefined, settings: Settings): Bytes => {
@@ -45,7 +50,8 @@ export const averageDatapoints = route({
   async handle({ query, caller, isHead, signal }, { figures, streams, answers, settings }) {
     const { choice, filter, shown } = readDatapointQuestion(query)
     const aggregates = readAggregates(query.aggregates)
-    const question = { filter: within(filter, readWindow(query)), aggregates, ...(shown ? { shown } : {}) }
+    const omitted = omittedFrom(query.format, settings)
+    const question = { filter: within(filter, readWindow(query)), aggregates, ...omitted, ...(shown ? { shown } : {}) }
     const chosen = await streams.chosen(caller, choice)
     const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/averages', parameters: query }
     const produce: Produce = signal => write(figures.averages(caller, chosen, { ...question, signal }), query.format, settings)
@@ -93,7 +99,7 @@ export const datapointTrends = route({
     const binning = query.binning === undefined || query.binning === '' ? (filter.months ? 'semi' : undefined) : query.binning
     const last = binning === undefined ? {} : { last: binTimesOf(binning, 0, 'binning') }
     const chosen = await streams.chosen(caller, choice)
-    const question = { filter, window, ...last, ...(shown ? { shown } : {}) }
+    const question = { filter, window, ...last, ...omittedFrom(query.format, settings), ...(shown ? { shown } : {}) }
     const produce: Produce = signal => write(figures.trends(caller, chosen, { ...question, signal }), query.format, settings)
     const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/trends', parameters: query }
     // A window that ends now differs on the next request, so it is not cached.

@@ -35,6 +35,8 @@ interface Asked {
   readonly filter: Filter
   /** Names of the properties to return; absent: all. */
   readonly shown?: ReadonlySet<string>
+  /** Names of the properties to omit. */
+  readonly omitted?: ReadonlySet<string>
   /** Cancels the work. */
   readonly signal?: AbortSignal | undefined
 }
@@ -45,7 +47,7 @@ const numbersOf = async (
   filter: GeoFilter,
   { shown, signal }: Asked,
   seen: (bin: GeoBin) => void = () => undefined,
-): Promise<ReadonlyMap<string, Sums>> => {
+): Promise<Map<string, Sums>> => {
   const numbers = new Map<string, Sums>()
   const binning = { time: 'all', ...(shown ? { properties: [...shown] } : {}) } as const
   for await (const piece of store.bins({ filter, binning, signal }))
@@ -58,7 +60,7 @@ const numbersOf = async (
 
 /** Aggregates a sensor's datapoints; undefined when none matches. */
 const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): Promise<SensorFigures | undefined> => {
-  const { shown, signal } = asked
+  const { shown, omitted, signal } = asked
   const filter = { ...asked.filter, streams: part.streams }
   const [first] = (await store.find({ filter, limit: 1 })).points
   const [last] = (await store.find({ filter, limit: 1, sort: { by: 'start', order: 'descending' } })).points
@@ -73,7 +75,9 @@ const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): P
     signal?.throwIfAborted()
     if (!streams.has(stream) && (await store.count({ ...asked.filter, streams: [stream] }, 1)) > 0) streams.add(stream)
   }
-  const others = await firstValues(store, { filter, signal }, first, name => (shown?.has(name) ?? true) && !numbers.has(name), part)
+  const isOther = (name: string): boolean => (shown?.has(name) ?? true) && !numbers.has(name) && !omitted?.has(name)
+  const others = await firstValues(store, { filter, signal }, first, isOther, part)
+  for (const name of omitted ?? []) numbers.delete(name)
   return { first, endMs, streams: [...streams].sort((one, other) => one - other), numbers, others }
 }
 
