@@ -44,7 +44,7 @@ export const slotsOf = (route: MatrixRoute): readonly Slot[] => {
 }
 
 /** States with several owners or datasets, which are combined with each other, and with own resources or those of the lab. */
-const madeOfSeveral: ReadonlySet<State> = new Set(['trashedShared', 'halfTrashed'])
+const madeOfSeveral: ReadonlySet<State> = new Set(['trashedShared', 'halfTrashed', 'attached'])
 
 const isPair = (one: State, other: State): boolean =>
   one === other || [one, other].some(each => each === 'own' || each === 'lab') || ![one, other].some(each => madeOfSeveral.has(each))

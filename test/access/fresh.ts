@@ -4,7 +4,7 @@ import { accountOf } from './callers.ts'
 import { type Cell, idOf } from './cell.ts'
 import { isJobKey } from './oracle/job-keys.ts'
 import type { ThingKind, Things } from './things.ts'
-import { type Credentials, type Ids, isFrozen, jobKey, newHalfTrash, type State, sharedTrash, type World } from './world.ts'
+import { type Credentials, type Ids, isFrozen, jobKey, newAttached, newHalfTrash, type State, sharedTrash, type World } from './world.ts'
 
 type FreshIds = Readonly<Record<string, string | undefined>>
 
@@ -50,11 +50,12 @@ const thingsIn = async (world: World, state: State, { caller, slots }: Cell): Pr
 }
 
 /** Ids of resources with several owners or datasets. */
-const trashedIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyMap<State, Ids>> => {
+const ofSeveralIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyMap<State, Ids>> => {
   const kinds = slots.map(({ kind }) => kind)
   const found = new Map<State, Ids>()
   const stands = Object.values(at)
   if (stands.includes('trashedShared')) found.set('trashedShared', await sharedTrash(world, kinds))
+  if (stands.includes('attached')) found.set('attached', await newAttached(world, kinds))
   if (stands.includes('halfTrashed')) found.set('halfTrashed', await newHalfTrash(world, kinds))
   return found
 }
@@ -62,12 +63,12 @@ const trashedIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyMap
 /** Ids of new resources for the slots of a cell, and the credentials of a caller whose key is created for them. */
 export const freshThings = async (world: World, cell: Cell): Promise<{ readonly ids: FreshIds; readonly credentials?: Credentials }> => {
   const byState = new Map<State, Things | undefined>()
-  const inTrash = await trashedIn(world, cell)
+  const ofSeveral = await ofSeveralIn(world, cell)
   const ids: Record<string, string | undefined> = {}
   const seen = new Set<string>()
   for (const { kind, parameter } of cell.slots) {
     const state = cell.at[parameter] ?? 'unknown'
-    const given = inTrash.get(state)
+    const given = ofSeveral.get(state)
     if (given) {
       ids[parameter] = given[kind]
       continue

@@ -30,11 +30,11 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
   if (caller !== 'superAdmin') {
     if (account !== 'author') hide('trashed')
     if (account !== 'author') hide('trashedShared', account === 'editor' ? ['dataset', 'folder'] : kept)
-    if (isJobKey(caller)) for (const state of ['own', 'archived', 'halfTrashed', 'shown', 'foreign', account ?? '']) hide(state)
+    if (isJobKey(caller)) for (const state of ['own', 'archived', 'attached', 'halfTrashed', 'shown', 'foreign', account ?? '']) hide(state)
     if (world.mode !== 'public') {
       hide('foreign')
       for (const other of new Set(Object.values(accountOf))) if (other !== undefined && other !== account) hide(other)
-      if (isOutsideLab(caller)) for (const state of ['lab', 'halfTrashed']) hide(state)
+      if (isOutsideLab(caller)) for (const state of ['lab', 'attached', 'halfTrashed']) hide(state)
     }
   }
   // The author of a change may see it.

@@ -11,12 +11,13 @@ import { openWire, type Wire } from './wire.ts'
 
 /**
  * The state of a resource, from the caller's point of view. `trashedShared`: added by an editor to a dataset that its author has trashed.
- * `halfTrashed`: in such a dataset, and in a live one.
+ * `halfTrashed`: in such a dataset, and in a live one. `attached`: in a dataset of the lab, and in one of an editor alone.
  */
 export const states = [
   'own',
   'lab',
   'archived',
+  'attached',
   'foreign',
   'shown',
   'trashed',
@@ -181,6 +182,18 @@ export const newHalfTrash = async (
   return ids
 }
 
+/** Resources of the given kinds (all by default) of a file of the lab that an editor has attached to a dataset of their own. */
+export const newAttached = async (
+  { people: { editor }, spaces, things }: Pick<World, 'people' | 'spaces' | 'things'>,
+  kinds: readonly ThingKind[] = ofFiles,
+): Promise<Ids> => {
+  const lab = things('author', spaces.lab)
+  const ids: Partial<Record<ThingKind, string>> = {}
+  for (const kind of ofFiles) if (kind === 'file' || kinds.includes(kind)) ids[kind] = await lab.of(kind)
+  await post(editor.call, `/api/datasets/${await things('editor').of('dataset')}/files/${ids.file}`)
+  return ids
+}
+
 /** One resource of each kind that can be trashed, by state. */
 export const newTrash = async (
   world: Pick<World, 'people' | 'spaces' | 'things'>,
@@ -208,13 +221,14 @@ const furnish = async (
   const shown = without(await allOf(things('owner', spaces.shown)), 'user', 'mail', 'upload')
   const { trashed, trashedShared } = await newTrash({ people, spaces, things })
   const halfTrashed = await newHalfTrash({ people, spaces, things })
+  const attached = await newAttached({ people, spaces, things })
   const gone = things('author')
   const deleted = without(await allOf(gone), ...lasting.slice(1))
   await gone.throwAway()
   await gone.throwAway()
   await post(people.author.call, `/api/spaces/${deleted.space}`, undefined, 'DELETE')
   await post(people.author.call, `/api/geostreams/sensors/${deleted.sensor}`, undefined, 'DELETE')
-  return { ...own, lab, archived, foreign, shown, trashed, trashedShared, halfTrashed, deleted }
+  return { ...own, lab, archived, attached, foreign, shown, trashed, trashedShared, halfTrashed, deleted }
 }
 
 /** Restricts accounts after their resources are created. */

@@ -121,6 +121,21 @@ test.serial('a file can be archived in any status, with the parameters of the ca
   t.is((await about(file))['status'], 'ARCHIVED')
 })
 
+test.serial('a file of others in one’s own dataset is archived neither by name nor with the dataset', async t => {
+  const { file } = await scene()
+  const own = await newDataset(editor as Somebody)
+  const mine = await upload((editor as Somebody).call, own, 'words', 'm.txt')
+  await ok(post(editor, `/api/datasets/${own}/files/${file}`))
+  for (const verb of verbs) t.is((await refusal(post(editor, `/api/files/${file}/${verb}`))).status, 403, verb)
+  const before = bus.to(archivist).length
+  t.deepEqual(await toldBy(() => ok(post(editor, `/api/datasets/${own}/queueArchival`))), [['archive', 'dataset', own, editor?.id, 1]])
+  const jobs = bus.to(archivist).slice(before)
+  t.deepEqual(
+    jobs.map(({ target }) => target.id),
+    [mine],
+  )
+})
+
 test.serial('archiving a dataset submits a job per file, including those in folders, and publishes one record to the sink', async t => {
   const dataset = await newDataset(ann, { space: [space] })
   const [outer, empty] = [await newFolder(ann.call, dataset, 'outer'), await newDataset(ann, { space: [space] })]

@@ -145,6 +145,21 @@ test('copying requires permission to download the source and to add to the targe
   t.is(await copy(ann, to), 'in-trash', 'a target in the trash')
 })
 
+test('nothing is copied from the trash, named or selected', async t => {
+  const [from, to] = [await newDataset(ann.call), await newDataset(ann.call)]
+  const folder = await newFolder(ann.call, from, 'a')
+  const file = await upload(ann.call, from, 'x', 'x.txt')
+  await upload(ann.call, from, 'y', 'y.txt', { query: `extract=false&folder_id=${folder}` })
+  await ok(ann.call(`/api/datasets/${from}`, { method: 'DELETE' }))
+  for (const which of [{ resources: files(file) }, { select: { dataset: from, recursive: true } }]) {
+    const job = await ended(ann, { to: { dataset: to }, ...which })
+    t.like(job, { state: 'finished', done: 0 })
+    const outcomes = await ok<{ code?: string }[]>(ann.call(`/api/bulk/${job.id}/outcomes`))
+    t.deepEqual([...new Set(outcomes.map(({ code }) => code))], ['in-trash'])
+  }
+  t.deepEqual([await pathsIn(ann, to), await foldersIn(ann, to)], [[], []])
+})
+
 test('an invalid request is refused at once', async t => {
   const dataset = await newDataset(bob.call)
   const folder = await newFolder(bob.call, dataset, 'a')

@@ -5,7 +5,7 @@ import { DatasetCopies } from '../../plugins/resources/dataset-files/dataset-cop
 import { callsOf, idsOf } from '../support/calls.ts'
 import { extracted } from '../support/extracted.ts'
 import { newDataset, newFolder, upload, uploadData } from '../support/scene.ts'
-import { letIn, newSpace, somebody } from '../support/spaces-and-people.ts'
+import { letIn, newSpace, publish, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
 const server = await bootForTest({ config: { access: { private: true } } })
@@ -112,6 +112,21 @@ test('a copy has thumbnails of its own, which outlive the original', async t => 
   await datasets.remove(dataset)
   await server.drained(60_000)
   t.is((await bob.get(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
+})
+
+test('a copy keeps the access of its original, so a private dataset is not published by copying it to a public space', async t => {
+  const space = await newSpace(ann)
+  await publish(server, ann, space)
+  const statuses: Record<string, number> = {}
+  for (const access of ['PRIVATE', 'DEFAULT', 'PUBLIC', 'TRIAL'] as const) {
+    const dataset = await newDataset(ann.call)
+    await datasets.change(dataset, { set: { access } }, [])
+    const id = await copied(dataset, space)
+    // The space is verified, so its datasets are not on trial.
+    t.is((await datasets.get(id))?.access, access === 'TRIAL' ? 'DEFAULT' : access)
+    statuses[access] = (await eve.get(`/api/datasets/${id}`)).status
+  }
+  t.deepEqual(statuses, { PRIVATE: 404, DEFAULT: 200, PUBLIC: 200, TRIAL: 200 })
 })
 
 test('shared bytes are kept until the last file that refers to them is deleted', async t => {

@@ -79,6 +79,41 @@ test('creating a dataset from files of another user gives no access to them', as
   t.is((await placesOf(file))?.length, 1)
 })
 
+test('attaching a file to a dataset of one’s own gives no right to delete or archive it', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const [space, file] = [await newSpace(ann), await looseFile(ann)]
+  const dataset = await newDataset(ann, { space: [space], existingfiles: file })
+  await letIn(ann, space, 'Editor', bob)
+  const bobs = await newDataset(bob)
+  t.is((await bob.post(`/api/datasets/${bobs}/files/${file}`)).status, 200)
+  const rightsOf = async (who: Somebody) =>
+    ((await who.get(`/api/files/${file}/metadata?view=full`)).body as { rights: readonly string[] }).rights
+  const isRefused = async () => {
+    t.is((await bob.remove(`/api/files/${file}`)).status, 403)
+    t.deepEqual((await bob.post('/api/files/bulkRemove', { fileIds: [file] })).body, {
+      deleted: [],
+      'not found': [],
+      'error deleting': [],
+      'no permission': [file],
+    })
+    const rights = await rightsOf(bob)
+    t.deepEqual(
+      ['EditFile', 'DeleteFile', 'ArchiveFile'].filter(right => rights.includes(right)),
+      ['EditFile'],
+    )
+  }
+  await isRefused()
+  await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)
+  await isRefused()
+  // The owner of the other dataset cannot prevent its author from deleting it.
+  t.true((await rightsOf(ann)).includes('DeleteFile'))
+  // Deleting his own dataset for good leaves the file in the other one.
+  for (let n = 0; n < 2; n++) await bob.remove(`/api/datasets/${bobs}`)
+  await server.drained()
+  t.deepEqual(await placesOf(file), [dataset])
+  t.is((await ann.remove(`/api/files/${file}`)).status, 200)
+})
+
 test('a file is attached once and detached without being deleted', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [dataset, other, file] = [await newDataset(ann), await newDataset(ann), await looseFile(ann)]

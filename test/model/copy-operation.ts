@@ -64,7 +64,14 @@ export const copyDataset = async (world: World, step: Step): Promise<void> => {
   await world.server.drained()
   const { newDatasetId: id } = (await done.json()) as { readonly newDatasetId: string }
   const collections = new Set<never>()
-  const about = { author: who, access: 'DEFAULT', spaces: new Set([space]), collections, tags: [...original.tags], comments: [] } as const
+  const about = {
+    author: who,
+    access: original.access,
+    spaces: new Set([space]),
+    collections,
+    tags: [...original.tags],
+    comments: [],
+  } as const
   const copy: Dataset = {
     kind: 'dataset',
     id,

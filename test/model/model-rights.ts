@@ -60,8 +60,8 @@ export type AnyThing = Space | Collection | Dataset | File
 
 const onlyAdmins: ReadonlySet<string> = new Set(['DeleteSpace', 'EditSpace', 'DeleteDataset', 'DeleteCollection', 'DeleteFile'])
 
-const roleHolds = (role: Role, permission: string): boolean =>
-  permission.startsWith('View') || role === 'Admin' || (role === 'Editor' && !onlyAdmins.has(permission))
+const roleHolds = (role: Role | undefined, permission: string): boolean =>
+  role !== undefined && (permission.startsWith('View') || role === 'Admin' || (role === 'Editor' && !onlyAdmins.has(permission)))
 
 const viewOf: Readonly<Record<Kind, string>> = {
   space: 'ViewSpace',
@@ -97,6 +97,11 @@ export const isOutOfSight = (thing: AnyThing): boolean => {
   return thing.places.length > 0 && datasetsOf(thing).every(dataset => dataset.isTrashed)
 }
 
+const holdsByRole = (person: Person, permission: string, thing: Space | Collection | Dataset): boolean => {
+  const spaces = thing.kind === 'space' ? [thing] : [...thing.spaces]
+  return spaces.some(space => !space.isGone && roleHolds(space.members.get(person), permission))
+}
+
 /** The rules for a server that is private or public. */
 export class Rights {
   readonly isPrivate: boolean
@@ -108,12 +113,19 @@ export class Rights {
   may(person: Person, permission: string, thing: AnyThing): boolean {
     if (!exists(thing)) return false
     if (person === thing.author) return true
-    if (thing.kind === 'file') return datasetsOf(thing).some(dataset => this.may(person, permission, dataset))
-    const spaces = thing.kind === 'space' ? [thing] : [...thing.spaces]
+    if (thing.kind === 'file') return this.#mayOnFile(person, permission, thing)
     const isForRoles = !isTrashed(thing) || isPurging(permission, thing)
-    const held = spaces.flatMap(space => (space.isGone ? [] : (space.members.get(person) ?? [])))
-    if (isForRoles && held.some(role => roleHolds(role, permission))) return true
+    if (isForRoles && holdsByRole(person, permission, thing)) return true
     return !isTrashed(thing) && permission.startsWith('View') && (!this.isPrivate || isPublic(thing))
+  }
+
+  /** A file is deleted from all its datasets, so each of them has to grant that; beside a live one, those in the trash count as before. */
+  #mayOnFile(person: Person, permission: string, file: File): boolean {
+    const datasets = datasetsOf(file)
+    if (permission !== 'DeleteFile') return datasets.some(dataset => this.may(person, permission, dataset))
+    const grants = (dataset: Dataset): boolean =>
+      person === dataset.author || ((!dataset.isTrashed || !isOutOfSight(file)) && holdsByRole(person, permission, dataset))
+    return datasets.length > 0 && datasets.every(grants)
   }
 
   /** Whether a caller with this right gets the error that the resource is in the trash. */

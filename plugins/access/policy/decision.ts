@@ -1,10 +1,17 @@
 import { type AccessDecision, anonymous, type Caller, type Kind, type Permission, type Ref } from 'pounce/sdk'
 import type { PermissionCatalog, TrashRule } from 'pounce/sdk/kit'
+import { undividedPermissions } from './permission-sets.ts'
 import { CallerRoles, type ParentStep, type RightsGraph } from './rights-graph.ts'
 import { barred, type Ground, groundOn, isPurging, isShutOut, type JobKeyScope, type Mode } from './rules.ts'
 
 const trashRule = (permissions: PermissionCatalog, permission: Permission, kind: Kind): TrashRule =>
   permissions.verbOf(permission) === 'read' || isPurging(permission, kind) ? 'readable' : 'frozen'
+
+/** A rule that grants a right, and the resource on which it does. */
+interface Granted {
+  readonly ground: Ground
+  readonly step: ParentStep
+}
 
 /** One caller's rights on the resources of a graph. */
 export class Decision {
@@ -21,7 +28,7 @@ export class Decision {
 
   verdict(permission: Permission, ref: Ref, trash = trashRule(this.asker.mode.permissions, permission, ref.kind)): AccessDecision {
     if (!this.graph.exists(ref) || !this.isWithin(ref)) return 'unseen'
-    const isHeld = this.#isIncluded(permission, ref) && this.ground(permission, ref) !== undefined
+    const isHeld = this.#isIncluded(permission, ref) && this.#holds(permission, ref)
     if (trash === 'frozen' && this.graph.isInTrash(ref)) return this.#inTrash(permission, ref, isHeld)
     if (isHeld) return 'yes'
     return this.sees(permission, ref) ? 'no' : 'unseen'
@@ -33,7 +40,7 @@ export class Decision {
   }
 
   #inTrash(permission: Permission, ref: Ref, isHeld: boolean): AccessDecision {
-    const isSeen = this.ground(this.graph.viewOf(ref.kind), ref) !== undefined
+    const isSeen = this.#holds(this.graph.viewOf(ref.kind), ref)
     if (isHeld && isSeen) return 'frozen'
     // The holder of a job key may learn about its target: a late extractor gets the reason.
     const isLate =
@@ -42,14 +49,27 @@ export class Decision {
     return this.sees(permission, ref) ? 'no' : 'unseen'
   }
 
-  /** The nearest rule that grants the right, on the resource or one of its ancestors. */
-  ground(permission: Permission, ref: Ref, asker = this.asker): { readonly ground: Ground; readonly step: ParentStep } | undefined {
-    for (const step of this.graph.above(ref)) {
-      if (!this.graph.exists(step.ref)) continue
-      const ground = groundOn(asker, permission, step)
-      if (ground) return { ground, step }
-    }
-    return undefined
+  #holds(permission: Permission, ref: Ref, asker = this.asker): boolean {
+    return this.grounds(permission, ref, asker).length > 0
+  }
+
+  /**
+   * The nearest rule that grants the right, on the resource or one of its ancestors; for a permission that parents grant only together, the nearest one
+   * towards each of them. None without the right.
+   */
+  grounds(permission: Permission, ref: Ref, asker = this.asker): readonly Granted[] {
+    const steps = this.graph.above(ref).filter(step => this.graph.exists(step.ref))
+    if (!undividedPermissions.has(permission)) return nearest(asker, permission, steps)
+    // Besides a live parent, one in the trash counts as before, so that a restore returns what was deleted.
+    const isInTrash = this.graph.isInTrash(ref)
+    const towards = this.graph.tops(ref).map(top =>
+      nearest(
+        asker,
+        permission,
+        pathTo(top).map(step => (isInTrash ? step : asLive(step))),
+      ),
+    )
+    return towards.every(found => found.length > 0) ? [...new Map(towards.flat().map(found => [found.step.ref.id, found])).values()] : []
   }
 
   /** False only for what is entirely outside the scope of a limited key: outside its spaces, including all ancestors, and outside the key's job. */
@@ -66,7 +86,20 @@ export class Decision {
   /** Whether a caller without the permission may learn that the resource exists. */
   sees(permission: Permission, ref: Ref): boolean {
     const view = this.graph.viewOf(ref.kind)
-    if (isShutOut(this.asker.caller)) return this.ground(view, ref, new CallerRoles(this.asker.mode, anonymous)) !== undefined
-    return view !== permission && this.ground(view, ref) !== undefined
+    if (isShutOut(this.asker.caller)) return this.#holds(view, ref, new CallerRoles(this.asker.mode, anonymous))
+    return view !== permission && this.#holds(view, ref)
   }
 }
+
+const nearest = (asker: CallerRoles, permission: Permission, steps: readonly ParentStep[]): readonly Granted[] => {
+  for (const step of steps) {
+    const ground = groundOn(asker, permission, step)
+    if (ground) return [{ ground, step }]
+  }
+  return []
+}
+
+const pathTo = (step: ParentStep): readonly ParentStep[] => (step.below === undefined ? [step] : [...pathTo(step.below), step])
+
+const asLive = (step: ParentStep): ParentStep =>
+  step.rights.state === 'trashed' ? { ...step, rights: { ...step.rights, state: 'live' } } : step

@@ -88,6 +88,41 @@ test('a parent that the reader may not view is not named', async t => {
   t.true((await both.explain(cast['viewer']!, 'EditFile', file, cast['superAdmin']!)).because.join(' ').includes(idOf('hidden')))
 })
 
+test('a permission that parents grant only together is explained for each of them', async t => {
+  const editors: Ref = { kind: 'dataset', id: idOf('editors') }
+  const world = {
+    'file:file': { author: idOf('uploader'), parents: [dataset, editors] },
+    'dataset:data': { spaces: [idOf('lab')] },
+    'dataset:editors': { author: idOf('editor'), spaces: [idOf('elsewhere')] },
+  }
+  const shared = policyOn(sourcesOf(world), { isPrivate: true })
+  t.deepEqual((await shared.explain(cast['editor']!, 'EditFile', file)).because, [
+    `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
+    `role Editor in space ${idOf('lab')} holds EditFile`,
+  ])
+  t.deepEqual(await shared.explain(cast['editor']!, 'DeleteFile', file), {
+    verdict: 'no',
+    because: [
+      `DeleteFile is needed in everything that file ${file.id} belongs to`,
+      `the caller did not create file ${file.id}`,
+      `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
+      `the caller did not create dataset ${dataset.id}`,
+      `role Editor in space ${idOf('lab')} does not hold DeleteFile`,
+      `ViewFile is held, so file ${file.id} is seen`,
+    ],
+  })
+  const both = someone('both', [member('lab', 'Admin'), member('elsewhere', 'Admin')])
+  t.deepEqual(await shared.explain(both, 'DeleteFile', file), {
+    verdict: 'yes',
+    because: [
+      `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
+      `role Admin in space ${idOf('lab')} holds DeleteFile`,
+      `file ${file.id} belongs to dataset ${editors.id}, which is asked`,
+      `role Admin in space ${idOf('elsewhere')} holds DeleteFile`,
+    ],
+  })
+})
+
 test('restrictions of the account or key are listed first', async t => {
   const because = async (caller: string) => (await policy.explain(cast[caller]!, 'DeleteDataset', dataset)).because[0]
   t.is(await because('readOnlyAdmin'), 'Account is ReadOnly')

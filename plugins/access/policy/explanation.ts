@@ -1,6 +1,7 @@
 import type { AccessDecision, LifeState, Membership, Permission, Ref } from 'pounce/sdk'
 import { readingPermissions } from 'pounce/sdk/kit'
 import type { Decision } from './decision.ts'
+import { undividedPermissions } from './permission-sets.ts'
 import type { ParentStep } from './rights-graph.ts'
 import { barred, type Ground, isPurgeable, isReading } from './rules.ts'
 
@@ -27,11 +28,10 @@ export class Explanation {
   }
 
   #granted(permission: Permission, ref: Ref): readonly string[] {
-    const found = this.#decision.ground(permission, ref)
-    if (!found) return []
-    const { ground, step } = found
+    const found = this.#decision.grounds(permission, ref)
+    if (found.length === 0) return []
     const reach = this.#decision.asker.caller.limits?.spaces === undefined ? [] : [`${name(ref)} is in a space that the key is limited to`]
-    return [...reach, ...this.#wayTo(step), sentence(ground, permission, this.#named(step.ref))]
+    return [...reach, ...found.flatMap(({ ground, step }) => [...this.#wayTo(step), sentence(ground, permission, this.#named(step.ref))])]
   }
 
   #refused(permission: Permission, ref: Ref): readonly string[] {
@@ -39,8 +39,14 @@ export class Explanation {
     const bar = barred(asker.mode, asker.caller, permission)
     if (bar !== undefined) return [bar]
     if (!this.#decision.isWithin(ref)) return [this.#beyond(ref)]
-    const steps = graph.above(ref).filter(step => graph.exists(step.ref) && (step.ref === ref || this.#isShown(step.ref)))
-    return steps.flatMap(step => [...this.#wayTo(step).slice(-1), ...this.#lacks(permission, step)])
+    const steps = graph.above(ref).filter(step => graph.exists(step.ref))
+    const isHeldInPart = (step: ParentStep): boolean =>
+      undividedPermissions.has(permission) && this.#decision.grounds(permission, step.ref).length > 0
+    const shown = steps.filter(step => !isHeldInPart(step) && (step.ref === ref || this.#isShown(step.ref)))
+    return [
+      ...(steps.some(isHeldInPart) ? [`${permission} is needed in everything that ${name(ref)} belongs to`] : []),
+      ...shown.flatMap(step => [...this.#wayTo(step).slice(-1), ...this.#lacks(permission, step)]),
+    ]
   }
 
   #beyond(ref: Ref): string {

@@ -29,6 +29,12 @@ export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission
   'AddGeoStream',
 ])
 
+/**
+ * Permissions whose use affects a resource everywhere: parents grant them only together. Whoever adds a file to a dataset of their own can edit it there, but
+ * neither delete it from other datasets nor archive it.
+ */
+export const undividedPermissions: ReadonlySet<Permission> = new Set<Permission>(['DeleteFile', 'ArchiveFile'])
+
 /** Permissions of a job key in the dataset of its file, and on its contents: read, add, and delete metadata of its own extractor (`resources.metadata`). */
 export const jobAddingPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...readOnlyPermissions,

@@ -59,6 +59,11 @@ export class RightsGraph {
     return node.above
   }
 
+  /** The existing ancestors without parents, or the resource itself if it has none. */
+  tops(ref: Ref): readonly ParentStep[] {
+    return this.above(ref).filter(step => isTop(step.rights))
+  }
+
   /** True when a resource is in the trash itself, or all its parents are. */
   isInTrash(ref: Ref): boolean {
     if (!this.exists(ref)) return false

@@ -24,8 +24,8 @@ type File = FileRecord & Stored
 const maxDocuments = 200
 
 /**
- * Copies files to a dataset or folder for bulk jobs. A copy belongs to the requester, so it requires the right to download the file. Ids
- * are derived from the job, the file and the target, so a repeated step creates no second copy.
+ * Copies files to a dataset or folder for bulk jobs. A copy belongs to the requester, so it requires the right to download the file; nothing
+ * is copied from the trash. Ids are derived from the job, the file and the target, so a repeated step creates no second copy.
  */
 export class CopyIntoPlace implements BulkOperations {
   readonly #files: Files
@@ -48,7 +48,7 @@ export class CopyIntoPlace implements BulkOperations {
 
   async #copy(request: BulkRequest, id: string): Promise<void> {
     const { caller, parameters, job } = request
-    await authorize(this.#policy, caller, 'ViewFile', { kind: 'file', id })
+    await authorize(this.#policy, caller, 'ViewFile', { kind: 'file', id }, 'frozen')
     const file = await this.#files.get(id)
     if (!file) throw new NotFound('file')
     if (!letsDownload(file.license)) await authorize(this.#policy, caller, 'DownloadFiles', { kind: 'file', id })
@@ -67,7 +67,7 @@ export class CopyIntoPlace implements BulkOperations {
     const { caller, parameters } = request
     const folder = await this.#folders.get(id)
     if (!folder) throw new NotFound('folder')
-    await authorize(this.#policy, caller, 'ViewDataset', { kind: 'dataset', id: folder.dataset })
+    await authorize(this.#policy, caller, 'ViewDataset', { kind: 'dataset', id: folder.dataset }, 'frozen')
     await this.#target(request, await this.#pathFrom(id, parameters.from))
   }
 

@@ -43,7 +43,9 @@ export class DatasetCopies {
     const original = await this.#datasets.get(id)
     if (!original) throw new NotFound('dataset')
     const { name, description, creators, license, tags, thumbnail } = original
-    const about = { name, description, creators, license, tags, author, spaces: [space], isImporting: true }
+    // Whether a copy is on trial depends on its own space.
+    const access = original.access === 'TRIAL' ? 'DEFAULT' : original.access
+    const about = { name, description, access, creators, license, tags, author, spaces: [space], isImporting: true }
     const copy = await this.#datasets.create(thumbnail === null ? about : { ...about, thumbnail })
     try {
       await this.#fill(original, copy, signal)

@@ -1,4 +1,5 @@
 import {
+  type Caller,
   Clock,
   Conflict,
   type Contributions,
@@ -10,11 +11,13 @@ import {
   Ids,
   Invalid,
   type Json,
+  Policy,
   type Progress,
   ProgressListeners,
   type Stored,
   type StoredEvent,
   type s,
+  Users,
   wire,
 } from 'pounce/sdk'
 import { type ProgressListener, reportProgress } from 'pounce/sdk/kit'
@@ -43,6 +46,8 @@ export class Archival {
   #transports: TransportRouter
   #extractions: StoredExtractions
   #ids: Ids
+  #users: Users
+  #policy: Policy
   #progress: Contributions<ProgressListener>
   #clock: Clock
 
@@ -55,6 +60,8 @@ export class Archival {
     transports: TransportRouter,
     extractions: StoredExtractions,
     ids: Ids,
+    users: Users,
+    policy: Policy,
     clock: Clock,
     progress: Contributions<ProgressListener>,
   ) {
@@ -66,6 +73,8 @@ export class Archival {
     this.#transports = transports
     this.#extractions = extractions
     this.#ids = ids
+    this.#users = users
+    this.#policy = policy
     this.#clock = clock
     this.#progress = progress
   }
@@ -96,35 +105,49 @@ export class Archival {
   }
 
   /** Requests archival of all files of a dataset, in the background. */
-  async askAll(dataset: string, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
-    await this.#extractor(user)
+  async askAll(dataset: string, operation: Operation, parameters: Parameters, { user, superAdmin }: Caller): Promise<void> {
+    await this.#extractor(user?.id)
     const id = this.#ids.next()
-    const record: ArchivalRecord = { dataset, operation, parameters: parameters as Readonly<Record<string, Json>>, user: user ?? null }
-    const asked = event('dataset.archival-asked', { kind: 'dataset', id: dataset }, { request: id }, user)
+    const values = parameters as Readonly<Record<string, Json>>
+    const record: ArchivalRecord = { dataset, operation, parameters: values, user: user?.id ?? null, isSuperAdmin: superAdmin }
+    const asked = event('dataset.archival-asked', { kind: 'dataset', id: dataset }, { request: id }, user?.id)
     await this.#documents.commit({ insert: { id, ...record }, into: archivals }, [asked])
   }
 
-  /** Submits the files of one request; an interrupted request resumes with the same job ids. */
+  /** Submits the files of one request that its user may archive; an interrupted request resumes with the same job ids. */
   async carryOut(request: string): Promise<void> {
     const wish = await this.#documents.get(archivals, request)
     if (!wish) return
     const { dataset, operation, parameters, user } = wish
     const extractor = await this.#extractor(user ?? undefined)
-    let files = 0
-    let orders: JobOrder[] = []
-    for await (const file of this.#files.ofDataset(dataset)) {
-      files++
-      const order = this.#order(file, extractor, operation, parameters, user ?? undefined)
-      orders.push({ ...order, id: derivedId(request, file.id) })
-      if (orders.length < batch) continue
+    const caller = await this.#callerOf(wish)
+    const submit = async (some: readonly File[]): Promise<number> => {
+      const ids = some.map(({ id }) => id)
+      const allowed = caller ? await this.#policy.allowed(caller, 'ArchiveFile', 'file', ids) : new Set()
+      const orders = some
+        .filter(({ id }) => allowed.has(id))
+        .map(file => ({ ...this.#order(file, extractor, operation, parameters, user ?? undefined), id: derivedId(request, file.id) }))
       await this.#publish(orders)
-      this.#report(request, wish, { state: 'running', done: files })
-      orders = []
+      return orders.length
     }
-    await this.#publish(orders)
+    let files = 0
+    let some: File[] = []
+    for await (const file of this.#files.ofDataset(dataset)) {
+      some.push(file)
+      if (some.length < batch) continue
+      files += await submit(some)
+      this.#report(request, wish, { state: 'running', done: files })
+      some = []
+    }
+    files += await submit(some)
     const queued = event('dataset.archival-queued', { kind: 'dataset', id: dataset }, { operation, files }, user ?? undefined)
     await this.#documents.commit({ tombstone: request, in: archivals }, [queued])
     this.#report(request, wish, { state: 'finished', done: files, total: files })
+  }
+
+  async #callerOf({ user: id, isSuperAdmin = false }: ArchivalRecord): Promise<Caller | undefined> {
+    const user = id === null ? undefined : await this.#users.get(id)
+    return user && { ...(await this.#users.callerOf(user)), superAdmin: isSuperAdmin && user.status === 'Admin' }
   }
 
   #report(id: string, { dataset, operation, user }: ArchivalRecord, how: Pick<Progress, 'state' | 'done' | 'total'>): void {
@@ -155,7 +178,21 @@ export class Archival {
     }
   }
 }
-wire(Archival, Config, DocumentStore, Files, Submission, JobFactory, TransportRouter, StoredExtractions, Ids, Clock, ProgressListeners)
+wire(
+  Archival,
+  Config,
+  DocumentStore,
+  Files,
+  Submission,
+  JobFactory,
+  TransportRouter,
+  StoredExtractions,
+  Ids,
+  Users,
+  Policy,
+  Clock,
+  ProgressListeners,
+)
 
 /** Carries out requests to archive whole datasets. */
 export class ArchiveDataset {

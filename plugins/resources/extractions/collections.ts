@@ -86,5 +86,7 @@ export interface ArchivalRecord {
   readonly operation: 'archive' | 'unarchive'
   readonly parameters: Readonly<Record<string, Json>>
   readonly user: string | null
+  /** Whether the request was sent in superadmin mode. */
+  readonly isSuperAdmin?: boolean
 }
 export const archivals = collection<ArchivalRecord>()('archival-requests')

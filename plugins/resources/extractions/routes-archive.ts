@@ -58,14 +58,15 @@ const queueRoute = (operation: Operation, verb: string) =>
     method: 'POST',
     path: `/api/datasets/:id/${verb}`,
     summary: operation === 'archive' ? 'Request archival of all files of a dataset' : 'Request unarchival of all files of a dataset',
-    description: 'Includes files in folders; runs in the background. 409 if the archive extractor is not registered.',
+    description:
+      'Includes files in folders, and skips files for which the caller lacks ArchiveFile. Runs in the background. 409 if the archive extractor is not registered.',
     permission: { right: 'ArchiveDataset', on: ref('dataset', 'id') },
     params,
     body: wish,
     responses: { 200: s.success() },
     throws: [NotFound, Conflict],
     async handle({ params, body, caller }, { archive }) {
-      await archive.askAll(params.id, operation, body.parameters ?? {}, caller.user?.id)
+      await archive.askAll(params.id, operation, body.parameters ?? {}, caller)
       return ok
     },
   })

@@ -69,7 +69,7 @@ export interface Thing {
 
 const isUser = ({ kind }: Thing): boolean => kind === 'user' || kind === 'mail'
 
-const liesInLab = ({ state }: Thing): boolean => ['lab', 'archived', 'trashed', 'trashedShared', 'halfTrashed'].includes(state)
+const liesInLab = ({ state }: Thing): boolean => ['lab', 'archived', 'attached', 'trashed', 'trashedShared', 'halfTrashed'].includes(state)
 
 /** Author of file, dataset, collection, creator of a space, user agent of metadata, the account itself. */
 const owns = (caller: Column, thing: Thing): boolean => thing.state === 'own' || (caller === 'author' && liesInLab(thing))
@@ -77,9 +77,13 @@ const owns = (caller: Column, thing: Thing): boolean => thing.state === 'own' ||
 const isPublic = (mode: Mode, { kind, state }: Thing): boolean =>
   mode === 'public' || (readings.has(kind) ? mode === 'private' : state === 'shown')
 
+/** Rights that affect a file everywhere: a role needs them in each of its datasets (0021). */
+const undivided: ReadonlySet<string> = new Set(['DeleteFile', 'ArchiveFile'])
+
 /** True if the caller's role in a space of the resource contains the permission. */
 export const holdsByRole = (caller: Column, permission: string, thing: Thing): boolean => {
   const { role, lets = () => true, isElsewhere } = callers[caller]
+  if (thing.state === 'attached' && undivided.has(permission)) return false
   return isElsewhere !== true && liesInLab(thing) && lets(permission) && role?.has(permission) === true
 }
 

@@ -83,7 +83,20 @@ export class NaivePolicy {
   }
 
   #may(caller: Caller, permission: Permission, ref: Ref): boolean {
-    return this.#isLetOut(caller, permission) && this.#has(caller, permission, ref)
+    if (!this.#isLetOut(caller, permission)) return false
+    return permission === 'DeleteFile' || permission === 'ArchiveFile'
+      ? this.#hasWhole(caller, permission, ref, this.#isInTrash(ref))
+      : this.#has(caller, permission, ref)
+  }
+
+  /** Granted by the resource itself, or by all that it belongs to. Beside something live, the trash counts as before. */
+  #hasWhole(caller: Caller, permission: Permission, ref: Ref, isInTrash: boolean, isBelow = false): boolean {
+    const rights = this.#of(ref)
+    if (!rights || !this.#isThere(ref)) return false
+    const state = rights.state === 'trashed' && !isInTrash ? 'live' : rights.state
+    if (this.#hasOf(caller, permission, ref.kind, { ...rights, state }, isBelow)) return true
+    const above = this.#parents(ref).filter(parent => this.#isThere(parent))
+    return above.length > 0 && above.every(parent => this.#hasWhole(caller, permission, parent, isInTrash, true))
   }
 
   /** Whether the account and the key allow this permission at all. */
@@ -92,7 +105,8 @@ export class NaivePolicy {
     if (superAdmin && limits === undefined) return true
     if (user?.status === 'Inactive') return false
     if (user?.status === 'ReadOnly' && !looks(permission) && permission !== 'DownloadFiles') return false
-    if (scope === 'extraction' && (['delete', 'manage'].includes(verb(permission)) || permission === 'CreateSpace')) return false
+    const isForPeople = ['delete', 'manage'].includes(verb(permission)) || permission === 'CreateSpace' || permission === 'ArchiveFile'
+    if (scope === 'extraction' && isForPeople) return false
     return limits?.verbs === undefined || limits.verbs.has(verb(permission))
   }
 

@@ -11,7 +11,16 @@ const people = ['ada', 'ben', 'cyd']
 export const somePermissions: readonly Permission[] = [
   ...(['ViewDataset', 'ViewFile', 'ViewCollection', 'ViewSpace', 'ViewUser', 'ViewMetadata', 'ViewComments', 'ViewSection'] as const),
   ...(['DownloadFiles', 'EditDataset', 'AddFile', 'AddResourceToDataset', 'AddMetadata', 'CreateDataset'] as const),
-  ...(['DeleteDataset', 'DeleteFile', 'DeleteCollection', 'RemoveResourceFromSpace', 'EditSpace', 'PublicDataset', 'EditUser'] as const),
+  ...([
+    'DeleteDataset',
+    'DeleteFile',
+    'ArchiveFile',
+    'DeleteCollection',
+    'RemoveResourceFromSpace',
+    'EditSpace',
+    'PublicDataset',
+    'EditUser',
+  ] as const),
 ]
 
 const anyMembership = fc
