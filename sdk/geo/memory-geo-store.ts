@@ -66,6 +66,12 @@ export class MemoryGeoStore implements GeoStore {
     return Math.min(upTo, this.#fitting(filter).length)
   }
 
+  async highest(): Promise<{ readonly id: number; readonly stream: number }> {
+    const points = [...this.#points.values()]
+    const greatest = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.max(one, other), 0)
+    return { id: greatest(points.map(({ id }) => id)), stream: greatest(points.map(({ stream }) => stream)) }
+  }
+
   async statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> {
     checkGeoIds(streams, 'streams', 1000)
     const groups = Map.groupBy(this.#fitting({ streams }), point => point.stream)

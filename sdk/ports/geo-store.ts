@@ -163,6 +163,8 @@ export interface GeoStore {
   }): AsyncIterable<readonly Datapoint[]>
   /** The number of matches, counted up to `upTo` (1 to 10^9). */
   count(filter: GeoFilter, upTo: number): Promise<number>
+  /** The greatest numbers of a stored datapoint and of its stream; 0 without datapoints. Takes as long as reading a single one. */
+  highest(): Promise<{ readonly id: number; readonly stream: number }>
   /** Of at most 1,000 streams; streams without datapoints are omitted. */
   statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>>
   /**

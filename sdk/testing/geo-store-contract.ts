@@ -325,6 +325,16 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.is((await store.statistics([])).size, 0)
   })
 
+  test('the highest numbers are those of stored datapoints', async t => {
+    const store = await open(t)
+    t.deepEqual(await store.highest(), { id: 0, stream: 0 })
+    await store.insert([pointAt(70, { stream: 3 }), pointAt(5, { stream: 2 ** 40 }), pointAt(2 ** 41), pointAt(8)])
+    t.deepEqual(await store.highest(), { id: 2 ** 41, stream: 2 ** 40 })
+    await store.remove({ ids: [2 ** 41] })
+    await store.remove({ streams: [2 ** 40] })
+    t.deepEqual(await store.highest(), { id: 70, stream: 3 })
+  })
+
   test('a removal deletes whole streams or single points, returns their number, and keeps the rest', async t => {
     const store = await open(t)
     await store.insert(Array.from({ length: 4200 }, (_, at) => pointAt(at + 1, { stream: at < 4100 ? 1 : 2 + (at % 2) })))

@@ -52,6 +52,20 @@ test('while the store is unavailable, sensors and streams are created and delete
   t.truthy(await far.get(3))
 })
 
+test('numbers of datapoints whose records were lost are not used again', async t => {
+  const geo = new MemoryGeoStore()
+  await geo.insert([reading(1, 1), reading(2, 2), reading(3000, 2)])
+  const server = await bootForTest({ t, overrides: { [GeoStore]: geo } })
+  const admin = callsOf(server.as(server.admin.key))
+  const stream = await newStream(admin, await newSensor(admin))
+  t.true(stream > 2)
+  t.deepEqual((await admin.get(`${G}/datapoints?stream_id=${stream}`)).body, [])
+  const body = { start_time: '2026-01-01T00:00:00Z', type: 'Feature', geometry, properties: { ph: 8 }, stream_id: String(stream) }
+  t.is((await admin.post(`${G}/datapoints`, body)).status, 200)
+  t.like((await admin.get(`${G}/datapoints?stream_id=${stream}`)).body, [{ properties: { ph: 8 } }])
+  t.is(await geo.count({ streams: [1, 2] }, 10), 3)
+})
+
 test('while the store is unavailable, updates are refused with 503 and change nothing', async t => {
   const far = new FarGeoStore()
   const server = await bootForTest({ t, overrides: { [GeoStore]: far } })

@@ -41,6 +41,21 @@ test('the webhook of a space outlives the account that created it, paused until 
   await until('a delivery with the rights of bob', () => target.received.some(({ event }) => event.data['name'] === 'after.txt'))
 })
 
+test("an admin who changes a user's webhook does not become its owner", async t => {
+  const [bob, target] = [await somebody(server, 'bob'), await webhookTarget(t)]
+  const admin = server.as(server.admin.key)
+  const made = await hook(bob, '/api/webhooks', { url: target.url, filter: { types: ['dataset.created'] } })
+  const json = { description: 'checked by an admin' }
+  const changed = await ok<Hook>(admin(`/api/webhooks/${made.id}?superAdmin=true`, { method: 'PUT', json }))
+  t.like(changed, { owner: bob.id, description: json.description })
+  t.like(await ok<Hook[]>(bob.call('/api/webhooks')), [{ id: made.id }])
+  const create = (call: Somebody['call'], name: string) => ok(call('/api/datasets/createempty', { method: 'POST', json: { name } }))
+  await create(admin, 'canary')
+  await create(bob.call, 'own')
+  await until('the delivery', () => target.received.some(({ event }) => event.data['name'] === 'own'))
+  t.false(JSON.stringify(target.received).includes('canary'))
+})
+
 test('an empty update is refused with the valid properties, and a description can be removed', async t => {
   const ann = await somebody(server, 'ann')
   const made = await hook(ann, '/api/webhooks', { url: 'https://example.org/hook', description: 'backup' })

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'ava'
 import { blobStoreContract, blobStoreLocalPathContract } from '../../../sdk/testing/blob-store-contract.ts'
 import { blobStoreCrc32Contract } from '../../../sdk/testing/blob-store-crc-contract.ts'
@@ -33,4 +35,15 @@ test('a blob has a single key: other spellings of its numbers or its folder are 
   }
   t.is((await store.stat(small.key))?.sizeBytes, 5)
   t.is((await store.stat(big.key))?.sizeBytes, 100_000)
+})
+
+test('other files in the folders of the store are not listed', async t => {
+  const { store, folder } = await freshStore(t)
+  const { key } = await store.put(Buffer.alloc(100_000, 'big'))
+  for (const path of ['files/.DS_Store', 'beginnings/.DS_Store', 'segments/.DS_Store', join('files', key.split('/')[1] ?? '', '.DS_Store')])
+    await writeFile(join(folder, path), 'stray')
+  t.deepEqual(
+    (await Array.fromAsync(store.list())).map(entry => entry.key),
+    [key],
+  )
 })

@@ -134,9 +134,10 @@ export class SingleFileBlobs {
       [this.#files, 'f'],
       [this.#beginnings, 'b'],
     ] as const)
-      for (const folder of await readdir(root)) {
-        for (const name of await readdir(join(root, folder))) {
-          const text = `${kind}/${folder}/${name}`
+      for (const folder of await readdir(root, { withFileTypes: true })) {
+        if (!folder.isDirectory()) continue
+        for (const name of await readdir(join(root, folder.name))) {
+          const text = `${kind}/${folder.name}/${name}`
           const key = parseKey(text)
           if (key && key.in !== 'segment') yield { key: text, sizeBytes: key.sizeBytes, modified: key.modified }
         }

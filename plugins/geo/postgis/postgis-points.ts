@@ -109,6 +109,11 @@ export class PostgisPoints implements GeoStore {
     return Math.min(upTo, Number(row?.[0]))
   }
 
+  async highest(): ReturnType<GeoStore['highest']> {
+    const [row] = await this.#server.query('select (select max(id) from points), (select max(stream) from points)', [], 'highest')
+    return { id: Number(row?.[0] ?? 0), stream: Number(row?.[1] ?? 0) }
+  }
+
   statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> {
     return readStatistics(this.#server, streams)
   }

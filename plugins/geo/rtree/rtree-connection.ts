@@ -176,6 +176,11 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     return (await this.#reader().ask({ ask: 'count', filter, upTo, epoch: this.#epoch })) as number
   }
 
+  highest(): ReturnType<GeoStore['highest']> {
+    this.#mustBeOpen()
+    return this.#file.use(this.#epoch, reader => reader.highest(this.#epoch))
+  }
+
   async statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> {
     this.#mustBeOpen()
     checkGeoIds(streams, 'streams', 1000)

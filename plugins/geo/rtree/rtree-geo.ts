@@ -109,6 +109,10 @@ export class RtreeGeo implements GeoStore {
     return (await this.#open()).count(filter, upTo)
   }
 
+  async highest(): ReturnType<GeoStore['highest']> {
+    return (await this.#open()).highest()
+  }
+
   async statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> {
     return (await this.#open()).statistics(streams)
   }

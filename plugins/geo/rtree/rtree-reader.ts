@@ -1,3 +1,4 @@
+import type { GeoStore } from 'pounce/sdk'
 import type { StreamStatistics } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { binTurns } from './bin-sums.ts'
@@ -63,6 +64,13 @@ export class RtreeReader {
   /** Throws `QueryTooLong` when a box has to be recomputed. */
   statistics(epoch: number, streams: readonly number[]): ReadonlyMap<number, StreamStatistics> {
     return this.look(epoch, () => statisticsOf(this.#known, streams))
+  }
+
+  highest(epoch: number): Awaited<ReturnType<GeoStore['highest']>> {
+    return this.look(epoch, () => {
+      const [id, stream] = this.#known.db.get('SELECT (SELECT max(id) FROM ids), (SELECT max(stream) FROM points)') ?? []
+      return { id: Number(id ?? 0), stream: Number(stream ?? 0) }
+    })
   }
 
   /** Number of points of these streams, or of all. */

@@ -1,8 +1,22 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { BackupParts, type Command, Conflict, type Contributions, Invalid, Unavailable, wire } from 'pounce/sdk'
+import { BackupParts, type Command, Conflict, type Contributions, Installation, Invalid, Unavailable, wire } from 'pounce/sdk'
 import type { BackupPart } from 'pounce/sdk/kit'
 
 type Row = Readonly<Record<string, unknown>>
+
+/** The file of a backup with the id of its installation. */
+const ownerFile = 'installation'
+
+/** The id of the installation that a folder is a backup of; undefined for a new folder. */
+const ownerOf = async (folder: string): Promise<string | undefined> => {
+  try {
+    return (await readFile(join(folder, ownerFile), 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return undefined
+  }
+}
 
 /** True for a folder in another one, and for the same one. */
 const isIn = (inner: string, outer: string): boolean => {
@@ -24,10 +38,12 @@ export class BackupCommand implements Command {
     },
   ]
   readonly #parts: Contributions<BackupPart>
+  readonly #installation: Installation
   #isRunning = false
 
-  constructor(parts: Contributions<BackupPart>) {
+  constructor(parts: Contributions<BackupPart>, installation: Installation) {
     this.#parts = parts
+    this.#installation = installation
   }
 
   async run({ options }: Parameters<Command['run']>[0], progress: (message: string) => void): Promise<readonly Row[]> {
@@ -40,14 +56,27 @@ export class BackupCommand implements Command {
     if (this.#isRunning) throw new Conflict('A backup is already running: wait for its end')
     this.#isRunning = true
     try {
+      await this.#claim(folder)
       return await this.#copy(parts, folder, progress)
     } catch (error) {
+      if (error instanceof Conflict) throw error
       throw new Unavailable(`The backup in ${folder} is incomplete (${(error as Error).message}): run it again to complete it`, {
         cause: error,
       })
     } finally {
       this.#isRunning = false
     }
+  }
+
+  /** Throws `Conflict` for the backup of another installation. */
+  async #claim(folder: string): Promise<void> {
+    const { instance } = this.#installation
+    const owner = await ownerOf(folder)
+    if (owner === instance) return
+    // A process killed while the file was written leaves it empty.
+    if (owner) throw new Conflict(`${folder} is a backup of another installation (${owner}, not ${instance}): use another folder`)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, ownerFile), `${instance}\n`, { flush: true, mode: 0o600 })
   }
 
   async #copy(parts: readonly BackupPart[], folder: string, progress: (message: string) => void): Promise<readonly Row[]> {
@@ -67,4 +96,4 @@ export class BackupCommand implements Command {
     }
   }
 }
-wire(BackupCommand, BackupParts)
+wire(BackupCommand, BackupParts, Installation)

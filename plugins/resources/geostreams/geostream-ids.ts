@@ -1,4 +1,4 @@
-import { CommitConflict, DocumentStore, wire } from 'pounce/sdk'
+import { CommitConflict, DocumentStore, GeoStore, wire } from 'pounce/sdk'
 import { geoNumbers } from './collections.ts'
 
 /** Batch sizes. Datapoints are many, so each kernel allocates their numbers in batches: those unused when it stops are never used. */
@@ -10,14 +10,20 @@ interface Stock {
   left: number
 }
 
-/** Allocates numbers, each once, in ascending order within one kernel. Numbers of deleted resources are not reused. */
+/**
+ * Allocates numbers, each once, in ascending order within one kernel. Numbers of deleted resources are not reused, nor those of stored
+ * datapoints whose records were lost: the records may have been restored from an older backup.
+ */
 export class GeostreamIds {
   #documents: DocumentStore
+  #geo: GeoStore
+  #stored: ReturnType<GeoStore['highest']> | undefined
   #stocks = new Map<Numbered, Stock>()
   #filling = new Map<Numbered, Promise<void>>()
 
-  constructor(documents: DocumentStore) {
+  constructor(documents: DocumentStore, geo: GeoStore) {
     this.#documents = documents
+    this.#geo = geo
   }
 
   async next(kind: Numbered): Promise<number> {
@@ -50,8 +56,22 @@ export class GeostreamIds {
   }
 
   async #more(kind: Numbered, count: number): Promise<void> {
-    const next = await this.#reserve(kind, count)
+    const highest = await this.#highest(kind)
+    let next = await this.#reserve(kind, count)
+    const missing = highest - (next - count) + 1
+    if (missing > 0) next = await this.#reserve(kind, missing + count)
     this.#stocks.set(kind, { next: next - count, left: count })
+  }
+
+  /** Read once: records are restored while no kernel runs. */
+  async #highest(kind: Numbered): Promise<number> {
+    if (kind === 'sensor') return 0
+    this.#stored ??= this.#geo.highest().catch((error: unknown) => {
+      this.#stored = undefined
+      throw error
+    })
+    const { id, stream } = await this.#stored
+    return kind === 'stream' ? stream : id
   }
 
   async #reserve(kind: Numbered, count: number): Promise<number> {
@@ -69,4 +89,4 @@ export class GeostreamIds {
     }
   }
 }
-wire(GeostreamIds, DocumentStore)
+wire(GeostreamIds, DocumentStore, GeoStore)

@@ -43,20 +43,26 @@ const maxCutRemembered = 10_000
 const [firstRetryMs, retryFactor, maxRetryMs] = [2000, 1.25, 3_600_000]
 /** A new event during an outage of the target is tried after this time: the target may be available again. */
 const probeMs = 5000
+/** Maximum age of the check of a webhook and of its owner's rights when a delivery starts. */
+const maxCheckAgeMs = 1000
 
 /** Milliseconds until the next attempt after some failures, with ±20 % jitter. */
 export const retryPauseMs = (failures: number, random: () => number = Math.random): number =>
   Math.round(Math.min(maxRetryMs, firstRetryMs * retryFactor ** Math.max(0, failures - 1)) * (0.8 + 0.4 * random()))
 
-/** The state of one round of deliveries. */
-interface Round {
-  readonly webhook: Webhook
-  readonly signer: Signer
-}
-
 interface Result {
   readonly delivery: WebhookDelivery
   readonly outcome: Outcome
+}
+
+/** The state of one round of deliveries. */
+interface Round {
+  readonly webhook: Webhook
+  /** Deliveries that have not started. */
+  readonly pending: Set<WebhookDelivery>
+  readonly results: Result[]
+  /** Checks again if the last check is too old. Undefined when nothing may be sent any more. */
+  signer(): Promise<Signer | undefined>
 }
 
 /** The owners of webhooks and their rights. */
@@ -197,9 +203,10 @@ export class DeliveryDispatcher {
   }
 
   /** Whether it may be tried now. */
-  #isReady({ isActive, retryAt, lastFailure }: Webhook): boolean {
+  #isReady({ isActive, retryAfter, retryAt, lastFailure }: Webhook): boolean {
     const now = this.#clock.now().getTime()
-    return isActive && (retryAt === null || Date.parse(retryAt) <= now || lastFailure === null || Date.parse(lastFailure) + probeMs <= now)
+    if (!isActive || (retryAfter && Date.parse(retryAfter) > now)) return false
+    return retryAt === null || Date.parse(retryAt) <= now || lastFailure === null || Date.parse(lastFailure) + probeMs <= now
   }
 
   /** Undefined when another kernel holds the claim, or the webhook is paused. */
@@ -243,22 +250,27 @@ export class DeliveryDispatcher {
     const isProbing = webhook.failures > 0
     const due = isProbing ? await this.#probe(webhook) : await this.#due(webhook)
     if (due.length === 0) return false
-    const signer = await this.#signer.signerOf(webhook)
-    const permitted = await this.#permitted(webhook, due)
-    if (!permitted) return false
-    if (!signer.canSign) {
-      await this.#webhooks.pause(webhook, 'owner')
-      return false
-    }
-    const results: Result[] = []
+    const round = this.#newRound(webhook, due)
+    if (!(await round.signer())) return false
     try {
-      await this.#sendAll({ webhook, signer }, permitted, results)
+      await this.#sendAll(round)
     } finally {
       // Received deliveries are not sent again, regardless of the others.
-      this.#reportCut(webhook, results)
-      await this.#record(results)
+      this.#reportCut(webhook, round.results)
+      await this.#record(round.results)
     }
-    return this.#note(webhook, results, permitted.length)
+    return this.#note(round)
+  }
+
+  #newRound(webhook: Webhook, due: readonly WebhookDelivery[]): Round {
+    const pending = new Set(due)
+    let last: { readonly at: number; readonly signer: Promise<Signer | undefined> } | undefined
+    const signer = () => {
+      const now = performance.now()
+      if (!last || now - last.at >= maxCheckAgeMs) last = { at: now, signer: this.#check(webhook, pending) }
+      return last.signer
+    }
+    return { webhook, pending, results: [], signer }
   }
 
   /** Due deliveries in the order of their events; within a subject none overtakes another. */
@@ -298,49 +310,56 @@ export class DeliveryDispatcher {
   }
 
   /**
-   * The deliveries that the owner may receive now; the others are dropped. Undefined when the webhook was paused because its owner lacks
-   * the rights.
+   * The signer of a webhook that still delivers to the same URL; otherwise undefined. A webhook whose owner lacks the rights is paused. Drops
+   * pending deliveries that the owner may not receive now.
    */
-  async #permitted(webhook: Webhook, due: readonly WebhookDelivery[]): Promise<readonly WebhookDelivery[] | undefined> {
+  async #check({ id, url }: Webhook, pending: Set<WebhookDelivery>): Promise<Signer | undefined> {
+    const webhook = await this.#documents.get(webhooks, id)
+    if (!webhook?.isActive || webhook.claimedBy !== this.#kernel || webhook.url !== url) return undefined
     const caller = await this.#owners.callerOf(webhook)
     if (!caller) {
       await this.#webhooks.pause(webhook, 'owner-without-rights')
       return undefined
     }
-    const receivable = new Set(
-      await this.#events.receivable(
-        caller,
-        due.map(({ event }) => event),
-        webhook.filter,
-      ),
-    )
-    const dropped = due.filter(({ event }) => !receivable.has(event))
+    const signer = await this.#signer.signerOf(webhook)
+    if (!signer.canSign) {
+      await this.#webhooks.pause(webhook, 'owner')
+      return undefined
+    }
+    const events = [...pending].map(({ event }) => event)
+    const receivable = new Set(await this.#events.receivable(caller, events, webhook.filter))
+    const dropped = [...pending].filter(({ event }) => !receivable.has(event))
+    for (const delivery of dropped) pending.delete(delivery)
     if (dropped.length > 0)
-      requireDone(await this.#documents.commitEach(dropped.map(({ id }) => ({ change: { tombstone: id, in: deliveries } }))))
-    return due.filter(({ event }) => receivable.has(event))
+      requireDone(
+        await this.#documents.commitEach(dropped.map(({ id: delivery }) => ({ change: { tombstone: delivery, in: deliveries } }))),
+      )
+    return signer
   }
 
   /**
-   * Subjects concurrently, each in order. A failure ends the deliveries of its subject, and failures without a success end the whole round.
-   * Adds to `results`.
+   * Subjects concurrently, each in order. A failure ends the deliveries of its subject; failures without a success, or a target that asks to
+   * wait, end the whole round.
    */
-  async #sendAll(round: Round, some: readonly WebhookDelivery[], results: Result[]): Promise<void> {
-    const target = this.#targetOf(round.webhook.url)
-    const state = { successes: 0, failures: 0 }
-    const isHopeless = () => state.successes === 0 && state.failures >= this.#settings.maxConcurrentPerTarget
-    const chains = Map.groupBy(some, ({ event }) => event.event.subject)
+  async #sendAll({ webhook, pending, results, signer }: Round): Promise<void> {
+    const target = this.#targetOf(webhook.url)
+    const isOver = () =>
+      this.#stopped.signal.aborted ||
+      results.some(({ outcome }) => outcome.retryAfterSeconds !== undefined) ||
+      (results.length >= this.#settings.maxConcurrentPerTarget && !results.some(({ outcome }) => outcome.isDelivered))
+    const send = async (delivery: WebhookDelivery): Promise<Outcome | undefined> => {
+      const current = isOver() ? undefined : await signer()
+      if (!current || isOver() || !pending.delete(delivery)) return undefined
+      return this.#sender.send(webhook.url, delivery.id, delivery.event, current, this.#stopped.signal)
+    }
+    const chains = Map.groupBy(pending, ({ event }) => event.event.subject)
     const ended = await Promise.allSettled(
       [...chains.values()].map(chain =>
         target.use(async () => {
           for (const delivery of chain) {
-            if (isHopeless() || this.#stopped.signal.aborted) return
-            const outcome = await this.#slots.use(() =>
-              this.#sender.send(round.webhook.url, delivery.id, delivery.event, round.signer, this.#stopped.signal),
-            )
-            if (this.#stopped.signal.aborted && !outcome.isDelivered) return
+            const outcome = await this.#slots.use(() => send(delivery))
+            if (!outcome || (this.#stopped.signal.aborted && !outcome.isDelivered)) return
             results.push({ delivery, outcome })
-            if (outcome.isDelivered) state.successes += 1
-            else state.failures += 1
             if (!outcome.isDelivered) return
           }
         }),
@@ -384,19 +403,23 @@ export class DeliveryDispatcher {
   }
 
   /** Records the state of the target. True when more may be due immediately. */
-  async #note(webhook: Webhook, results: readonly Result[], count: number): Promise<boolean> {
+  async #note({ webhook, results, pending }: Round): Promise<boolean> {
     const { id, failures, failingSince } = webhook
+    if (results.length === 0) return pending.size === 0
     const failed = results.filter(({ outcome }) => !outcome.isDelivered)
     const now = this.#clock.now()
     if (failed.some(({ outcome }) => outcome.isGone)) {
       await this.#webhooks.pause(webhook, 'gone')
       return false
     }
-    if (results.length > failed.length || failed.length === 0) {
-      if (failures === 0) return results.length > 0 || count === 0
-      this.#log.info('Webhook target reachable again', { webhook: id, host: new URL(webhook.url).host })
-      await this.#change(id, { set: { failures: 0, failingSince: null, retryAt: null, recoveredAt: now.toISOString() } })
-      return true
+    const waitMs = Math.max(0, ...failed.map(({ outcome }) => (outcome.retryAfterSeconds ?? 0) * 1000))
+    const retryAfter = waitMs > 0 ? new Date(now.getTime() + waitMs).toISOString() : null
+    if (results.length > failed.length) {
+      if (failures === 0 && retryAfter === null) return true
+      if (failures > 0) this.#log.info('Webhook target reachable again', { webhook: id, host: new URL(webhook.url).host })
+      const recovered = { failures: 0, failingSince: null, retryAt: null, recoveredAt: now.toISOString() }
+      await this.#change(id, { set: { ...(failures > 0 && recovered), retryAfter } })
+      return retryAfter === null
     }
     const since = failingSince ?? now.toISOString()
     if (now.getTime() - Date.parse(since) >= this.#settings.pauseAfterDays * dayMs) {
@@ -405,13 +428,14 @@ export class DeliveryDispatcher {
       return false
     }
     const [last] = failed.toReversed()
-    const pauseMs = Math.max(retryPauseMs(failures + 1), ...failed.map(({ outcome }) => (outcome.retryAfterSeconds ?? 0) * 1000))
+    const pauseMs = Math.max(retryPauseMs(failures + 1), waitMs)
     if (failures === 0) {
       const { status, error } = last?.outcome.attempt ?? {}
       this.#log.warn('Webhook target failed; deliveries will be retried', { webhook: id, host: new URL(webhook.url).host, status, error })
     }
     const retryAt = new Date(now.getTime() + pauseMs).toISOString()
-    await this.#change(id, { set: { failures: failures + 1, failingSince: since, lastFailure: now.toISOString(), retryAt } })
+    const failing = { failures: failures + 1, failingSince: since, lastFailure: now.toISOString(), retryAt, retryAfter }
+    await this.#change(id, { set: failing })
     return false
   }
 }

@@ -18,7 +18,7 @@ export interface SealedSecret {
 /** A subscription. */
 export interface WebhookRecord {
   readonly scope: Scope
-  /** The user whose rights apply: the creator, or the user who last changed it. */
+  /** The user whose rights apply: the creator or, of a webhook of a space or the server, the user who last changed it. */
   readonly owner: string
   readonly space: string | null
   readonly url: string
@@ -34,6 +34,8 @@ export interface WebhookRecord {
   readonly lastFailure: Time | null
   /** While deliveries fail, the time of the next attempt. */
   readonly retryAt: Time | null
+  /** The target asked (`Retry-After`) that nothing be sent before this time. Absent in records of earlier versions. */
+  readonly retryAfter?: Time | null
   /** Deliveries that failed before this time are due again. */
   readonly recoveredAt: Time | null
   /** The kernel that delivers, and the end of its claim. */

@@ -269,13 +269,14 @@ export const updateWebhook = route({
   method: 'PUT',
   path: '/api/webhooks/:webhook',
   summary: 'Update a webhook',
-  description: '`active` pauses or resumes it. Absent members are unchanged. Deliveries follow the rights of the user who changed it last.',
+  description:
+    '`active` pauses or resumes it. Absent members are unchanged. Deliveries of a webhook of a space or the server follow the rights of the user who changed it last.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,
   body: WebhookUpdate,
   responses: { 200: WebhookJson },
-  throws: [NotFound, Invalid, Conflict],
+  throws: [NotFound, Invalid],
   async handle({ caller, params: { webhook }, body }, { webhooks, dispatcher }) {
     const changed = await webhooks.change(caller, webhook, changeOf(body))
     dispatcher.wake(webhook)
@@ -308,7 +309,7 @@ export const rotateWebhookSecret = route({
   limitedKeys: 'refused',
   params,
   responses: { 200: WebhookWithSecret },
-  throws: [NotFound, Conflict],
+  throws: [NotFound],
   async handle({ caller, params: { webhook } }, { webhooks }) {
     const { webhook: changed, secret } = await webhooks.rotate(caller, webhook)
     return { status: 200, body: { ...shown(changed), secret } }

@@ -12,14 +12,11 @@ import {
   Ids,
   Invalid,
   isServerAdmin,
-  type NewEvent,
   NotFound,
   Policy,
   Problem,
   PublicEvents,
   signedIn,
-  type Update,
-  type Where,
   wire,
 } from 'pounce/sdk'
 import { Config, type Settings } from './config.ts'
@@ -90,7 +87,7 @@ export class StoredWebhooks {
     const record: WebhookRecord = {
       ...{ scope: of.scope, owner, space, url, description, filter, secrets: [stored], created: this.#clock.now().toISOString() },
       ...{ isActive: true, pauseReason: null, failures: 0, failingSince: null, retryAt: null, recoveredAt: null, lastFailure: null },
-      ...{ claimedBy: null, claimedUntil: null },
+      ...{ retryAfter: null, claimedBy: null, claimedUntil: null },
     }
     const created = event('webhook.created', { kind: 'user', id: owner }, { webhook: id, scope: of.scope, space }, owner)
     return { webhook: await this.#documents.commit({ insert: { id, ...record }, into: webhooks }, [created]), secret }
@@ -111,8 +108,9 @@ export class StoredWebhooks {
 
   /** The user who changes a webhook of a space or of the server becomes its owner: deliveries follow their rights. */
   async change(caller: Caller, id: string, { url, description, filter, active }: WebhookChange): Promise<Webhook> {
-    await this.managed(caller, id)
-    const owner = signedIn(caller).id
+    const known = await this.managed(caller, id)
+    const actor = signedIn(caller).id
+    const owner = known.scope === 'person' ? known.owner : actor
     this.#check(url, filter)
     const resumed = {
       isActive: true,
@@ -120,28 +118,48 @@ export class StoredWebhooks {
       failures: 0,
       failingSince: null,
       retryAt: null,
+      retryAfter: null,
       recoveredAt: this.#clock.now().toISOString(),
     }
     const set = {
-      ...{ owner, ...(url !== undefined && { url }), ...(description !== undefined && { description }), ...(filter && { filter }) },
+      owner,
+      ...(url !== undefined && { url, retryAfter: null }),
+      ...(description !== undefined && { description }),
+      ...(filter && { filter }),
       ...(active === true && resumed),
       ...(active === false && { isActive: false, pauseReason: 'owner' }),
     }
     const fields = Object.entries({ url, description, filter, active }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
-    return this.#update(id, { set }, [event('webhook.updated', { kind: 'user', id: owner }, { webhook: id, fields }, owner)])
+    try {
+      const updated = event('webhook.updated', { kind: 'user', id: owner }, { webhook: id, fields }, actor)
+      return await this.#documents.commit({ update: id, in: webhooks, set }, [updated])
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+      throw new NotFound('webhook', { cause: error })
+    }
   }
 
   /** Creates a new secret; deliveries are also signed with the previous ones until the overlap ends. */
   async rotate(caller: Caller, id: string): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
-    const { secrets, revision } = await this.managed(caller, id)
-    const owner = signedIn(caller).id
+    const actor = signedIn(caller).id
     const { secret, stored } = await this.#signer.newSecret(id)
-    const expires = new Date(this.#clock.now().getTime() + this.#settings.rotationHours * hourMs).toISOString()
-    const now = this.#clock.now().toISOString()
-    const former = secrets.map(one => ({ ...one, expires: one.expires ?? expires })).filter(one => one.expires > now)
-    const set = { secrets: [stored, ...former].slice(0, maxSecrets) }
-    const told = event('webhook.updated', { kind: 'user', id: owner }, { webhook: id, fields: ['secret'] }, owner)
-    return { webhook: await this.#update(id, { set, where: eq('revision', revision) }, [told]), secret }
+    for (;;) {
+      const { owner, secrets, revision } = await this.managed(caller, id)
+      const now = this.#clock.now()
+      const expires = new Date(now.getTime() + this.#settings.rotationHours * hourMs).toISOString()
+      const former = secrets.map(one => ({ ...one, expires: one.expires ?? expires })).filter(one => one.expires > now.toISOString())
+      const set = { secrets: [stored, ...former].slice(0, maxSecrets) }
+      const rotated = event('webhook.updated', { kind: 'user', id: owner }, { webhook: id, fields: ['secret'] }, actor)
+      try {
+        return {
+          webhook: await this.#documents.commit({ update: id, in: webhooks, set, where: eq('revision', revision) }, [rotated]),
+          secret,
+        }
+      } catch (error) {
+        // Deliveries also change the record.
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
   }
 
   async remove(caller: Caller, id: string): Promise<void> {
@@ -184,16 +202,6 @@ export class StoredWebhooks {
     if (scope === 'server') return isServerAdmin(caller)
     if (scope === 'space') return (await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: space ?? '' })) === 'yes'
     return caller.user?.id === owner || caller.superAdmin
-  }
-
-  async #update(id: string, { where, ...update }: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<Webhook> {
-    try {
-      return await this.#documents.commit({ update: id, in: webhooks, ...(where && { where }), ...update }, events)
-    } catch (error) {
-      if (!(error instanceof CommitConflict)) throw error
-      if (error.reason === 'absent') throw new NotFound('webhook', { cause: error })
-      throw new Conflict('The webhook was changed at the same moment: try again', { cause: error })
-    }
   }
 }
 wire(StoredWebhooks, Config, DocumentStore, Policy, PublicEvents, Fetch, WebhookSigner, Clock, Ids)
