@@ -9,6 +9,7 @@ import { bagZip } from '../../test/support/bags.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
 import { tempFolder } from '../../test/support/temp-folder.ts'
+import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 
@@ -108,6 +109,42 @@ inBrowser('a folder is uploaded with all of its files, whatever their names', as
     t.deepEqual(paths.sort(), names.map(name => `odd "folder"/${name}`).sort())
   }
   t.deepEqual(problems, [])
+})
+
+inBrowser('a second tab leaves an upload to the first one, which continues it after a reload', async t => {
+  const source = join(await tempFolder(t), 'plots')
+  await mkdir(source)
+  for (const name of ['a.txt', 'b.txt']) await writeFile(join(source, name), name)
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const dataset = await newDataset(call, { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  const sent: string[] = []
+  await page.context().route('**/api/uploadToDataset/**', route => void sent.push(route.request().frame().page() === page ? 'first' : 'second'))
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await drop(page, [source])
+  await page.locator('input[data-add=files]').setInputFiles({ name: 'c.txt', mimeType: 'text/plain', buffer: Buffer.from('c') })
+  await until('the uploads to begin', () => sent.length === 3)
+
+  const other = await page.context().newPage()
+  await other.goto('/')
+  await other.waitForLoadState('networkidle')
+  await other.getByRole('button', { name: /^Uploads/ }).click()
+  await other.getByText('Nothing is being uploaded').waitFor()
+  t.deepEqual(sent, ['first', 'first', 'first'])
+  await other.close()
+
+  page.on('dialog', dialog => void dialog.accept())
+  await page.reload()
+  await page.getByText('Select it again on the dataset page').waitFor()
+  // Requests that are still held are sent now.
+  await page.context().unroute('**/api/uploadToDataset/**')
+  await page.getByText('2 of 3 files uploaded').waitFor()
+  const { entries } = await ok<{ entries: { name: string }[] }>(call(`/api/datasets/${dataset}/entries?recursive=true`))
+  t.deepEqual(entries.map(({ name }) => name).sort(), ['a.txt', 'b.txt', 'plots'])
 })
 
 inBrowser('names are trimmed when saved, and blank names are refused', async t => {
