@@ -70,12 +70,11 @@ inBrowser('files can be added from URLs, a dataset from a BagIt archive; a file 
   t.deepEqual(problems, [])
 })
 
-/** Drops local files or folders onto the middle of a page. */
-const drop = async (page: Page, paths: readonly string[]): Promise<void> => {
+/** Drops local files or folders onto a page. */
+const drop = async (page: Page, paths: readonly string[], y = 400): Promise<void> => {
   const session = await page.context().newCDPSession(page)
   const data = { items: [], files: [...paths], dragOperationsMask: 1 }
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 400, data })
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) await session.send('Input.dispatchDragEvent', { type, x: 400, y, data })
 }
 
 inBrowser('a folder is uploaded with all of its files, whatever their names', async t => {
@@ -122,7 +121,9 @@ inBrowser('a second tab leaves an upload to the first one, which continues it af
   t.teardown(() => browser.close())
   const { page } = await webPage(t, browser, server.url, server.admin)
   const sent: string[] = []
-  await page.context().route('**/api/uploadToDataset/**', route => void sent.push(route.request().frame().page() === page ? 'first' : 'second'))
+  await page
+    .context()
+    .route('**/api/uploadToDataset/**', route => void sent.push(route.request().frame().page() === page ? 'first' : 'second'))
   await page.goto(`/datasets/${dataset}`)
   await page.getByRole('button', { name: 'Add files' }).waitFor()
   await drop(page, [source])
@@ -145,6 +146,69 @@ inBrowser('a second tab leaves an upload to the first one, which continues it af
   await page.getByText('2 of 3 files uploaded').waitFor()
   const { entries } = await ok<{ entries: { name: string }[] }>(call(`/api/datasets/${dataset}/entries?recursive=true`))
   t.deepEqual(entries.map(({ name }) => name).sort(), ['a.txt', 'b.txt', 'plots'])
+})
+
+inBrowser('files can be dropped anywhere in the window; where none are taken, the page stays', async t => {
+  const source = join(await tempFolder(t), 'a.txt')
+  await writeFile(source, 'oak')
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const dataset = await newDataset(call, { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await drop(page, [source], 850)
+  await page.getByText('1 of 1 file uploaded').waitFor()
+
+  // The same file once more.
+  await drop(page, [source])
+  const question = page.getByRole('dialog', { name: '1 file is already in the dataset' })
+  await question.getByText('under the same names').waitFor()
+  await question.getByRole('button', { name: 'Upload all' }).click()
+  await page.getByText('2 of 2 files uploaded').waitFor()
+  const { entries } = await ok<{ entries: { name: string }[] }>(call(`/api/datasets/${dataset}/entries`))
+  t.deepEqual(
+    entries.map(({ name }) => name),
+    ['a.txt', 'a.txt'],
+  )
+
+  await page.goto('/')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await drop(page, [source])
+  await page.getByRole('link', { name: 'Plots' }).first().click()
+  await page.getByRole('heading', { level: 1, name: 'Plots' }).waitFor()
+  t.is(page.context().pages().length, 1)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a dialog saves once, however often Enter is pressed, and stays open until then', async t => {
+  const server = await bootForTest({ t })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const held = Promise.withResolvers<void>()
+  let sent = 0
+  await page.route('**/api/datasets/createempty', async route => {
+    sent += 1
+    await held.promise
+    await route.continue()
+  })
+  await page.goto('/datasets')
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create dataset' })
+  await dialog.getByLabel('Name').fill('Beech')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  t.true(await dialog.isVisible())
+  t.true(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled())
+  held.resolve()
+  await page.getByRole('heading', { level: 1, name: 'Beech' }).waitFor()
+  t.is(sent, 1)
+  t.is((await ok<unknown[]>(server.as(server.admin.key)('/api/datasets'))).length, 1)
+  t.deepEqual(problems, [])
 })
 
 inBrowser('names are trimmed when saved, and blank names are refused', async t => {
