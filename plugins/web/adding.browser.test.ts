@@ -9,6 +9,7 @@ import { bagZip } from '../../test/support/bags.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
 import { tempFolder } from '../../test/support/temp-folder.ts'
+import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 
@@ -69,12 +70,11 @@ inBrowser('files can be added from URLs, a dataset from a BagIt archive; a file 
   t.deepEqual(problems, [])
 })
 
-/** Drops local files or folders onto the middle of a page. */
-const drop = async (page: Page, paths: readonly string[]): Promise<void> => {
+/** Drops local files or folders onto a page. */
+const drop = async (page: Page, paths: readonly string[], y = 400): Promise<void> => {
   const session = await page.context().newCDPSession(page)
   const data = { items: [], files: [...paths], dragOperationsMask: 1 }
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 400, data })
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) await session.send('Input.dispatchDragEvent', { type, x: 400, y, data })
 }
 
 inBrowser('a folder is uploaded with all of its files, whatever their names', async t => {
@@ -107,6 +107,107 @@ inBrowser('a folder is uploaded with all of its files, whatever their names', as
     const paths = entries.filter(({ kind }) => kind === 'file').map(({ path, name }) => [...path, name].join('/'))
     t.deepEqual(paths.sort(), names.map(name => `odd "folder"/${name}`).sort())
   }
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a second tab leaves an upload to the first one, which continues it after a reload', async t => {
+  const source = join(await tempFolder(t), 'plots')
+  await mkdir(source)
+  for (const name of ['a.txt', 'b.txt']) await writeFile(join(source, name), name)
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const dataset = await newDataset(call, { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  const sent: string[] = []
+  await page
+    .context()
+    .route('**/api/uploadToDataset/**', route => void sent.push(route.request().frame().page() === page ? 'first' : 'second'))
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await drop(page, [source])
+  await page.locator('input[data-add=files]').setInputFiles({ name: 'c.txt', mimeType: 'text/plain', buffer: Buffer.from('c') })
+  await until('the uploads to begin', () => sent.length === 3)
+
+  const other = await page.context().newPage()
+  await other.goto('/')
+  await other.waitForLoadState('networkidle')
+  await other.getByRole('button', { name: /^Uploads/ }).click()
+  await other.getByText('Nothing is being uploaded').waitFor()
+  t.deepEqual(sent, ['first', 'first', 'first'])
+  await other.close()
+
+  page.on('dialog', dialog => void dialog.accept())
+  await page.reload()
+  await page.getByText('Select it again on the dataset page').waitFor()
+  // Requests that are still held are sent now.
+  await page.context().unroute('**/api/uploadToDataset/**')
+  await page.getByText('2 of 3 files uploaded').waitFor()
+  const { entries } = await ok<{ entries: { name: string }[] }>(call(`/api/datasets/${dataset}/entries?recursive=true`))
+  t.deepEqual(entries.map(({ name }) => name).sort(), ['a.txt', 'b.txt', 'plots'])
+})
+
+inBrowser('files can be dropped anywhere in the window; where none are taken, the page stays', async t => {
+  const source = join(await tempFolder(t), 'a.txt')
+  await writeFile(source, 'oak')
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const dataset = await newDataset(call, { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await drop(page, [source], 850)
+  await page.getByText('1 of 1 file uploaded').waitFor()
+
+  // The same file once more.
+  await drop(page, [source])
+  const question = page.getByRole('dialog', { name: '1 file is already in the dataset' })
+  await question.getByText('under the same names').waitFor()
+  await question.getByRole('button', { name: 'Upload all' }).click()
+  await page.getByText('2 of 2 files uploaded').waitFor()
+  const { entries } = await ok<{ entries: { name: string }[] }>(call(`/api/datasets/${dataset}/entries`))
+  t.deepEqual(
+    entries.map(({ name }) => name),
+    ['a.txt', 'a.txt'],
+  )
+
+  await page.goto('/')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await drop(page, [source])
+  await page.getByRole('link', { name: 'Plots' }).first().click()
+  await page.getByRole('heading', { level: 1, name: 'Plots' }).waitFor()
+  t.is(page.context().pages().length, 1)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a dialog saves once, however often Enter is pressed, and stays open until then', async t => {
+  const server = await bootForTest({ t })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const held = Promise.withResolvers<void>()
+  let sent = 0
+  await page.route('**/api/datasets/createempty', async route => {
+    sent += 1
+    await held.promise
+    await route.continue()
+  })
+  await page.goto('/datasets')
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create dataset' })
+  await dialog.getByLabel('Name').fill('Beech')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  t.true(await dialog.isVisible())
+  t.true(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled())
+  held.resolve()
+  await page.getByRole('heading', { level: 1, name: 'Beech' }).waitFor()
+  t.is(sent, 1)
+  t.is((await ok<unknown[]>(server.as(server.admin.key)('/api/datasets'))).length, 1)
   t.deepEqual(problems, [])
 })
 

@@ -90,3 +90,54 @@ inBrowser('a concurrent change by another user is shown beside one’s own, and 
     [],
   )
 })
+
+inBrowser('the focus returns after a name, a description or tags are edited; the next tag can be typed while one is saved', async t => {
+  const dataset = await newDataset(call, { name: 'Ash', description: '' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
+  const becomesFocused = (label: string): Promise<unknown> => until(`${label} to be focused`, focused, seen => seen === label)
+  await page.goto(`/datasets/${dataset}`)
+  for (const [button, saveKeys] of [
+    ['Rename', 'Enter'],
+    ['Edit description', 'Control+Enter'],
+  ] as const) {
+    for (const keys of ['Escape', saveKeys]) {
+      await page.getByRole('button', { name: button, exact: true }).press('Enter')
+      await page.keyboard.type('es')
+      await page.keyboard.press(keys)
+      await becomesFocused(button)
+    }
+  }
+  await page.getByRole('heading', { level: 1, name: 'Ashes' }).waitFor()
+
+  // A slow save does not take the focus from another part of the page.
+  const renaming = Promise.withResolvers<void>()
+  await page.route('**/title', route => renaming.promise.then(() => route.continue()))
+  await page.getByRole('button', { name: 'Rename', exact: true }).press('Enter')
+  await page.keyboard.type(' and elms')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Add tags' }).press('Enter')
+  renaming.resolve()
+  await page.getByRole('button', { name: 'Rename', exact: true }).waitFor()
+
+  const tags = page.getByLabel('Tags', { exact: true })
+  const tagging = Promise.withResolvers<void>()
+  await page.route('**/tags', route => tagging.promise.then(() => route.continue()))
+  await page.keyboard.type('oak, elm')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('fir')
+  tagging.resolve()
+  await page.getByRole('button', { name: /Remove .*elm/ }).waitFor()
+  t.is(await tags.inputValue(), 'fir')
+  await page.keyboard.press('Escape')
+  await becomesFocused('Add tags')
+  const labels = await page.locator('.tag-remove').evaluateAll(buttons => buttons.map(button => button.getAttribute('aria-label') ?? ''))
+  t.is(labels.length, 2)
+  await page.locator('.tag-remove').first().press('Enter')
+  await becomesFocused(labels[1] ?? '')
+  await page.keyboard.press('Enter')
+  await becomesFocused('Add tags')
+  t.deepEqual(problems, [])
+})

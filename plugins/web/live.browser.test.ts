@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
 import { freePort } from '../../test/support/free-port.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
-import { newDataset } from '../../test/support/scene.ts'
+import { newDataset, newFolder, upload } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { webPage } from '../../test/support/web-pages.ts'
 
@@ -69,4 +69,32 @@ inBrowser('what changes while a page is loaded, or while another tab takes over 
   await create('Created between the tabs')
   openSecond()
   await second.getByRole('row', { name: 'Created between the tabs' }).waitFor()
+})
+
+inBrowser('without a connection the page shows this and tries again, whatever the browser believes about the network', async t => {
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const dataset = await newDataset(call, { name: 'Plots' })
+  for (const name of ['north', 'south'])
+    await upload(call, dataset, name, `${name}.txt`, { query: `folder_id=${await newFolder(call, dataset, name)}` })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  const open = (name: string): Promise<void> => page.getByRole('row', { name }).getByRole('link').click()
+  await page.getByRole('row', { name: 'north' }).waitFor()
+  // The network of the server still works.
+  await page.evaluate("dispatchEvent(new Event('offline'))")
+  await open('north')
+  await page.getByRole('row', { name: 'north.txt' }).waitFor()
+  await page.goBack()
+  await page.getByRole('row', { name: 'south' }).waitFor()
+
+  await page.context().setOffline(true)
+  await open('south')
+  await page.getByText('The server is unreachable. Trying again.').waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('row', { name: 'south.txt' }).waitFor()
+  await page.getByText('The server is unreachable. Trying again.').waitFor({ state: 'detached' })
+  t.pass()
 })

@@ -43,6 +43,37 @@ inBrowser('an expired session is renewed on the page, and the action continues',
   t.deepEqual(unexpected(problems), [])
 })
 
+inBrowser('a download of an ended session continues after signing in', async t => {
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const file = await upload(call, dataset, 'plot\n1\n', 'plots.csv', { type: 'text/csv' })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const signedOut = page.getByRole('dialog', { name: 'You are signed out' })
+  const starts: readonly (readonly [path: string, name: string, start: () => Promise<void>])[] = [
+    [`/files/${file}`, 'plots.csv', () => page.getByRole('link', { name: 'Download', exact: true }).first().click()],
+    [
+      `/datasets/${dataset}`,
+      'Oaks.zip',
+      async () => {
+        await page.getByRole('button', { name: 'Download', exact: true }).click()
+        await page.getByRole('dialog').getByRole('button', { name: 'Download ZIP' }).click()
+      },
+    ],
+  ]
+  for (const [path, name, start] of starts) {
+    await page.goto(path)
+    await page.getByRole('button', { name: /^Account of/ }).waitFor()
+    await page.context().clearCookies()
+    const started = page.waitForEvent('download')
+    await start()
+    await signedOut.getByLabel('Password').fill(server.admin.password)
+    await signedOut.getByRole('button', { name: 'Sign in', exact: true }).click()
+    t.is((await started).suggestedFilename(), name)
+  }
+  t.deepEqual(unexpected(problems), [])
+})
+
 inBrowser('signing in does not use a response about the session before', async t => {
   const server = await bootForTest({ t })
   const { page, problems } = await webPage(t, browser(), server.url)

@@ -45,6 +45,17 @@ const App = () => {
   )
 }
 
+/** A file that is dropped where no page takes it: the browser would show it instead of the page. */
+const refuseDrop = (event: DragEvent): void => {
+  const { dataTransfer, target, defaultPrevented } = event
+  const isTaken = defaultPrevented || (target instanceof Element && target.matches('input[type=file]'))
+  if (isTaken || !dataTransfer?.types.includes('Files')) return
+  event.preventDefault()
+  dataTransfer.dropEffect = 'none'
+}
+window.addEventListener('dragover', refuseDrop)
+window.addEventListener('drop', refuseDrop)
+
 await startLanguage()
 const root = document.getElementById('app')
 if (root) createRoot(root).render(<App />)

@@ -1,8 +1,8 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { t } from '../lib/i18n.ts'
-import { messageOf } from '../lib/messages.ts'
+import { useAct } from '../lib/use-act.ts'
 import { Button } from './controls.tsx'
 
 interface DialogProps {
@@ -35,29 +35,20 @@ interface FormDialogProps extends DialogProps {
   readonly onSubmit: () => Promise<unknown>
 }
 
-/** A dialog with a form, which closes once the server has accepted it. */
-export const FormDialog = ({ action, destroys = false, onSubmit, children, ...dialog }: FormDialogProps) => {
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<string>()
+/** A dialog with a form, which closes once the server has accepted it, and not before: what is being saved cannot be called back. */
+export const FormDialog = ({ action, destroys = false, onSubmit, onClose, children, ...dialog }: FormDialogProps) => {
+  const { isBusy, error, run } = useAct()
   const submit = async (): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await onSubmit()
-      dialog.onClose()
-    } catch (failure) {
-      setError(messageOf(failure))
-    } finally {
-      setBusy(false)
-    }
+    await onSubmit()
+    onClose()
   }
   return (
-    <Dialog {...dialog}>
+    <Dialog {...dialog} onClose={() => isBusy || onClose()}>
       <Form
         className="form"
         onSubmit={event => {
           event.preventDefault()
-          void submit()
+          void run(submit)
         }}
       >
         {children}
@@ -67,7 +58,9 @@ export const FormDialog = ({ action, destroys = false, onSubmit, children, ...di
           </p>
         )}
         <div className="actions end">
-          <Button onPress={dialog.onClose}>{t('cancel')}</Button>
+          <Button onPress={onClose} isDisabled={isBusy}>
+            {t('cancel')}
+          </Button>
           <Button type="submit" look={destroys ? 'destroys' : 'filled'} isPending={isBusy}>
             {action}
           </Button>

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
@@ -30,11 +30,16 @@ export const EditableText = ({
   readonly children: ReactNode
 }) => {
   const [draft, setDraft] = useState<string>()
+  const [isReturning, setReturning] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
   const [before, setBefore] = useState(value)
   const [theirs, setTheirs] = useState<string>()
   const [error, setError] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const end = (): void => {
+    const focused = document.activeElement
+    // Not from another part of the page, where the user may have gone during a slow save.
+    setReturning(form.current?.contains(focused) || !focused?.closest('#app'))
     setDraft(undefined)
     setTheirs(undefined)
     setError(undefined)
@@ -44,7 +49,7 @@ export const EditableText = ({
     setDraft(value)
   }
   const save = async (instead = before): Promise<void> => {
-    if (!isEditable) return
+    if (!isEditable || isBusy) return
     const text = (draft ?? '').trim()
     setTheirs(undefined)
     if (text === instead.trim()) {
@@ -66,11 +71,14 @@ export const EditableText = ({
     return (
       <div className="editable">
         {children}
-        {isEditable && <IconButton icon="pencil" label={editLabel} onPress={begin} />}
+        {isEditable && (
+          <IconButton icon="pencil" label={editLabel} autoFocus={isReturning} onBlur={() => setReturning(false)} onPress={begin} />
+        )}
       </div>
     )
   return (
     <Form
+      ref={form}
       className="editable-form"
       onSubmit={event => {
         event.preventDefault()

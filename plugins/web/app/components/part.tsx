@@ -4,6 +4,7 @@ import type { Contribution } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
 import { hostOf, loadPart } from '../lib/viewer-host.ts'
 import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
+import { DownloadLink } from './download-link.tsx'
 import { Loading } from './page-parts.tsx'
 
 /** How long a part may be idle before it must have mounted. */
@@ -113,9 +114,7 @@ export const Part = ({ contribution, thing, url, download, state }: PartProps) =
           )}
           {download !== undefined && (
             <div className="actions">
-              <a className="button" href={download} download={thing.name}>
-                {t('file.download')}
-              </a>
+              <DownloadLink url={download} name={thing.name} />
             </div>
           )}
         </div>

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components/Button'
 import { Form } from 'react-aria-components/Form'
 import { t } from '../lib/i18n.ts'
@@ -18,31 +18,53 @@ export const TagList = ({
   readonly onRemove?: ((name: string) => Promise<unknown>) | undefined
 }) => {
   const [text, setText] = useState<string>()
+  const [isReturning, setReturning] = useState(false)
   const [error, setError] = useState<string>()
+  const box = useRef<HTMLDivElement>(null)
+  const removed = useRef<{ readonly tag: string; readonly index: number }>(undefined)
+  const close = (): void => {
+    setReturning(true)
+    setText(undefined)
+    setError(undefined)
+  }
   const add = async (): Promise<void> => {
     const names = namesIn(text ?? '')
     if (names.length === 0) return
+    // The next tag can be typed while this one is saved.
+    setText('')
+    setError(undefined)
     try {
       await onAdd?.(names)
-      setText('')
-      setError(undefined)
     } catch (failure) {
+      setText(typed => namesIn([...names, typed ?? ''].join()).join(', '))
       setError(messageOf(failure))
     }
   }
+  const remove = (tag: string, index: number): void => {
+    removed.current = { tag, index }
+    onRemove?.(tag).catch(failure => {
+      removed.current = undefined
+      toast(messageOf(failure))
+    })
+  }
+  useEffect(() => {
+    if (!removed.current || tags.includes(removed.current.tag)) return
+    const { index } = removed.current
+    removed.current = undefined
+    if (document.activeElement !== document.body) return
+    const buttons = box.current?.querySelectorAll<HTMLElement>('.tag-remove') ?? []
+    const next = buttons[Math.min(index, buttons.length - 1)] ?? box.current?.querySelector('button')
+    next?.focus()
+  }, [tags])
   return (
-    <>
+    <div ref={box}>
       {tags.length > 0 && (
         <ul className="tags">
-          {tags.map(tag => (
+          {tags.map((tag, index) => (
             <li key={tag} className="tag">
               <span dir="auto">{tag}</span>
               {onRemove && (
-                <AriaButton
-                  className="tag-remove"
-                  aria-label={t('tags.remove', { name: tag })}
-                  onPress={() => void onRemove(tag).catch(failure => toast(messageOf(failure)))}
-                >
+                <AriaButton className="tag-remove" aria-label={t('tags.remove', { name: tag })} onPress={() => remove(tag, index)}>
                   <Icon name="x" size={12} />
                 </AriaButton>
               )}
@@ -52,7 +74,7 @@ export const TagList = ({
       )}
       {onAdd &&
         (text === undefined ? (
-          <Button look="quiet" icon="plus" onPress={() => setText('')}>
+          <Button look="quiet" icon="plus" autoFocus={isReturning} onBlur={() => setReturning(false)} onPress={() => setText('')}>
             {t('tags.add')}
           </Button>
         ) : (
@@ -70,17 +92,17 @@ export const TagList = ({
               onChange={setText}
               error={error}
               autoFocus
-              onKeyDown={event => event.key === 'Escape' && setText(undefined)}
+              onKeyDown={event => event.key === 'Escape' && close()}
             />
             <div className="actions">
               <Button type="submit">{t('tags.addNow')}</Button>
-              <Button look="quiet" onPress={() => setText(undefined)}>
+              <Button look="quiet" onPress={close}>
                 {t('close')}
               </Button>
             </div>
           </Form>
         ))}
-    </>
+    </div>
   )
 }
 

@@ -8,6 +8,8 @@ import { ApiError } from './api.ts'
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
+      // The browser may be wrong: without internet it can still reach a server in its network. A failed request shows the banner, and is retried.
+      networkMode: 'always',
       staleTime: 30_000,
       retry: (failures, error) =>
         failures < 4 && error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502),

@@ -9,11 +9,12 @@ export interface Act {
   readonly run: (act: () => Promise<unknown>) => Promise<void>
 }
 
-/** Runs the action of a form: busy while it runs, with the error message afterwards. */
+/** Runs the action of a form: busy while it runs, when it is not started again, with the error message afterwards. */
 export const useAct = (): Act => {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
   const run = async (act: () => Promise<unknown>): Promise<void> => {
+    if (isBusy) return
     setBusy(true)
     setError(undefined)
     try {

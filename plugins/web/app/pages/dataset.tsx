@@ -1,6 +1,6 @@
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { type DragEvent, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { addFiles } from '../components/add-files.ts'
 import { Button } from '../components/controls.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -46,7 +46,7 @@ const DatasetView = ({ dataset, isGone }: { readonly dataset: Dataset; readonly 
   const session = useSession()
   const user = session?.user?.id
   const [isDownloading, setDownloading] = useState(false)
-  const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
+  const isOver = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
   const edit = (member: TextMember) => (text: string, before: string) => editDataset(dataset, member, before, text)
   const [place] = spaces
   const hasViews = useHasViews(id)
@@ -56,7 +56,7 @@ const DatasetView = ({ dataset, isGone }: { readonly dataset: Dataset; readonly 
     rights: [...rights] as unknown as ViewedThing['rights'],
   }
   return (
-    <div className={drop.isOver ? 'dataset-page drop-target' : 'dataset-page'} {...drop.handlers}>
+    <div className={isOver ? 'dataset-page is-drop-target' : 'dataset-page'}>
       <PageTitle
         name={name}
         path={place ? [{ name: place.name, to: `/spaces/${place.id}` }] : []}
@@ -189,39 +189,43 @@ const DownloadDialog = ({
   </Dialog>
 )
 
-/** Files and folders dropped anywhere on the page are added. */
-const useFileDrop = (dataset: string, datasetName: string, folder: string | undefined, isAllowed: boolean) => {
+/** Files and folders dropped anywhere in the window are added. */
+const useFileDrop = (dataset: string, datasetName: string, folder: string | undefined, isAllowed: boolean): boolean => {
   const [isOver, setOver] = useState(false)
-  const depth = useRef(0)
-  const hasFiles = (event: DragEvent): boolean => isAllowed && event.dataTransfer.types.includes('Files')
-  const end = useCallback(() => {
-    depth.current = 0
-    setOver(false)
-  }, [])
   useEffect(() => {
-    window.addEventListener('dragend', end)
-    return () => window.removeEventListener('dragend', end)
-  }, [end])
-  return {
-    isOver,
-    handlers: {
-      onDragEnter: (event: DragEvent) => {
-        if (!hasFiles(event)) return
-        depth.current++
-        setOver(true)
-      },
-      onDragOver: (event: DragEvent) => {
-        if (hasFiles(event)) event.preventDefault()
-      },
-      onDragLeave: (event: DragEvent) => {
-        if (hasFiles(event) && --depth.current <= 0) end()
-      },
-      onDrop: (event: DragEvent) => {
-        end()
-        if (!hasFiles(event)) return
-        event.preventDefault()
-        void chosenInTransfer(event.dataTransfer).then(chosen => addFiles({ dataset, datasetName, folder }, chosen))
-      },
-    },
-  }
+    if (!isAllowed) return undefined
+    const listening = new AbortController()
+    const listen = (type: 'dragenter' | 'dragover' | 'dragleave' | 'drop', act: (event: DragEvent, files: DataTransfer) => void): void =>
+      document.addEventListener(
+        type,
+        event => {
+          if (event.dataTransfer?.types.includes('Files')) act(event, event.dataTransfer)
+        },
+        { signal: listening.signal },
+      )
+    let depth = 0
+    const end = (): void => {
+      depth = 0
+      setOver(false)
+    }
+    listen('dragenter', () => {
+      depth++
+      setOver(true)
+    })
+    listen('dragover', event => event.preventDefault())
+    listen('dragleave', () => {
+      if (--depth <= 0) end()
+    })
+    listen('drop', (event, files) => {
+      end()
+      event.preventDefault()
+      void chosenInTransfer(files).then(chosen => addFiles({ dataset, datasetName, folder }, chosen))
+    })
+    window.addEventListener('dragend', end, { signal: listening.signal })
+    return () => {
+      listening.abort()
+      setOver(false)
+    }
+  }, [dataset, datasetName, folder, isAllowed])
+  return isOver
 }

@@ -5,6 +5,7 @@ import { IconButton } from '../components/controls.tsx'
 import { CopyText, copyText } from '../components/copy-text.tsx'
 import { DescriptionSection } from '../components/description-section.tsx'
 import { FormDialog } from '../components/dialog.tsx'
+import { DownloadLink } from '../components/download-link.tsx'
 import { GoneNote } from '../components/gone-note.tsx'
 import { DotProgress, FactLine, Failure, Loading, PageTitle, SignInLink, Time } from '../components/page-parts.tsx'
 import { ActionDialog, PartPanels, PartTabs, useParts } from '../components/part-slots.tsx'
@@ -53,11 +54,7 @@ const FileView = ({ file, isGone }: { readonly file: FullFile; readonly isGone: 
         actions={
           <>
             <Neighbours id={id} />
-            {mayDownload && !isGone && (
-              <a className="button filled" href={urlOf(`/api/files/${id}`)} download={name}>
-                {t('file.download')}
-              </a>
-            )}
+            {mayDownload && !isGone && <DownloadLink url={urlOf(`/api/files/${id}`)} name={name} isPrimary />}
             <FileMenu file={file} mayDelete={rights.has('DeleteFile')} />
           </>
         }

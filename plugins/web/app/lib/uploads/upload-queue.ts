@@ -4,7 +4,16 @@ import { currentSession } from '../session.ts'
 import type { Chosen, ChosenFile } from './chosen-files.ts'
 import { sendFile } from './send-file.ts'
 import { arrivedOf, ensureFolder, withRetries } from './upload-requests.ts'
-import { removeBatch, type StoredBatch, storeBatch, storedBatches, type UploadTarget } from './upload-storage.ts'
+import {
+  lockBatch,
+  removeBatch,
+  type StoredBatch,
+  storeBatch,
+  storedBatch,
+  storedBatches,
+  type UploadTarget,
+  unlockBatch,
+} from './upload-storage.ts'
 
 /**
  * `missing`: after a reload the browser no longer has the file, and it has to be selected again. `skipped`: it already existed. `failed` has a
@@ -106,14 +115,16 @@ class UploadQueue {
       const batch = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`
       this.#put(files.map(one => newItem(batch, target, one)))
       // Files can be chosen before batches of an earlier page are restored, which is when the queue learns whose it is.
-      void storeBatch(storedOf(batch, this.#user ?? currentSession()?.user?.id ?? '', target, files))
+      const stored = storedOf(batch, this.#user ?? currentSession()?.user?.id ?? '', target, files)
+      // Locked first: another tab would restore it.
+      void lockBatch(batch).then(() => (this.#open.has(batch) ? storeBatch(stored) : unlockBatch(batch)))
     }
     this.#next()
     for (const path of emptyFolders) await withRetries(() => ensureFolder(target, path))
     if (emptyFolders.length > 0) void queries.invalidateQueries({ queryKey: ['dataset', target.dataset] })
   }
 
-  /** After signing in: restores batches of this user that a reload interrupted. What arrived meanwhile is not sent again. */
+  /** After signing in: restores batches of this user that a reload interrupted, not those of other tabs. What arrived meanwhile is not sent again. */
   async restore(user: string): Promise<void> {
     if (this.#user === user) {
       if (this.#pauseReason === 'signed-out') this.resume()
@@ -122,7 +133,13 @@ class UploadQueue {
     if (this.#user !== undefined) this.#leave()
     this.#user = user
     const known = (): ReadonlySet<string> => new Set([...this.#items.values()].map(({ batch }) => batch))
-    for (const batch of await storedBatches()) if (batch.user === user && !known().has(batch.id)) await this.#restoreBatch(batch)
+    for (const { id, user: owner } of await storedBatches()) {
+      if (owner !== user || known().has(id) || !(await lockBatch(id))) continue
+      // The tab that had it may have finished it meanwhile.
+      const batch = await storedBatch(id)
+      if (batch) await this.#restoreBatch(batch)
+      else unlockBatch(id)
+    }
     this.#next()
   }
 
@@ -132,6 +149,7 @@ class UploadQueue {
     this.#running.clear()
     this.#waiting = []
     this.#items.clear()
+    for (const batch of this.#open.keys()) unlockBatch(batch)
     this.#open.clear()
     this.resume()
   }
@@ -299,7 +317,7 @@ class UploadQueue {
   /** A batch that has nothing left to do need not be remembered. */
   #finishBatch(batch: string | undefined): void {
     if (batch === undefined || this.#open.has(batch)) return
-    void removeBatch(batch)
+    void removeBatch(batch).then(() => unlockBatch(batch))
   }
 
   #progress(key: string, sent: number): void {

@@ -59,6 +59,31 @@ export const removeBatch = (id: string): Promise<unknown> => run('batches', 'rea
 export const storedBatches = async (): Promise<readonly StoredBatch[]> =>
   (await run<StoredBatch[]>('batches', 'readonly', store => store.getAll())) ?? []
 
+export const storedBatch = (id: string): Promise<StoredBatch | undefined> =>
+  run<StoredBatch | undefined>('batches', 'readonly', store => store.get(id) as IDBRequest<StoredBatch | undefined>)
+
+/** Ends the locks of the batches that this tab uploads. */
+const locked = new Map<string, () => void>()
+
+/**
+ * Makes this tab the only one that uploads a batch, until `unlockBatch` or the end of the page; false if another tab already is. Without https, browsers
+ * have no locks.
+ */
+export const lockBatch = (id: string): Promise<boolean> =>
+  new Promise(resolve => {
+    if (!navigator.locks) return resolve(true)
+    const hold = (lock: Lock | null): Promise<void> | undefined => {
+      resolve(lock !== null)
+      return lock ? new Promise(unlock => locked.set(id, unlock)) : undefined
+    }
+    void navigator.locks.request(`pounce-upload-${id}`, { ifAvailable: true }, hold)
+  })
+
+export const unlockBatch = (id: string): void => {
+  locked.get(id)?.()
+  locked.delete(id)
+}
+
 /** The URL of a resumable upload, by batch and path. */
 export const storeAddress = (key: string, address: string): Promise<unknown> =>
   run('addresses', 'readwrite', store => store.put(address, key))
