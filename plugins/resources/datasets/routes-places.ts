@@ -133,7 +133,7 @@ export const addDatasetToCollection = ofCollections({
   path: '/api/collections/:id/datasets/:dataset',
   summary: 'Add a dataset to a collection',
   permission: { right: 'AddResourceToCollection', on: ref('collection', 'id') },
-  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'dataset') }],
+  alsoRequires: [{ right: 'EditDataset', on: ref('dataset', 'dataset') }],
   params: pair,
   responses: { 200: s.Object({ datasetsInCollection: s.Integer() }) },
   throws: [NotFound, Forbidden],
