@@ -3,6 +3,7 @@ import { type AnyEvent, definePlugin, onBatch, Spaces } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { feedEvents } from '../../plugins/resources/activity/feed.ts'
 import { StoredActivity } from '../../plugins/resources/activity/stored-activity.ts'
+import { callsOf, idOf } from '../support/calls.ts'
 import { newFolder, ok, unknownId, upload } from '../support/scene.ts'
 import {
   letIn,
@@ -202,6 +203,33 @@ test('followers see the deletion of a resource only if they may still view its c
   t.deepEqual(await ends(cem), [['delete_dataset', 'Ending']])
   await letIn(ann, space, 'Viewer', cem)
   t.deepEqual(await ends(dan), [])
+})
+
+test('followers of a user do not see deletions of what they could not view in a space that they may view', async t => {
+  const [ann, dan, eve] = [await somebody(server, 'ann'), await somebody(server, 'dan'), await somebody(server, 'eve')]
+  const admin = callsOf(server.as(server.admin.key))
+  await idOf(admin.post('/api/roles', { name: 'Outline', permissions: ['ViewSpace', 'ViewUser'] }))
+  const [space, shared] = [await newSpace(ann, 'Open'), await newSpace(ann)]
+  await letIn(ann, shared, 'Viewer', dan)
+  await letIn(ann, space, 'Outline', eve)
+  await publish(server, ann, space)
+  const dataset = await newDataset(ann, { name: 'Secret', space: [space] })
+  const collection = await newCollection(ann, { name: 'Private', space })
+  t.is((await ann.put(`/api/datasets/${dataset}/access?access=PRIVATE`)).status, 200)
+  for (const who of [dan, eve]) {
+    t.is((await who.post(`/api/users/follow?followeeUUID=${ann.id}`)).status, 200)
+    t.is((await who.get(`/api/datasets/${dataset}`)).status, 404)
+  }
+  for (const path of [`/api/datasets/${dataset}`, `/api/collections/${collection}`]) for (let n = 0; n < 2; n++) await ann.remove(path)
+  for (const who of [dan, eve]) {
+    t.false(JSON.stringify(await feedOf(who)).includes('delete_'))
+    t.false(JSON.stringify((await who.get(`/api/users/${ann.id}/activity`)).body).includes('Secret'))
+  }
+  const names = said(await feedOf(ann)).filter(([type]) => type?.startsWith('delete_'))
+  t.deepEqual(names, [
+    ['delete_collection', 'Private'],
+    ['delete_dataset', 'Secret'],
+  ])
 })
 
 test('an edited comment is shown with its new text', async t => {

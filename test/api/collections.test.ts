@@ -267,6 +267,54 @@ test('only its owner can add a collection to further spaces', async t => {
   t.deepEqual((await recordOf(anns))?.spaces, [shared])
 })
 
+test('a collection does not enter further spaces with a parent of another owner, also if both change at once', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const [shared, bobs] = [await newSpace(ann), await newSpace(bob)]
+  await letIn(ann, shared, 'Editor', bob)
+  const anns = await newCollection(ann, { space: shared })
+  const [lower, top] = [await newCollection(bob), await newCollection(bob)]
+  t.is((await bob.post(`/api/collections/${lower}/addSubCollection/${anns}`)).status, 200)
+  t.is((await bob.post(`/api/spaces/${bobs}/addCollectionToSpace/${lower}`)).status, 200)
+  const enter = bob.post(`/api/spaces/${bobs}/addCollectionToSpace/${top}`)
+  const [nested] = await Promise.all([bob.post(`/api/collections/${top}/addSubCollection/${anns}`), enter])
+  t.true(nested.status === 200 || nested.status === 403)
+  await server.drained()
+  t.deepEqual((await recordOf(anns))?.spaces, [shared])
+  const inBobs = await newCollection(bob, { space: bobs })
+  t.is((await bob.post(`/api/collections/${inBobs}/addSubCollection/${lower}`)).status, 200)
+  const admin = callsOf(server.as(server.admin.key))
+  const [wide, own] = [await newSpace(admin), await below(bob, lower)]
+  t.is((await admin.post(`/api/spaces/${wide}/addCollectionToSpace/${lower}?superAdmin=true`)).status, 200)
+  await server.drained()
+  t.deepEqual((await recordOf(anns))?.spaces, [shared, wide])
+  t.deepEqual((await recordOf(own))?.spaces, [bobs, wide])
+})
+
+test('a collection can be taken out of a space while its parent there is in the trash, and stays out when that is restored', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  const top = await newCollection(ann, { space })
+  const child = await below(ann, top)
+  const out = () => ann.post(`/api/spaces/${space}/removeCollection/${child}?removeDatasets=false`)
+  t.is((await out()).status, 400)
+  await ann.remove(`/api/collections/${top}`)
+  t.is((await ann.get(`/api/collections/${child}/removeFromSpaceAllowed/${space}`)).body, true)
+  t.is((await out()).status, 200)
+  await ann.put(`/api/collections/restore/${top}`)
+  await server.drained()
+  t.like(await recordOf(child), { spaces: [], parents: [top] })
+})
+
+test('a root collection can be removed from a space that a parent of it is in', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  const [top, child] = [await newCollection(ann, { space }), await newCollection(ann, { space })]
+  await ann.post(`/api/collections/${top}/addSubCollection/${child}`)
+  t.is((await ann.post(`/api/spaces/${space}/removeCollection/${child}?removeDatasets=false`)).status, 200)
+  await server.drained()
+  t.like(await recordOf(child), { spaces: [], rootSpaces: [], parents: [top] })
+})
+
 test('the root flag of a collection in a space can be set and unset', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)

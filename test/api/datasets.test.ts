@@ -220,6 +220,10 @@ test('a dataset can be added to a collection and removed from it', async t => {
   const [anns, bobs] = [await newDataset(ann), await newDataset(bob)]
   const path = (id: string) => `/api/collections/${collection}/datasets/${id}`
   t.is((await bob.post(path(bobs))).status, 403)
+  t.is((await ann.post(path(bobs))).status, 403)
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  await bob.post(`/api/spaces/${space}/addDatasetToSpace/${bobs}`)
   t.deepEqual((await ann.post(path(anns))).body, { datasetsInCollection: 1 })
   t.deepEqual((await ann.post(path(bobs))).body, { datasetsInCollection: 2 })
   t.is(((await ann.get(`/api/collections/${collection}`)).body as Record<string, string>)['datasetCount'], '2')

@@ -170,6 +170,28 @@ test.serial('an invitation can be renewed and revoked, and expires', async t => 
   t.deepEqual(await waiting(ann, space), [])
 })
 
+test.serial('an invitation is void once its author may no longer invite', async t => {
+  const [ann, eve, cid] = [await somebody(server), await somebody(server), await somebody(server)]
+  const space = await newSpace(ann)
+  await meet(server, ann, eve)
+  const email = newAddress()
+  clock.advance(3_600_000)
+  await server.drained()
+  await invite(ann, space, { userIds: [eve.id], role: 'Admin' })
+  await invite(eve, space, { emails: [email, cid.email], role: 'Admin' })
+  await ann.remove(`/api/spaces/${space}/members/${eve.id}`)
+  const id = await idOf(admin.post('/api/users', { email, firstName: 'Second', lastName: 'Guest' }))
+  await server.drained()
+  t.is(await roleIn(id, space), undefined)
+  const [mine] = (await cid.get('/api/invitations')).body as { id: string }[]
+  t.is((await cid.post(`/api/invitations/${mine?.id}/accept`)).status, 404)
+  t.is(await roleIn(cid.id, space), undefined)
+  t.deepEqual(await waiting(ann, space), [])
+  await invite(ann, space, { emails: [cid.email] })
+  t.is((await cid.post(`/api/invitations/${mine?.id}/accept`)).status, 200)
+  t.is(await roleIn(cid.id, space), 'Viewer')
+})
+
 test.serial('a malformed invitation invites no one', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
@@ -243,6 +265,7 @@ test.serial('invitations to a deleted space are void, and a deleted role is repl
   await invite(ann, space, { emails: [email], role })
   await invite(ann, gone, { emails: [email] })
   t.is((await admin.remove(`/api/roles/${role}`)).status, 200)
+  t.like(await waiting(ann, space), [{ role: { name: 'Viewer' } }])
   await ann.remove(`/api/spaces/${gone}`)
   await server.drained()
   const id = await idOf(admin.post('/api/users', { email, firstName: 'Late', lastName: 'Guest' }))

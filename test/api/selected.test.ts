@@ -1,6 +1,7 @@
 import test from 'ava'
-import { Datasets } from 'pounce/sdk'
+import { Datasets, DocumentStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
+import { selections } from '../../plugins/resources/selected/selections.ts'
 import { callsOf } from '../support/calls.ts'
 import { upload } from '../support/scene.ts'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
@@ -45,6 +46,10 @@ test('only visible datasets can be selected, and only those that still exist and
   t.deepEqual(await selected(bob), [shared])
   await ann.remove(`/api/datasets/${shared}`)
   t.deepEqual(await selected(bob), [])
+  const own = await newDataset(bob)
+  t.deepEqual((await select(bob, own)).body, { selected_count: 1 })
+  t.deepEqual((await select(bob, own)).body, { selected_count: 1 })
+  t.deepEqual((await bob.post('/api/selected/remove', { dataset: own })).body, { selected_count: 0 })
   await ann.put(`/api/datasets/restore/${shared}`)
   t.deepEqual(await selected(bob), [shared])
   await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)
@@ -52,6 +57,16 @@ test('only visible datasets can be selected, and only those that still exist and
   const nobody = callsOf(server.as())
   for (const path of ['/api/selected', '/api/selected/files']) t.is((await nobody.get(path)).status, 401)
   t.is((await nobody.post('/api/selected/clear')).status, 401)
+})
+
+test('datasets that were deleted permanently do not count towards the limit', async t => {
+  const ann = await somebody(server)
+  const gone = Array.from({ length: 999 }, (_, n) => n.toString(16).padStart(24, '0'))
+  const [first, second] = [await newDataset(ann), await newDataset(ann)]
+  await select(ann, first)
+  await server.get(DocumentStore).commit({ update: ann.id, in: selections, addToSet: { datasets: gone } })
+  t.deepEqual((await select(ann, second)).body, { selected_count: 2 })
+  t.deepEqual(await selected(ann), [first, second])
 })
 
 test('tags are added to datasets that the caller may tag, and refusals are reported', async t => {

@@ -89,7 +89,7 @@ const putDataset = async (world: World, step: Step): Promise<void> => {
   if (!one || !dataset) return
   const checks: readonly Check[] = [
     ['AddResourceToCollection', one],
-    ['ViewDataset', dataset],
+    ['EditDataset', dataset],
   ]
   const rule = () => (dataset.isTrashed && !dataset.collections.has(one) ? 409 : undefined)
   const call = { method: 'POST', path: `/api/collections/${one.id}/datasets/${dataset.id}` }

@@ -28,12 +28,12 @@ export class State {
     return one === above || [...one.parents].some(parent => this.isBelow(parent, above))
   }
 
-  /** Adds the collection and all its descendants to a space. */
+  /** Adds the collection to a space, with the descendants of the same owner. */
   enterSpace(one: Collection, space: Space, asRoot: boolean): void {
     if (asRoot) one.rootSpaces.add(space)
     if (one.spaces.has(space)) return
     one.spaces.add(space)
-    for (const child of this.childrenOf(one)) this.enterSpace(child, space, false)
+    for (const child of this.childrenOf(one)) if (child.author === one.author) this.enterSpace(child, space, false)
   }
 
   /** Removes the collection, and descendants that are in the space only through it. */

@@ -112,7 +112,8 @@ const removeCollection = async (world: World, step: Step): Promise<void> => {
     const may = withDatasets
       ? refused(world, who, 'RemoveResourceFromSpace', space)
       : takingOut(world, who, 'RemoveResourceFromSpace', space, one)
-    return may ?? ([...one.parents].some(parent => parent.spaces.has(space)) ? 400 : undefined)
+    const isThroughParent = [...one.parents].some(parent => !parent.isTrashed && parent.spaces.has(space))
+    return may ?? (isThroughParent && !one.rootSpaces.has(space) ? 400 : undefined)
   }
   const checks = ['signedIn', ['ViewSpace', space], ['ViewCollection', one]] as const
   const path = `/api/spaces/${space.id}/removeCollection/${one.id}?removeDatasets=${withDatasets}`

@@ -126,9 +126,9 @@ export class FeedNames {
     return found.flat()
   }
 
-  /** The permission to view resources of a kind whose events its plugin declares. */
+  /** The permission to view resources of a kind. */
   viewOf(kind: Kind): Permission | undefined {
-    return this.#resources.all().find(one => one.kind === kind && one.events.length > 0)?.view
+    return this.#resources.all().find(one => one.kind === kind)?.view
   }
 
   /** For kinds of other plugins: read as their resource declarations specify. */

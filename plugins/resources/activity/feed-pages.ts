@@ -2,8 +2,11 @@ import {
   type After,
   type Caller,
   configPort,
+  isSuperAdmin,
+  type Kind,
   NotSignedIn,
   type Page,
+  type Permission,
   Policy,
   type Ref,
   type Stored,
@@ -25,6 +28,9 @@ interface Sight {
   readonly held: ReadonlyMap<string, ReadonlySet<string>>
 }
 
+/** The kinds that everyone may view on a public server. */
+const openKinds: ReadonlySet<Kind> = new Set<Kind>(['space', 'collection', 'dataset'])
+
 /** Drops the entries whose resources the caller may not view now, regardless of what they could view at the time of the event. */
 export class FeedVisibility {
   #policy: Policy
@@ -37,8 +43,7 @@ export class FeedVisibility {
 
   async visible(caller: Caller, lines: readonly Line[]): Promise<readonly Line[]> {
     const named = lines.flatMap(({ object, source }) => [...(object ? [object] : []), ...(source ? [source] : [])])
-    const places = lines.flatMap(({ within }) => within)
-    const sight = { ...(await this.#look(caller, named, places)), held: await this.#heldOn(caller, lines) }
+    const sight = { ...(await this.#look(caller, named)), held: await this.#heldOn(caller, lines) }
     return lines.filter(line => this.#isVisible(caller, line, sight))
   }
 
@@ -52,18 +57,14 @@ export class FeedVisibility {
     return shows(line.object) || (!sight.existing.has(line.object.id) && this.#wasSeen(line, sight))
   }
 
-  /**
-   * Entries about deleted resources are visible to callers who may view their container; on a public server, so are those without a
-   * container.
-   */
-  #wasSeen({ type, object, within }: Line, { allowed, held }: Sight): boolean {
+  /** Entries about deleted resources are visible to callers who may view the contents of their container. */
+  #wasSeen({ type, object, within }: Line, { held }: Sight): boolean {
     if (!type.startsWith('delete_') || object === null) return false
+    if (!this.#policy.isPrivate && openKinds.has(object.kind)) return true
     const view = this.#things.viewOf(object.kind)
-    if (view !== undefined) return within.some(({ id }) => held.get(view)?.has(id))
-    return within.some(({ id }) => allowed.has(id)) || (!this.#policy.isPrivate && object.kind !== 'file')
+    return view !== undefined && within.some(({ id }) => held.get(view)?.has(id))
   }
 
-  /** A caller who may view a container may lack the view permission for what was in it, if its kind belongs to another plugin. */
   async #heldOn(caller: Caller, lines: readonly Line[]): Promise<Sight['held']> {
     const held = new Map<string, Set<string>>()
     const gone = lines.flatMap(({ type, object, within }) => {
@@ -72,15 +73,22 @@ export class FeedVisibility {
     })
     for (const [view, places] of Map.groupBy(gone, each => each.view))
       for (const [kind, some] of Map.groupBy(places, place => place.kind)) {
-        const ids = await this.#policy.allowed(caller, view, kind, [...new Set(some.map(({ id }) => id))])
+        const allowed = await this.#policy.allowed(caller, view, kind, [...new Set(some.map(({ id }) => id))])
+        const ids = kind === 'space' ? [...allowed].filter(id => this.#viewsAllIn(caller, view, id)) : allowed
         held.set(view, new Set([...(held.get(view) ?? []), ...ids]))
       }
     return held
   }
 
-  async #look(caller: Caller, named: readonly Ref[], places: readonly Ref[]): Promise<Omit<Sight, 'held'>> {
+  /** On a private server a public space may contain private resources, which only its members view. */
+  #viewsAllIn(caller: Caller, view: Permission, space: string): boolean {
+    if (!this.#policy.isPrivate || isSuperAdmin(caller)) return true
+    return caller.user?.memberships.some(held => held.space === space && held.permissions.has(view)) ?? false
+  }
+
+  async #look(caller: Caller, named: readonly Ref[]): Promise<Omit<Sight, 'held'>> {
     const allowed = new Set<string>()
-    for (const [kind, some] of Map.groupBy([...named, ...places], ref => ref.kind)) {
+    for (const [kind, some] of Map.groupBy(named, ref => ref.kind)) {
       const ids = [...new Set(some.map(({ id }) => id))]
       for (const id of await this.#policy.seen(caller, kind, ids)) allowed.add(id)
     }

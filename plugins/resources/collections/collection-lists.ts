@@ -108,10 +108,10 @@ export class CollectionLists {
     return this.visible(caller, current.parents)
   }
 
-  /** Whether a collection is in a space through one of its parents. */
+  /** Whether a collection is in a space through one of its parents; those in the trash show nothing there. */
   async hasParentIn(one: Collected, space: string): Promise<boolean> {
     const parents = await this.#documents.getMany(collections, one.parents)
-    return [...parents.values()].some(parent => parent.spaces.includes(space))
+    return [...parents.values()].some(parent => parent.state === 'live' && parent.spaces.includes(space))
   }
 
   /** The given collections that exist and that the caller may view, in the given order. */

@@ -1,4 +1,15 @@
-import { type CollectionRecord, Conflict, DocumentStore, event, Invalid, type NewEvent, NotFound, Spaces, wire } from 'pounce/sdk'
+import {
+  type CollectionRecord,
+  Conflict,
+  DocumentStore,
+  event,
+  Forbidden,
+  Invalid,
+  type NewEvent,
+  NotFound,
+  Spaces,
+  wire,
+} from 'pounce/sdk'
 import { Mutex, updateWithRetry } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 
@@ -7,6 +18,16 @@ const mostPlaces = 1000
 
 const withOne = (ids: readonly string[], id: string): readonly string[] => (ids.includes(id) ? ids : [...ids, id])
 const without = (ids: readonly string[], id: string): readonly string[] => ids.filter(other => other !== id)
+
+/** Who adds collections to spaces. */
+interface Bringing {
+  readonly actor: string | undefined
+  /** Superadmins also bring collections of others. */
+  readonly withOthers: boolean
+}
+
+/** Only its owner, or a superadmin, brings a collection into further spaces: also with its parent. */
+export const mayBring = ({ author }: Collected, { actor, withOthers }: Bringing): boolean => withOthers || author === actor
 
 /** The membership of collections in spaces and in other collections. The nesting is many-to-many and acyclic. */
 export class CollectionTree {
@@ -19,12 +40,12 @@ export class CollectionTree {
     this.#spaces = spaces
   }
 
-  /** Adds a collection to a space, as a root collection if `asRoot`. Its descendants follow by `collection.attached`. */
-  async enterSpace(id: string, space: string, { asRoot, actor }: { asRoot: boolean; actor?: string | undefined }): Promise<Collected> {
+  /** Adds a collection to a space, as a root collection if `asRoot`. Descendants that `by` may bring follow by `collection.attached`. */
+  async enterSpace(id: string, space: string, { asRoot, by }: { readonly asRoot: boolean; readonly by: Bringing }): Promise<Collected> {
     return this.#change(id, now => {
       const rootSpaces = asRoot ? withOne(now.rootSpaces, space) : now.rootSpaces
-      if (now.spaces.includes(space)) return { rootSpaces, events: [this.#updated(id, 'rootSpaces', actor)] }
-      return { spaces: withOne(now.spaces, space), rootSpaces, events: [this.#inSpace('collection.attached', id, space, actor)] }
+      if (now.spaces.includes(space)) return { rootSpaces, events: [this.#updated(id, 'rootSpaces', by.actor)] }
+      return { spaces: withOne(now.spaces, space), rootSpaces, events: [this.#inSpace(id, space, by)] }
     })
   }
 
@@ -53,27 +74,32 @@ export class CollectionTree {
   }
 
   /**
-   * Adds a collection to a parent, whose spaces it joins. Throws `Conflict` if this would create a cycle. Serialized within this kernel, so
-   * that one of two conflicting requests wins; against other kernels it checks again after the commit, and so does the event's handler.
+   * Adds a collection to a parent, whose spaces it joins. Throws `Conflict` if this would create a cycle, and `Forbidden` if it would bring the
+   * collection into spaces that `by` may not bring it into. Serialized within this kernel, so that one of two conflicting requests wins;
+   * against other kernels it checks again after the commit, and so does the event's handler.
    */
-  addChild(parent: string, child: string, actor: string | undefined): Promise<void> {
-    return this.#mutex.use(() => this.#addChild(parent, child, actor))
+  addChild(parent: string, child: string, by: Bringing): Promise<void> {
+    return this.#mutex.use(() => this.#addChild(parent, child, by))
   }
 
-  async #addChild(parent: string, child: string, actor: string | undefined): Promise<void> {
-    if (parent === child) throw new Invalid('A collection cannot contain itself')
-    if (await this.isBelow(parent, child)) throw new Conflict('Cycle: the collection contains the target collection')
-    const above = await this.#documents.get(collections, parent)
-    if (!above) throw new NotFound('collection')
-    await this.#change(child, now => {
+  async #addChild(parent: string, child: string, by: Bringing): Promise<void> {
+    const subject = { kind: 'collection', id: child } as const
+    await this.#change(child, async now => {
+      const above = await this.#documents.get(collections, parent)
+      if (!above) throw new NotFound('collection')
+      const joined = above.spaces.filter(space => !now.spaces.includes(space))
+      if (joined.length > 0 && !mayBring(now, by)) throw new Forbidden('Only the owner of a collection may add it to further spaces')
+      if (parent === child) throw new Invalid('A collection cannot contain itself')
+      if (await this.isBelow(parent, child)) throw new Conflict('Cycle: the collection contains the target collection')
       if (above.state === 'trashed' || now.state === 'trashed') throw new Conflict('Restore the collection from the trash first')
       if (now.parents.includes(parent)) return { events: [] }
-      const joined = above.spaces.filter(space => !now.spaces.includes(space))
-      const attached = event('collection.attached', { kind: 'collection', id: child }, { other: { kind: 'collection', id: parent } }, actor)
       return {
         parents: withOne(now.parents, parent),
         spaces: [...now.spaces, ...joined],
-        events: [attached, ...joined.map(space => this.#inSpace('collection.attached', child, space, actor))],
+        events: [
+          event('collection.attached', subject, { other: { kind: 'collection', id: parent } }, by.actor),
+          ...joined.map(space => this.#inSpace(child, space, by)),
+        ],
       }
     })
     if (await this.breakCircle(parent, child)) throw new Conflict('A concurrent change would create a cycle; try again')
@@ -179,8 +205,9 @@ export class CollectionTree {
     return [...found.values()].some(space => space.isPublic)
   }
 
-  #inSpace(type: 'collection.attached', id: string, space: string, actor: string | undefined): NewEvent {
-    return event(type, { kind: 'collection', id }, { other: { kind: 'space', id: space } }, actor)
+  #inSpace(id: string, space: string, { actor, withOthers }: Bringing): NewEvent {
+    const data = { other: { kind: 'space', id: space }, ...(withOthers ? { withOthers } : {}) } as const
+    return event('collection.attached', { kind: 'collection', id }, data, actor)
   }
 
   #updated(id: string, field: string, actor: string | undefined): NewEvent {

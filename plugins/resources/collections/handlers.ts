@@ -16,7 +16,7 @@ import {
 import { type Containment, containedIn, fullNameOf, takeOutAll, whichHold } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 import { CollectionService } from './collection-service.ts'
-import { CollectionTree } from './collection-tree.ts'
+import { CollectionTree, mayBring } from './collection-tree.ts'
 
 const inSpace: Containment<CollectionRecord> = { records: collections, using: 'bySpace', field: 'spaces' }
 
@@ -87,7 +87,10 @@ export class UpdateTopLevelOnParentTrashed {
 }
 wire(UpdateTopLevelOnParentTrashed, DocumentStore, CollectionTree)
 
-/** Descendants enter and leave spaces with their parent. Each child emits its own event, so the whole tree follows. */
+/**
+ * Descendants enter and leave spaces with their parent. Each child emits its own event, so the whole tree follows, except, into a space, those
+ * that the actor may not bring: otherwise who nests a collection of another owner could take it into their own space.
+ */
 export class UpdateSpacesOnParentChanged {
   #documents: DocumentStore
   #tree: CollectionTree
@@ -97,15 +100,20 @@ export class UpdateSpacesOnParentChanged {
     this.#tree = tree
   }
 
-  async handle({ subject, actor, data: { other } }: StoredEvent<'collection.attached' | 'collection.detached'>): Promise<void> {
+  async handle(change: StoredEvent<'collection.attached'> | StoredEvent<'collection.detached'>): Promise<void> {
+    const { subject, actor } = change
+    const { other } = change.data
     const parent = await this.#documents.get(collections, subject.id)
     if (!parent) return
     if (other.kind === 'collection' && parent.parents.includes(other.id)) await this.#tree.breakCircle(other.id, subject.id)
     if (other.kind !== 'space') return
     const isIn = parent.spaces.includes(other.id)
+    if (isIn !== (change.type === 'collection.attached')) return
+    const by = { actor, withOthers: change.type === 'collection.attached' && change.data.withOthers === true }
     for await (const child of containedIn(this.#documents, inParent, subject.id)) {
-      if (isIn) await this.#tree.enterSpace(child.id, other.id, { asRoot: false, actor })
-      else if (await this.#isOnlyThere(child, other.id)) await this.#tree.leaveSpace(child.id, other.id, { actor })
+      if (!isIn) {
+        if (await this.#isOnlyThere(child, other.id)) await this.#tree.leaveSpace(child.id, other.id, { actor })
+      } else if (mayBring(child, by)) await this.#tree.enterSpace(child.id, other.id, { asRoot: false, by })
     }
   }
 

@@ -1,11 +1,13 @@
 import {
   authorize,
+  type Caller,
   Collections,
   Conflict,
   ContentCounts,
   Forbidden,
   Installation,
   Invalid,
+  isSuperAdmin,
   NotFound,
   Policy,
   ref,
@@ -17,7 +19,7 @@ import { asDetached, type Collected } from './collection.ts'
 import { FullCollectionViews, SingleCollectionView } from './collection-full-view.ts'
 import { CollectionViews, SingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
-import { CollectionTree } from './collection-tree.ts'
+import { CollectionTree, mayBring } from './collection-tree.ts'
 
 const route = routesFor('collections', {
   collections: Collections,
@@ -33,6 +35,8 @@ const params = s.Object({ id: s.id() })
 
 const pair = s.Object({ id: s.id(), child: s.id() })
 
+const bringing = (caller: Caller) => ({ actor: caller.user?.id, withOthers: isSuperAdmin(caller) })
+
 const page = s.Object({ limit: s.Integer({ default: 0, minimum: 0 }), after: listParameters.after })
 
 export const addSubCollection = route({
@@ -40,20 +44,16 @@ export const addSubCollection = route({
   path: '/api/collections/:id/addSubCollection/:child',
   summary: 'Add a collection to a parent collection',
   description:
-    'The collection and its descendants are added to the spaces of the parent; only the owner may add it to further spaces. Cycles are rejected.',
+    'The collection is added to the spaces of the parent; only the owner may add it to further spaces. Its descendants that the caller owns follow in the background. Cycles are rejected.',
   permission: { right: 'AddResourceToCollection', on: ref('collection', 'id') },
   alsoRequires: [{ right: 'EditCollection', on: ref('collection', 'child') }],
   params: pair,
   responses: { 200: SingleCollection },
   throws: [NotFound, Conflict, Invalid, Forbidden],
   async handle({ params, caller }, { collections, tree, views }) {
-    const [parent, child] = [await collections.get(params.id), await collections.get(params.child)]
-    if (!parent || !child) throw new NotFound('collection')
-    const isShared = parent.spaces.some(space => !child.spaces.includes(space))
-    if (isShared && child.author !== caller.user?.id && !caller.superAdmin) {
-      throw new Forbidden('Only the owner of a collection may add it to further spaces')
-    }
-    await tree.addChild(params.id, params.child, caller.user?.id)
+    const parent = await collections.get(params.id)
+    if (!parent) throw new NotFound('collection')
+    await tree.addChild(params.id, params.child, bringing(caller))
     return { status: 200, body: await views.single(caller, parent) }
   },
 })
@@ -159,7 +159,8 @@ export const addCollectionToSpace = ofSpaces({
   method: 'POST',
   path: '/api/spaces/:id/addCollectionToSpace/:collection',
   summary: 'Add a collection to a space',
-  description: 'It becomes a root collection of the space. Its descendants are added in the background.',
+  description:
+    'It becomes a root collection of the space. Its descendants that the caller owns are added in the background; those of other owners stay out of the space.',
   permission: { right: 'AddResourceToSpace', on: ref('space', 'id') },
   alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'collection') }],
   params: inSpace,
@@ -168,8 +169,9 @@ export const addCollectionToSpace = ofSpaces({
   async handle({ params, caller }, { collections, tree, counts }) {
     const found = await collections.get(params.collection)
     if (!found) throw new NotFound('collection')
-    if (found.author !== caller.user?.id && !caller.superAdmin) throw new Forbidden('You are not the owner of the collection')
-    await tree.enterSpace(params.collection, params.id, { asRoot: true, actor: caller.user?.id })
+    const by = bringing(caller)
+    if (!mayBring(found, by)) throw new Forbidden('You are not the owner of the collection')
+    await tree.enterSpace(params.collection, params.id, { asRoot: true, by })
     return { status: 200, body: { collectionInSpace: String(await countIn(counts, 'collection', { kind: 'space', id: params.id })) } }
   },
 })
@@ -179,7 +181,7 @@ export const removeCollectionFromSpace = ofSpaces({
   path: '/api/spaces/:id/removeCollection/:collection',
   summary: 'Remove a collection from a space',
   description:
-    'Requires the right to remove from the space, or being the author of the collection. `removeDatasets=true` also removes its datasets, unless another collection of the space contains them; this requires the right on the space.',
+    'Requires the right to remove from the space, or being the author of the collection. One that is only there through a parent collection must be removed from that instead, unless the parent is in the trash. `removeDatasets=true` also removes its datasets, unless another collection of the space contains them; this requires the right on the space.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'collection') }],
@@ -197,7 +199,9 @@ export const removeCollectionFromSpace = ofSpaces({
     }
     if (query.removeDatasets) await authorize(policy, caller, 'RemoveResourceFromSpace', space)
     else await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, { ...asDetached(found), isIn: true })
-    if (await lists.hasParentIn(found, params.id)) throw new Invalid('The collection is in the space through a parent collection')
+    const isRoot = found.rootSpaces.includes(params.id)
+    if (!isRoot && (await lists.hasParentIn(found, params.id)))
+      throw new Invalid('The collection is in the space through a parent collection')
     await tree.leaveSpace(found.id, params.id, { withDatasets: query.removeDatasets, actor: caller.user?.id })
     return { status: 200, body: 'success' }
   },

@@ -1,4 +1,4 @@
-import { Conflict, Datasets, Forbidden, NotFound, ref, routesFor, s, signedIn, TooLarge } from 'pounce/sdk'
+import { Conflict, Datasets, Forbidden, isSuperAdmin, NotFound, ref, routesFor, s, signedIn, TooLarge } from 'pounce/sdk'
 import { DatasetCopies } from './dataset-copies.ts'
 
 const route = routesFor('datasets', { datasets: Datasets, copies: DatasetCopies })
@@ -16,7 +16,7 @@ export const copyDatasetToSpace = route({
   throws: [NotFound, Forbidden, Conflict, TooLarge],
   async handle({ params, caller, signal }, { datasets, copies }) {
     const { id } = signedIn(caller)
-    if ((await datasets.get(params.id))?.author !== id && !caller.superAdmin)
+    if ((await datasets.get(params.id))?.author !== id && !isSuperAdmin(caller))
       throw new Forbidden('Only the author of a dataset may copy it')
     return { status: 200, body: { newDatasetId: await copies.copy(params.id, params.space, id, signal) } }
   },

@@ -6,6 +6,7 @@ import {
   Forbidden,
   Installation,
   Invalid,
+  isSuperAdmin,
   NotFound,
   Policy,
   ref,
@@ -82,7 +83,7 @@ export const addDatasetToSpace = ofSpaces({
   throws: [NotFound, Forbidden],
   async handle({ params, caller }, { datasets, places, counts }) {
     const { author } = await existing(datasets, params.dataset)
-    if (author !== caller.user?.id && !caller.superAdmin) throw new Forbidden('You are not the owner of the dataset')
+    if (author !== caller.user?.id && !isSuperAdmin(caller)) throw new Forbidden('You are not the owner of the dataset')
     await places.enter(params.dataset, { kind: 'space', id: params.id }, caller.user?.id)
     return { status: 200, body: { datasetsInSpace: String(await countIn(counts, 'dataset', { kind: 'space', id: params.id })) } }
   },
@@ -132,7 +133,7 @@ export const addDatasetToCollection = ofCollections({
   path: '/api/collections/:id/datasets/:dataset',
   summary: 'Add a dataset to a collection',
   permission: { right: 'AddResourceToCollection', on: ref('collection', 'id') },
-  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'dataset') }],
+  alsoRequires: [{ right: 'EditDataset', on: ref('dataset', 'dataset') }],
   params: pair,
   responses: { 200: s.Object({ datasetsInCollection: s.Integer() }) },
   throws: [NotFound, Forbidden],

@@ -70,31 +70,40 @@ export class Selections {
     return this.#withRight(caller, 'DownloadFiles')
   }
 
-  /** Adds a dataset that the caller may view; returns the size of the selection. Idempotent. */
+  /** Adds a dataset that the caller may view; returns the number of datasets in `of`. Idempotent. */
   async add(caller: Caller, dataset: string): Promise<number> {
     const { id } = signedIn(caller)
     for (;;) {
       const held = await this.#held(id)
-      if (held.includes(dataset)) return held.length
-      if (held.length >= maxSelected) throw new Invalid(`At most ${maxSelected} datasets can be selected; deselect some first`)
+      if (held.includes(dataset)) break
+      if (held.length >= maxSelected && !(await this.#forgetDeleted(id, held)))
+        throw new Invalid(`At most ${maxSelected} datasets can be selected; deselect some first`)
       try {
-        if (await this.#documents.get(selections, id)) {
-          const added = { update: id, in: selections, addToSet: { datasets: [dataset] } }
-          return (await this.#documents.commit(added)).datasets.length
-        }
-        await this.#documents.commit({ insert: { id, datasets: [dataset] }, into: selections })
-        return 1
+        if (await this.#documents.get(selections, id))
+          await this.#documents.commit({ update: id, in: selections, addToSet: { datasets: [dataset] } })
+        else await this.#documents.commit({ insert: { id, datasets: [dataset] }, into: selections })
+        break
       } catch (error) {
         if (!(error instanceof CommitConflict)) throw error
       }
     }
+    return (await this.of(caller)).length
   }
 
-  /** Removes datasets from the selection; returns its size. Datasets that are not selected are not an error. */
+  /** Removes datasets from the selection; returns the number of datasets in `of`. Datasets that are not selected are not an error. */
   async remove(caller: Caller, datasets: readonly string[]): Promise<number> {
     const { id } = signedIn(caller)
     if (!(await this.#documents.get(selections, id))) return 0
-    return (await this.#documents.commit({ update: id, in: selections, pull: { datasets } })).datasets.length
+    await this.#documents.commit({ update: id, in: selections, pull: { datasets } })
+    return (await this.of(caller)).length
+  }
+
+  /** Removes datasets that were deleted permanently; false if there are none. */
+  async #forgetDeleted(id: string, held: readonly string[]): Promise<boolean> {
+    const there = await this.#datasets.getMany(held)
+    const gone = held.filter(each => !there.has(each))
+    if (gone.length > 0) await this.#documents.commit({ update: id, in: selections, pull: { datasets: gone } })
+    return gone.length > 0
   }
 
   async clear(caller: Caller): Promise<void> {

@@ -163,10 +163,17 @@ export class Invitations {
     if (!found || found.space !== space || !(await this.#end(found, 'withdrawn', actor))) throw new NotFound('invitation')
   }
 
-  /** Called by the invited user. Throws `NotFound` for an invitation that is not theirs or has ended, and for one of a deleted space. */
+  /**
+   * Called by the invited user. Throws `NotFound` for an invitation that is not theirs or has ended, for one of a deleted space, and for
+   * accepting one whose author may no longer invite, which ends it.
+   */
   async answer(id: string, userId: string, how: 'accepted' | 'declined'): Promise<void> {
     const [found, user] = await Promise.all([this.get(id), this.#users.get(userId)])
     const isTheirs = found && user && !user.isEmailUnverified && found.email === user.email && !this.#isOver(found)
+    if (isTheirs && how === 'accepted' && !(await this.#isBacked(found))) {
+      await this.#end(found, 'expired', undefined)
+      throw new NotFound('invitation')
+    }
     if (!isTheirs || !(await this.#end(found, how, userId))) throw new NotFound('invitation')
     if (how === 'accepted' && !(await this.#letIn(found, user, true))) throw new NotFound('space')
   }
@@ -179,8 +186,9 @@ export class Invitations {
       const { items } = await this.of(user, { limit: 200 })
       if (items.length === 0) return
       for (const found of items) {
-        if (!this.#isOver(found)) await this.#letIn(found, user, false)
-        await this.#end(found, 'accepted', found.author)
+        const isValid = !this.#isOver(found) && (await this.#isBacked(found))
+        if (isValid) await this.#letIn(found, user, false)
+        await this.#end(found, isValid ? 'accepted' : 'expired', isValid ? found.author : undefined)
       }
     }
   }
@@ -245,12 +253,26 @@ export class Invitations {
     if (!(await this.#spaces.get(asked.space))) await this.release(asked.space)
   }
 
-  /** False when the space is deleted. A deleted role is replaced by its successor, or otherwise by the role of new members. */
-  async #letIn({ space, role, author, message }: Invitation, user: User, isAnswer: boolean): Promise<boolean> {
-    if (!(await this.#spaces.get(space))) return false
+  /** The role that accepting grants now: a deleted role is replaced by its successor, or otherwise by the role of new members. */
+  async roleOf({ space, role }: InvitationRecord): Promise<{ readonly id: string; readonly name: string }> {
     const [live] = await this.#users.membershipsOf({ memberships: [{ space, role }] })
-    await this.#add(user, space, { role: live?.role ?? (await this.#members.roleOf('Viewer')).id, author, message, isAnswer })
+    return live ? { id: live.role, name: live.roleName ?? '' } : this.#members.roleOf('Viewer')
+  }
+
+  /** False when the space is deleted. */
+  async #letIn(found: Invitation, user: User, isAnswer: boolean): Promise<boolean> {
+    const { space, author, message } = found
+    if (!(await this.#spaces.get(space))) return false
+    await this.#add(user, space, { role: (await this.roleOf(found)).id, author, message, isAnswer })
     return true
+  }
+
+  /** Whether its author may still invite to the space. */
+  async #isBacked({ author, space }: Invitation): Promise<boolean> {
+    const user = await this.#users.get(author)
+    if (!user || user.status === 'Inactive') return false
+    const caller = { ...(await this.#users.callerOf(user)), superAdmin: user.status === 'Admin' }
+    return (await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: space })) === 'yes'
   }
 
   /** False after a concurrent change. */

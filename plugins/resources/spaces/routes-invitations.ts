@@ -13,10 +13,9 @@ const params = s.Object({ id: s.id() })
 const Role = s.Object({ id: s.String(), name: s.String() })
 const page = s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() })
 
-/** The role that the user would get when accepting now. */
-const roleOf = async (users: Users, { space, role }: Invitation): Promise<s.Static<typeof Role>> => {
-  const [live] = await users.membershipsOf({ memberships: [{ space, role }] })
-  return { id: live?.role ?? role, name: live?.roleName ?? '' }
+const roleOf = async (invitations: Invitations, one: Invitation): Promise<s.Static<typeof Role>> => {
+  const { id, name } = await invitations.roleOf(one)
+  return { id, name }
 }
 
 export const inviteIntoSpace = route({
@@ -83,7 +82,7 @@ export const listSpaceInvitations = route({
     )
     const body = await Promise.all(
       found.items.map(async one => ({
-        ...{ id: one.id, email: one.email, role: await roleOf(users, one), author: person(one.author) },
+        ...{ id: one.id, email: one.email, role: await roleOf(invitations, one), author: person(one.author) },
         ...{ created: s.toV1Date(one.created), expires: s.toV1Date(one.expires) },
       })),
     )
@@ -136,7 +135,7 @@ export const listOwnInvitations = route({
     )
     const body = await Promise.all(
       found.items.map(async one => ({
-        ...{ id: one.id, space: { id: one.space, name: named.get(one.space)?.name ?? '' }, role: await roleOf(users, one) },
+        ...{ id: one.id, space: { id: one.space, name: named.get(one.space)?.name ?? '' }, role: await roleOf(invitations, one) },
         ...{ message: one.message, author: person(one.author) },
         ...{ created: s.toV1Date(one.created), expires: s.toV1Date(one.expires) },
       })),

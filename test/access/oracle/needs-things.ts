@@ -53,7 +53,7 @@ export const needsOfThings: Needs = {
   removeDatasetCreator: 'EditDataset dataset=id',
   renameDataset: 'EditDataset dataset=id',
   setDatasetAccess: 'PublicDataset dataset=id',
-  addDatasetToCollection: 'AddResourceToCollection collection=id; ViewDataset dataset=dataset',
+  addDatasetToCollection: 'AddResourceToCollection collection=id; EditDataset dataset=dataset',
   addDatasetToSpace: 'AddResourceToSpace space=id; ViewDataset dataset=dataset; owner:AddResourceToSpace dataset=dataset',
   listCollectionDatasets: 'ViewCollection collection=id',
   listSpaceDatasets: 'ViewSpace space=id',
