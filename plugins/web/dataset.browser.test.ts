@@ -342,3 +342,29 @@ inBrowser('keys act on the selection; focus and selection survive navigation thr
   t.is(await page.locator('.selection-bar').count(), 0)
   t.deepEqual(problems, [])
 })
+
+inBrowser('a folder copied to where it is gets a name of its own, and is no target itself', async t => {
+  const copied = await newDataset(call, { name: 'Copied plots' })
+  const folder = await newFolder(call, copied, 'A')
+  await newFolder(call, copied, 'below', folder)
+  await upload(call, copied, 'x', 'a.txt', { query: `extract=false&folder_id=${folder}` })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${copied}`)
+  await page.getByRole('checkbox', { name: 'Select A', exact: true }).click()
+  await page.getByRole('toolbar').getByRole('button', { name: 'Copy', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Copied plots', { exact: true }).waitFor()
+  t.is(await dialog.getByRole('radio').count(), 1)
+  await dialog.getByRole('button', { name: 'Copy here' }).click()
+  await page.getByText(/^Copied \d+ items to Copied plots$/).waitFor()
+  const { entries } = await entriesOf(copied)
+  t.deepEqual(
+    entries.map(({ name }) => name),
+    ['A', 'A (1)'],
+  )
+  t.deepEqual(await namesIn(copied, `&folder=${folder}`), ['below', 'a.txt'])
+  t.deepEqual(await namesIn(copied, `&folder=${entries[1]?.id}`), ['below', 'a.txt'])
+  t.deepEqual(problems, [])
+})

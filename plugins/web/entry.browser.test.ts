@@ -4,8 +4,9 @@ import type { Page } from 'playwright-core'
 import { Greetings, Mailer } from 'pounce/sdk'
 import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { lastToken } from '../../test/support/mails.ts'
+import { newPerson } from '../../test/support/people.ts'
 import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
-import { upload } from '../../test/support/scene.ts'
+import { newDataset, ok, upload } from '../../test/support/scene.ts'
 import { axeFindings, sidewaysScroll, unexpected, waitForPath, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
@@ -303,4 +304,29 @@ inBrowser('axe finds nothing on these pages in light and dark mode, and none scr
   findings.push(...(await axeFindings(own.page)).map(finding => `keys: ${finding}`))
   t.deepEqual(findings, [])
   t.deepEqual([...unexpected(stranger.problems), ...unexpected(own.problems)], [])
+})
+
+inBrowser('what was in a space already has no undo, nor has what only its owner can put back', async t => {
+  const server = await bootForTest({ t })
+  const [admin, editor] = [server.as(server.admin.key), await newPerson(server, 'editor')]
+  const { id: space } = await ok<{ id: string }>(admin('/api/spaces', { method: 'POST', json: { name: 'Plots', description: '' } }))
+  const dataset = await newDataset(admin, { name: 'Oaks', space: [space] })
+  await ok(admin(`/api/spaces/${space}/members/${editor.id}`, { method: 'PUT', json: { role: 'Editor' } }))
+  await server.drained()
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/spaces/${space}`)
+  await page.getByRole('button', { name: 'Add dataset' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Oaks' }).click()
+  await page.locator('.toast', { hasText: 'Oaks is in Plots now' }).waitFor()
+  t.is(await page.getByRole('button', { name: 'Undo' }).count(), 0)
+
+  const { page: theirs } = await webPage(t, browser(), server.url, editor)
+  await theirs.goto(`/spaces/${space}`)
+  await theirs.getByRole('button', { name: 'Actions for Oaks' }).click()
+  await theirs.getByRole('menuitem', { name: 'Add to a collection' }).waitFor()
+  t.is(await theirs.getByRole('menuitem', { name: 'Add to a space' }).count(), 0)
+  await theirs.getByRole('menuitem', { name: 'Remove from Plots' }).click()
+  await theirs.locator('.toast', { hasText: 'Oaks is no longer in Plots' }).waitFor()
+  t.is(await theirs.getByRole('button', { name: 'Undo' }).count(), 0)
+  t.deepEqual((await ok<{ spaces: readonly string[] }>(admin(`/api/datasets/${dataset}`))).spaces, [])
 })

@@ -26,6 +26,7 @@ const impersonal: Readonly<Record<string, string>> = {
   'bulk-chunks': 'resources and what came of them',
   'upload-batch-files': 'files that came together',
   'files.damaged': 'files',
+  'used-file-ids': 'ids of deleted files',
   'files.quarantine': 'files and names of malware',
   'files.scrub': 'how far a check has come',
   'geo-numbers': 'the next number',

@@ -50,7 +50,8 @@ export class Decision {
   }
 
   #holds(permission: Permission, ref: Ref, asker = this.asker): boolean {
-    return this.grounds(permission, ref, asker).length > 0
+    if (undividedPermissions.has(permission)) return this.grounds(permission, ref, asker).length > 0
+    return this.#nearest(permission, this.graph.above(ref), asker) !== undefined
   }
 
   /**
@@ -58,18 +59,26 @@ export class Decision {
    * towards each of them. None without the right.
    */
   grounds(permission: Permission, ref: Ref, asker = this.asker): readonly Granted[] {
-    const steps = this.graph.above(ref).filter(step => this.graph.exists(step.ref))
-    if (!undividedPermissions.has(permission)) return nearest(asker, permission, steps)
+    if (!undividedPermissions.has(permission)) {
+      const found = this.#nearest(permission, this.graph.above(ref), asker)
+      return found ? [found] : []
+    }
     // Besides a live parent, one in the trash counts as before, so that a restore returns what was deleted.
     const isInTrash = this.graph.isInTrash(ref)
-    const towards = this.graph.tops(ref).map(top =>
-      nearest(
-        asker,
-        permission,
-        pathTo(top).map(step => (isInTrash ? step : asLive(step))),
-      ),
-    )
-    return towards.every(found => found.length > 0) ? [...new Map(towards.flat().map(found => [found.step.ref.id, found])).values()] : []
+    const towards = this.graph.tops(ref).map(top => {
+      const path = pathTo(top)
+      return this.#nearest(permission, isInTrash ? path : path.map(asLive), asker)
+    })
+    return towards.every(found => found !== undefined) ? [...new Map(towards.map(found => [found.step.ref.id, found])).values()] : []
+  }
+
+  #nearest(permission: Permission, steps: readonly ParentStep[], asker: CallerRoles): Granted | undefined {
+    for (const step of steps) {
+      if (!this.graph.exists(step.ref)) continue
+      const ground = groundOn(asker, permission, step)
+      if (ground) return { ground, step }
+    }
+    return undefined
   }
 
   /** False only for what is entirely outside the scope of a limited key: outside its spaces, including all ancestors, and outside the key's job. */
@@ -89,14 +98,6 @@ export class Decision {
     if (isShutOut(this.asker.caller)) return this.#holds(view, ref, new CallerRoles(this.asker.mode, anonymous))
     return view !== permission && this.#holds(view, ref)
   }
-}
-
-const nearest = (asker: CallerRoles, permission: Permission, steps: readonly ParentStep[]): readonly Granted[] => {
-  for (const step of steps) {
-    const ground = groundOn(asker, permission, step)
-    if (ground) return [{ ground, step }]
-  }
-  return []
 }
 
 const pathTo = (step: ParentStep): readonly ParentStep[] => (step.below === undefined ? [step] : [...pathTo(step.below), step])

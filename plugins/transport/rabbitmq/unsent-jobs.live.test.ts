@@ -31,7 +31,7 @@ live('jobs whose queue was deleted end with a status; those of other queues stay
     await server.runPeriodic('transport.rabbitmq/lost-queues')
     return listener.statuses.length > 0
   })
-  t.regex(listener.saidOf(lost)[0] ?? '', /^StatusMessage\.error: Queue gone\.extractor/)
+  t.regex(listener.saidOf(lost)[0] ?? '', /^StatusMessage\.error: The queue of this extractor does not exist/)
   await eventually(async () => (await idsOf(transport, lost.target)).length === 0)
   t.deepEqual(await idsOf(transport, kept.target), [kept.id])
   t.is((await broker.channel.checkQueue('some.extractor')).messageCount, 1)

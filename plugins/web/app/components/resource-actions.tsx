@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useState } from 'react'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { editable, type Listed, pathTo } from '../lib/resources.ts'
-import { useSession } from '../lib/session.ts'
+import { currentSession, useSession } from '../lib/session.ts'
 import type { GridAction } from './grid-menu.tsx'
 import { DeleteDialog, EditDialog, moveToTrash, PickDialog, refresh } from './resource-dialogs.tsx'
 import { toast, toastFailure } from './toasts.tsx'
@@ -32,19 +32,24 @@ const deleteRight: Readonly<Record<Listed['kind'], string>> = {
   space: 'DeleteSpace',
 }
 
-/** Adds a dataset or collection to a collection, and offers to undo it. */
-export const addToCollection = async (row: Pick<Listed, 'kind' | 'id' | 'name'>, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
+type Moved = Pick<Listed, 'kind' | 'id' | 'name' | 'places'>
+
+/** Adds a dataset or collection to a collection, and offers to undo it unless it was there already. */
+export const addToCollection = async (row: Moved, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
   const isDataset = row.kind === 'dataset'
   if (isDataset) await api('POST /api/collections/{id}/datasets/{dataset}', { path: { id: to.id, dataset: row.id } })
   else await api('POST /api/collections/{id}/addSubCollection/{child}', { path: { id: to.id, child: row.id } })
+  await sayAdded(row, to, removeFromCollection)
+}
+
+const sayAdded = async (row: Moved, to: Pick<Listed, 'id' | 'name'>, takeOut: typeof removeFromSpace): Promise<void> => {
   await refreshPlaces(row)
-  toast(t('place.added', { name: row.name, place: to.name }), {
-    label: t('undo'),
-    run: () =>
-      void removeFromCollection(row, to)
-        .then(() => refreshPlaces(row))
-        .catch(toastFailure),
-  })
+  const revert = async (): Promise<void> => {
+    await takeOut(row, to)
+    await refreshPlaces(row)
+  }
+  const undo = { label: t('undo'), run: () => void revert().catch(toastFailure) }
+  toast(t('place.added', { name: row.name, place: to.name }), row.places.includes(to.id) ? undefined : undo)
 }
 
 const removeFromCollection = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick<Listed, 'id'>): Promise<void> => {
@@ -52,18 +57,11 @@ const removeFromCollection = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick
   else await api('POST /api/collections/{id}/removeSubCollection/{child}', { path: { id: from.id, child: row.id } })
 }
 
-/** Adds a dataset or collection to a space, and offers to undo it. */
-export const addToSpace = async (row: Pick<Listed, 'kind' | 'id' | 'name'>, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
+/** Adds a dataset or collection to a space, and offers to undo it unless it was there already. */
+export const addToSpace = async (row: Moved, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
   if (row.kind === 'dataset') await api('POST /api/spaces/{id}/addDatasetToSpace/{dataset}', { path: { id: to.id, dataset: row.id } })
   else await api('POST /api/spaces/{id}/addCollectionToSpace/{collection}', { path: { id: to.id, collection: row.id } })
-  await refreshPlaces(row)
-  toast(t('place.added', { name: row.name, place: to.name }), {
-    label: t('undo'),
-    run: () =>
-      void removeFromSpace(row, to)
-        .then(() => refreshPlaces(row))
-        .catch(toastFailure),
-  })
+  await sayAdded(row, to, removeFromSpace)
 }
 
 const removeFromSpace = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick<Listed, 'id'>): Promise<void> => {
@@ -77,14 +75,25 @@ const removeFromSpace = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick<List
 
 const refreshPlaces = ({ kind, id }: Pick<Listed, 'kind' | 'id'>): Promise<void> => refresh(kind, id)
 
+/** Only the owner of a resource adds it to spaces. */
+const mayAddToSpaces = ({ authorId }: Listed): boolean => {
+  const user = currentSession()?.user
+  return user != null && (user.superAdmin || user.id === authorId)
+}
+
 const takeOut = async (row: Listed, place: ListPlace): Promise<void> => {
   const isSpace = place.kind === 'space'
   await (isSpace ? removeFromSpace(row, place) : removeFromCollection(row, place))
   await refreshPlaces(row)
-  toast(t('place.removed', { name: row.name, place: place.name }), {
+  const outside = { ...row, places: row.places.filter(id => id !== place.id) }
+  const undo = {
     label: t('undo'),
-    run: () => void (isSpace ? addToSpace(row, place) : addToCollection(row, place)).catch(toastFailure),
-  })
+    run: () => void (isSpace ? addToSpace(outside, place) : addToCollection(outside, place)).catch(toastFailure),
+  }
+  const canPutBack = isSpace
+    ? mayAddToSpaces(row)
+    : place.rights.includes('AddResourceToCollection') && row.rights.includes(editRight[row.kind])
+  toast(t('place.removed', { name: row.name, place: place.name }), canPutBack ? undo : undefined)
 }
 
 /** The actions for the rows of a list, by the caller's rights on each. */
@@ -140,8 +149,10 @@ export const useResourceActions = (place?: ListPlace): ResourceActions => {
                 startsGroup: true,
                 run: () => pick(t('place.toCollection'), 'collection'),
               },
-              { id: 'to-space', label: t('place.toSpace'), icon: 'users' as const, run: () => pick(t('place.toSpace'), 'space') },
             ]
+          : []),
+        ...(kind !== 'space' && mayAddToSpaces(row)
+          ? [{ id: 'to-space', label: t('place.toSpace'), icon: 'users' as const, run: () => pick(t('place.toSpace'), 'space') }]
           : []),
         ...(place && canTake
           ? [

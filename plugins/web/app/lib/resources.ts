@@ -19,6 +19,9 @@ export interface Listed {
   readonly created: string
   readonly modified: string
   readonly author: string
+  readonly authorId: string
+  /** Ids of the spaces and collections that it is directly in, as far as the caller may view them. */
+  readonly places: readonly string[]
   readonly thumbnail: string | null
   readonly rights: readonly string[]
   readonly isTrashed: boolean
@@ -44,10 +47,17 @@ const pageSize = 100
 /** Spaces have no trash. */
 const isTrashed = (full: Full): boolean => full.resource_type !== 'space' && full.trashedAt !== null
 
+const placesOf = (full: Full): readonly string[] => {
+  if (full.resource_type === 'space') return []
+  const above = full.resource_type === 'dataset' ? full.collections : full.parents
+  return [...full.spaces, ...above].map(({ id }) => id)
+}
+
 /** A row of a list. */
 export const rowOf = (full: Full): Listed => {
   const { id, name, description, created, modified, author, rights } = full
-  const common = { id, name, description, created, modified, author: author.fullName, rights, isTrashed: isTrashed(full) }
+  const by = { author: author.fullName, authorId: author.id }
+  const common = { id, name, description, created, modified, ...by, places: placesOf(full), rights, isTrashed: isTrashed(full) }
   switch (full.resource_type) {
     case 'dataset':
       return { ...common, kind: 'dataset', thumbnail: full.thumbnail, count: full.counts.files, nested: 0 }

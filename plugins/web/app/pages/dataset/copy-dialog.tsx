@@ -65,6 +65,7 @@ export const CopyDialog = ({
           key={goal.id}
           dataset={goal.id}
           open={goal.id === dataset.id ? open : []}
+          without={target.entries.map(({ id }) => id)}
           render={folder => {
             if (folder) names.set(folder.id, folder.name)
             return (

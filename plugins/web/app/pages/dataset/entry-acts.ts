@@ -208,8 +208,10 @@ export const copyEntries = async (
   try {
     for (const entry of entries) {
       if (entry.kind !== 'folder') continue
-      const body = { path: entry.name, ...(folder === undefined ? {} : { parentId: folder }) }
-      const made = await api('POST /api/datasets/{id}/folders', { path: { id: to }, body })
+      // Not the folder of this name that may be there already: the copy is `name (1)` then.
+      const parent =
+        folder === undefined ? ({ parentId: to, parentType: 'dataset' } as const) : ({ parentId: folder, parentType: 'folder' } as const)
+      const made = await api('POST /api/datasets/{id}/newFolder', { path: { id: to }, body: { name: entry.name, ...parent } })
       const select = { dataset, folder: entry.id, recursive: true }
       jobs.push({ act: 'copy', to: placeIn(to, made.id), select })
     }

@@ -24,6 +24,8 @@ interface TreeProps {
   readonly dataset: string
   /** Ids of the folders expanded initially, such as the ancestors of the current one. */
   readonly open: readonly string[]
+  /** Ids of folders that are not listed, nor what is in them. */
+  readonly without?: readonly string[]
   /** Renders a folder; undefined is the root. */
   readonly render: (folder: Entry | undefined) => ReactNode
 }
@@ -44,9 +46,11 @@ const Level = ({ folder, ...props }: TreeProps & { readonly folder: string | und
   if (folders.length === 0) return folder === undefined ? null : <p className="folder-none">{t('dataset.tree.none')}</p>
   return (
     <ul>
-      {folders.map(each => (
-        <Branch key={each.id} {...props} folder={each} />
-      ))}
+      {folders
+        .filter(({ id }) => !props.without?.includes(id))
+        .map(each => (
+          <Branch key={each.id} {...props} folder={each} />
+        ))}
       {hasMore && (
         <li>
           <Button look="quiet" onPress={more}>
