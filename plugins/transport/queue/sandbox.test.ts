@@ -147,7 +147,8 @@ for (const [layer, test, sandbox] of layers) {
     const first = await prisonerIn(t, sandbox, data)
     await t.throwsAsync(first.tries('fill'), { message: 'It wrote more than 2000000 bytes and was stopped' })
     const second = await prisonerIn(t, sandbox, data)
-    await t.throwsAsync(second.tries('grow'), { message: /EFBIG/ })
+    // Files are limited in blocks of 512 bytes, to slightly more than the folder: on a busy machine the run can be stopped before its write fails.
+    await t.throwsAsync(second.tries('grow'), { message: /EFBIG|It wrote more than 2000000 bytes/ })
   })
 
   test(`${layer}: an overlong or malformed message ends the process, not the server`, async t => {
