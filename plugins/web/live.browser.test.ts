@@ -92,9 +92,10 @@ inBrowser('without a connection the page shows this and tries again, whatever th
 
   await page.context().setOffline(true)
   await open('south')
-  await page.getByText('The server is unreachable. Trying again.').waitFor()
+  const banner = page.getByText('The server is unreachable. Trying again.')
+  await banner.waitFor()
   await page.context().setOffline(false)
   await page.getByRole('row', { name: 'south.txt' }).waitFor()
-  await page.getByText('The server is unreachable. Trying again.').waitFor({ state: 'detached' })
-  t.pass()
+  await banner.waitFor({ state: 'detached' })
+  t.is(new URL(page.url()).pathname, `/datasets/${dataset}`)
 })

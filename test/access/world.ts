@@ -155,6 +155,19 @@ const ofFiles = ['file', 'section', 'preview', 'thumbnail', 'metadata', 'comment
 /** Kinds that an editor can add to a dataset. */
 const contributed = ['folder', ...ofFiles] as const
 
+/** Creates the resources of these kinds, in their order. */
+const created = async (
+  things: ReturnType<World['things']>,
+  kinds: readonly ThingKind[],
+): Promise<Readonly<Partial<Record<ThingKind, string>>>> => {
+  const ids: Partial<Record<ThingKind, string>> = {}
+  for (const kind of kinds) ids[kind] = await things.of(kind)
+  return ids
+}
+
+/** Of the kinds that are of files, the given ones and the file itself. */
+const withFile = (kinds: readonly ThingKind[]): readonly ThingKind[] => ofFiles.filter(kind => kind === 'file' || kinds.includes(kind))
+
 /** A trashed dataset of the author, with resources of the given kinds (all by default) that an editor has added. */
 export const sharedTrash = async (
   { people, spaces, things }: Pick<World, 'people' | 'spaces' | 'things'>,
@@ -162,10 +175,12 @@ export const sharedTrash = async (
 ): Promise<Ids> => {
   const dataset = await things('author', spaces.lab).of('dataset')
   const put = things('editor', spaces.lab, { dataset })
-  const ids: Partial<Record<ThingKind, string>> = { dataset }
-  for (const kind of contributed) if (kinds.includes(kind)) ids[kind] = await put.of(kind)
+  const ids = await created(
+    put,
+    contributed.filter(kind => kinds.includes(kind)),
+  )
   await put.throwAway(people.author.call)
-  return ids
+  return { dataset, ...ids }
 }
 
 /** Resources of the given kinds (all by default) of a file that is both in a trashed dataset and in a live one. */
@@ -174,8 +189,7 @@ export const newHalfTrash = async (
   kinds: readonly ThingKind[] = ofFiles,
 ): Promise<Ids> => {
   const binned = things('author', spaces.lab)
-  const ids: Partial<Record<ThingKind, string>> = {}
-  for (const kind of ofFiles) if (kind === 'file' || kinds.includes(kind)) ids[kind] = await binned.of(kind)
+  const ids = await created(binned, withFile(kinds))
   const other = await things('author', spaces.lab).of('dataset')
   await post(author.call, `/api/datasets/${other}/files/${ids.file}`)
   await binned.throwAway()
@@ -187,9 +201,7 @@ export const newAttached = async (
   { people: { editor }, spaces, things }: Pick<World, 'people' | 'spaces' | 'things'>,
   kinds: readonly ThingKind[] = ofFiles,
 ): Promise<Ids> => {
-  const lab = things('author', spaces.lab)
-  const ids: Partial<Record<ThingKind, string>> = {}
-  for (const kind of ofFiles) if (kind === 'file' || kinds.includes(kind)) ids[kind] = await lab.of(kind)
+  const ids = await created(things('author', spaces.lab), withFile(kinds))
   await post(editor.call, `/api/datasets/${await things('editor').of('dataset')}/files/${ids.file}`)
   return ids
 }
