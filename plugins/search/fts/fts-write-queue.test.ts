@@ -11,8 +11,8 @@ const idsOf = (changes: readonly IndexChange[]): readonly string[] =>
 
 const removals = (from: number, to: number): readonly IndexChange[] => Array.from({ length: to - from + 1 }, (_, at) => removal(from + at))
 
-/** A queue whose writes are recorded, each as its list of IDs; `fail` may throw instead. */
-function watched(fail: (ids: readonly string[]) => void = () => undefined, sync = () => Promise.resolve()) {
+/** A queue whose writes are recorded, each as its list of IDs; `fail` may throw instead. Its time stands still unless `nowMs` is given. */
+function watched(fail: (ids: readonly string[]) => void = () => undefined, sync = () => Promise.resolve(), nowMs = () => 0) {
   const writes: (readonly string[])[] = []
   const write = (changes: Iterable<IndexChange>): void => {
     const ids = idsOf([...changes])
@@ -26,7 +26,7 @@ function watched(fail: (ids: readonly string[]) => void = () => undefined, sync 
     fail(ids)
     elsewhere.push(ids)
   }
-  const queue = new FtsWriteQueue({ write, writeMany, sync })
+  const queue = new FtsWriteQueue({ write, writeMany, sync }, nowMs)
   return { queue, writes, elsewhere }
 }
 
@@ -35,6 +35,20 @@ test('calls in the same turn of the event loop share a write, in order', async t
   await Promise.all([queue.add([removal(1), removal(2)]), queue.add([removal(3)])])
   await queue.add([removal(4)])
   t.deepEqual(writes, [['1', '2', '3'], ['4']])
+})
+
+test('a write that takes long is continued in further ones, and no call resolves before its last change is written', async t => {
+  let now = 0
+  const { queue, writes } = watched(undefined, undefined, () => {
+    now += 3
+    return now
+  })
+  await Promise.all([queue.add(removals(1, 4)), queue.add([removal(5)]).then(() => t.deepEqual(writes.flat(), ['1', '2', '3', '4', '5']))])
+  t.deepEqual(writes, [
+    ['1', '2'],
+    ['3', '4'],
+    ['5'],
+  ])
 })
 
 test('a failed write rejects its callers and no later ones', async t => {

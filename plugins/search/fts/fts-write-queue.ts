@@ -31,11 +31,13 @@ export interface IndexWrites {
  */
 export class FtsWriteQueue {
   readonly #writes: IndexWrites
+  readonly #nowMs: () => number
   #waiting: Waiting[] = []
   #run: Promise<void> | undefined
 
-  constructor(writes: IndexWrites) {
+  constructor(writes: IndexWrites, nowMs: () => number = () => performance.now()) {
     this.#writes = writes
+    this.#nowMs = nowMs
   }
 
   /** Resolves when the changes are written and durable. */
@@ -105,10 +107,10 @@ export class FtsWriteQueue {
   }
 
   *#slice(): Generator<IndexChange> {
-    const end = performance.now() + sliceMs
+    const end = this.#nowMs() + sliceMs
     for (const waiting of this.#waiting) {
       while (waiting.done < waiting.changes.length) {
-        if (performance.now() > end) return
+        if (this.#nowMs() > end) return
         const change = waiting.changes[waiting.done]
         waiting.done += 1
         if (change) yield change

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { withRetry } from './retry.ts'
 
-const retryPolicy = { signal: new AbortController().signal, tries: 3, delayMs: 1, awayMs: 10_000 }
+const retryPolicy = { signal: new AbortController().signal, tries: 3, delayMs: 1, awayMs: 600_000 }
 
 const failing = (times: number, error: Error) => {
   let calls = 0
