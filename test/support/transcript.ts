@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 
@@ -33,11 +34,14 @@ const pattern = (promised: string): RegExp =>
     `^${promised
       .trim()
       .split('…')
-      .map(text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .map(piece => piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
       .join('[^]*?')}$`,
   )
 
-/** Runs the commands in one shell that stops at the first failure; resolves to the output of each, and of `last`. */
+/**
+ * Runs the commands in one shell that stops at the first failure; resolves to the standard output of each, and of `last`. Errors follow the last
+ * output of a failed run: of a slow one, they contain progress.
+ */
 export const replay = async (steps: readonly Step[], variables: Readonly<Record<string, string>>, last: string) => {
   const mark = '=== '
   const script = [
@@ -47,14 +51,13 @@ export const replay = async (steps: readonly Step[], variables: Readonly<Record<
     last,
   ]
   const shell = spawn('bash', ['-c', script.join('\n')], { cwd: root, env: { ...process.env, ...variables } })
-  let output = ''
-  for (const stream of [shell.stdout, shell.stderr])
-    stream.setEncoding('utf8').on('data', text => {
-      output += text
-    })
-  const [code] = (await once(shell, 'close')) as [number | null]
+  const [output, errors, [code]] = await Promise.all([
+    text(shell.stdout),
+    text(shell.stderr),
+    once(shell, 'close') as Promise<[number | null]>,
+  ])
   // CSV has CRLF line endings, which a terminal shows like LF.
-  const parts = output
+  const parts = (code === 0 ? output : `${output}${errors}`)
     .replaceAll('\r\n', '\n')
     .split(/^=== \d*\n/m)
     .slice(1)
