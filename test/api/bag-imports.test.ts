@@ -259,6 +259,37 @@ test('tag files are read in the encoding that the bag declares, XML in its own',
   t.regex((await importBag(ann, bagIn('UTF-8', latin))).message, /bag-info\.txt is not in UTF-8/)
 })
 
+test('folders keep names that no file system could unpack beside each other', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  const names = ['Data', 'data', 'DATA', 'aux', 'Fin.', 'plain']
+  for (const name of names) await uploadBytes(ann, dataset, 'a.txt', name, { folder: await newFolder(ann, dataset, name) })
+  await newFolder(ann, dataset, 'Inner', await newFolder(ann, dataset, 'inner'))
+  const bag = await downloaded(ann, `/api/datasets/${dataset}/download?bagit=true`)
+  const paths = [...(await unzip(bag)).keys()].map(path => path.toLowerCase())
+  t.is(new Set(paths).size, paths.length)
+  const { status, text, id } = await importBag(ann, bag)
+  t.is(status, 200, text)
+  const folders = new Map((await Array.fromAsync(server.get(Folders).ofDataset(id))).map(folder => [folder.id, folder]))
+  t.deepEqual([...folders.values()].map(({ name }) => name).toSorted(), [...names, 'Inner', 'inner'].toSorted())
+  for (const file of await filesOf(id)) {
+    const content = await (await ann.call(`/api/files/${file.id}`)).text()
+    t.is(folders.get(file.places[0]?.folder ?? '')?.name, content)
+  }
+})
+
+test('names of folders in a bag are ignored where they are impossible or taken', async t => {
+  const ann = await somebody(server)
+  const names = { 'data/a': 'same', 'data/b': 'same', 'data/c': '../c', 'data/d': 4, 'data/gone': 'x', 'data/e': 'a/b' }
+  const payload = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map(name => [`${name}/x.txt`, name]))
+  const imported = await importBag(ann, bagZip(payload, { tags: { 'metadata/folder-names.json': JSON.stringify(names) } }))
+  t.is(imported.status, 200, imported.text)
+  const folders = await Array.fromAsync(server.get(Folders).ofDataset(imported.id))
+  t.deepEqual(folders.map(({ name }) => name).toSorted(), ['b', 'c', 'd', 'e', 'same'])
+  for (const text of ['[]', 'null', '7'])
+    t.is((await importBag(ann, bagZip(payload, { tags: { 'metadata/folder-names.json': text } }))).status, 200, text)
+})
+
 test('several bags in one request become datasets, all or none, and the last one is the answer', async t => {
   const ann = await somebody(server)
   const send = async (...archives: readonly Buffer[]) => {

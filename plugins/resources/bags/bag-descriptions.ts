@@ -1,6 +1,6 @@
 import { Invalid, type License } from 'pounce/sdk'
 import type { ReceivedBag } from './received-bag.ts'
-import { infoLimits, type Sidecars } from './sidecars.ts'
+import { infoLimits, metadataLimits, type Sidecars } from './sidecars.ts'
 import { elementsNamed, readXml, type XmlElement, XmlFault } from './xml-reader.ts'
 
 const mostXmlBytes = 4 * 1024 * 1024
@@ -143,6 +143,13 @@ const isFileName = (name: unknown): name is string =>
   name.length <= 255 &&
   name.isWellFormed() &&
   /^(?=\s*\S)(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f/\\]+$/.test(name)
+
+/** Names of folders that have other names in the bag, by path. */
+export const describeFolders = async (bag: ReceivedBag, sidecars: Sidecars): Promise<ReadonlyMap<string, string>> => {
+  const path = 'metadata/folder-names.json'
+  const names = bag.has(path) ? await sidecars.json(path, metadataLimits) : {}
+  return new Map(Object.entries(names ?? {}).filter((entry): entry is [string, string] => isFileName(entry[1])))
+}
 
 /** From `X_info.json`, if there is one. */
 export const describeFile = async (sidecars: Sidecars, infoPath: string | undefined): Promise<FileDescription> => {

@@ -19,7 +19,7 @@ import {
 } from 'pounce/sdk'
 import { mediaTypeOf, type NewMetadata, type ProgressListener, reportProgress, streamed } from 'pounce/sdk/kit'
 import { type BagContents, type BagFile, contentsOf } from './bag-contents.ts'
-import { type DatasetDescription, describeDataset, describeFile } from './bag-descriptions.ts'
+import { type DatasetDescription, describeDataset, describeFile, describeFolders } from './bag-descriptions.ts'
 import { metadataIn } from './bag-metadata.ts'
 import type { ReceivedBag } from './received-bag.ts'
 import { Sidecars } from './sidecars.ts'
@@ -139,7 +139,7 @@ export class BagImport {
 
   async #fill(dataset: string, bag: ReceivedBag, contents: BagContents, order: BagOrder, sidecars: Sidecars): Promise<void> {
     await this.#addAll(await metadataIn(sidecars, contents.metadata, { kind: 'dataset', id: dataset }, order.user))
-    const folders = await this.#makeFolders(dataset, contents.folders, order.user)
+    const folders = await this.#makeFolders(dataset, contents.folders, await describeFolders(bag, sidecars), order.user)
     const failed = new AbortController()
     const signal = AbortSignal.any([order.signal, failed.signal])
     const building = { dataset, bag, order: { ...order, signal }, sidecars, folders }
@@ -163,12 +163,21 @@ export class BagImport {
     signal.throwIfAborted()
   }
 
-  async #makeFolders(dataset: string, folders: BagContents['folders'], user: CallerUser): Promise<ReadonlyMap<string, string>> {
+  async #makeFolders(
+    dataset: string,
+    folders: BagContents['folders'],
+    names: ReadonlyMap<string, string>,
+    user: CallerUser,
+  ): Promise<ReadonlyMap<string, string>> {
     const made = new Map<string, string>()
+    const taken = new Set<string>()
     for (const path of folders) {
       const above = made.get(path.slice(0, -1).join('/'))
       const parent = above === undefined ? ({ kind: 'dataset', id: dataset } as const) : ({ kind: 'folder', id: above } as const)
-      const name = (path.at(-1) as string).normalize('NFC')
+      const given = names.get(`data/${path.join('/')}`) ?? ''
+      const isUsable = given !== '' && !taken.has(`${parent.id}/${given}`)
+      const name = (isUsable ? given : (path.at(-1) as string)).normalize('NFC')
+      taken.add(`${parent.id}/${name}`)
       const { id } = await this.#folders.create({ name, dataset, parent, author: user.id, isImporting: true })
       made.set(path.join('/'), id)
     }
