@@ -1,3 +1,5 @@
+import { sqliteCodeOf, sqliteCodes } from 'pounce/sdk/sqlite'
+
 /** SQLite reports that the file is damaged or is not a database. */
 export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex'
@@ -14,22 +16,10 @@ export class OtherIndexVersion extends Error {
   }
 }
 
-const corrupt = 11
-const full = 13
-/** No space for the memory that connections share (`SQLITE_IOERR_SHMSIZE`), which SQLite calls an I/O error. */
-const noSharedMemory = 4874
-const notADatabase = 26
-
-/** The SQLite result code of an error; undefined for errors of other origin. */
-export const sqliteCode = (error: unknown): number | undefined =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined
-
 /** True for result codes that mean a damaged file. */
-export const isDamage = (code: number | undefined): boolean => code !== undefined && [corrupt, notADatabase].includes(code & 0xff)
+export const isDamage = (code: number | undefined): boolean => code === sqliteCodes.corrupt || code === sqliteCodes.notDatabase
 
 /** True for an error of SQLite or the file system that means a full disk. */
-export const isFull = (error: unknown): boolean => {
-  const code = sqliteCode(error)
-  if (code !== undefined) return (code & 0xff) === full || code === noSharedMemory
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
-}
+export const isFull = (error: unknown): boolean =>
+  sqliteCodeOf(error) === sqliteCodes.full ||
+  (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))

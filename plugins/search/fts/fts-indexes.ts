@@ -3,7 +3,8 @@ import { Worker } from 'node:worker_threads'
 import { type Log, NoSpace, Unavailable } from 'pounce/sdk'
 import { WorkerClient } from 'pounce/sdk/kit'
 import type { IndexChange } from 'pounce/sdk/search'
-import { isDamage, isFull, OtherIndexVersion, sqliteCode } from './damage.ts'
+import { sqliteCodeOf } from 'pounce/sdk/sqlite'
+import { isDamage, isFull, OtherIndexVersion } from './damage.ts'
 import { IndexFile } from './index-file.ts'
 import { IndexFolder } from './index-folder.ts'
 import { schemaVersion } from './schema.ts'
@@ -62,11 +63,17 @@ export class FtsIndexes {
   async close({ isWhole }: { readonly isWhole: boolean }): Promise<void> {
     await this.#thread.close()
     this.dropNext()
-    if (this.#live) {
-      this.#live.isClosed = isWhole
-      this.#live.close()
-    }
+    const live = this.#live
     this.#live = undefined
+    if (!live) return
+    try {
+      live.isClosed = isWhole
+    } catch (error) {
+      // On a full disk the mark stays, and the index is checked when it is next opened.
+      if (!isFull(error)) throw error
+    } finally {
+      live.close()
+    }
   }
 
   /** The file that searches read. */
@@ -95,7 +102,7 @@ export class FtsIndexes {
         }
       })
     } catch (error) {
-      if (!isDamage(sqliteCode(error))) throw error
+      if (!isDamage(sqliteCodeOf(error))) throw error
       this.replaceDamaged(this.path, error)
       applyAll(this.#open, taken)
     }
@@ -110,7 +117,7 @@ export class FtsIndexes {
         this.#markChanged()
         await this.#thread.write(path, changes)
       } catch (error) {
-        if (isReplaced || !isDamage(sqliteCode(error))) throw error
+        if (isReplaced || !isDamage(sqliteCodeOf(error))) throw error
         isReplaced = true
         this.replaceDamaged(path, error)
       }

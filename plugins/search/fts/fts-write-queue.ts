@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
 import type { IndexChange } from 'pounce/sdk/search'
-import { isFull, sqliteCode } from './damage.ts'
+import { sqliteCodeOf, sqliteCodes } from 'pounce/sdk/sqlite'
+import { isFull } from './damage.ts'
 
 interface Waiting {
   readonly changes: readonly IndexChange[]
@@ -117,8 +118,8 @@ export class FtsWriteQueue {
   }
 }
 
-/** Busy, locked, read-only, I/O error, cannot open. */
-const away = [5, 6, 8, 10, 14]
+const { busy, locked, readOnly, ioError, cannotOpen } = sqliteCodes
+const away: readonly number[] = [busy, locked, readOnly, ioError, cannotOpen]
 
 const isOfFileSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error && 'code' in error
 
@@ -126,7 +127,7 @@ const isOfFileSystem = (error: unknown): boolean => error instanceof Error && 's
 function asProblem(error: unknown): unknown {
   if (isFull(error)) return new NoSpace(undefined, { cause: error })
   if (isOfFileSystem(error)) return new Unavailable('The search index is not writable', { cause: error })
-  const code = sqliteCode(error)
+  const code = sqliteCodeOf(error)
   if (code === undefined || error instanceof Problem) return error
-  return away.includes(code & 0xff) ? new Unavailable('The search index is not writable', { cause: error }) : error
+  return away.includes(code) ? new Unavailable('The search index is not writable', { cause: error }) : error
 }

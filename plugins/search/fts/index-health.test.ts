@@ -6,6 +6,7 @@ import test from 'ava'
 import { type Log, NoSpace, type SearchIndex, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
+import { failingDatabases } from '../../../test/support/failing-databases.ts'
 import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
 import { schemaVersion } from './schema.ts'
 
@@ -99,19 +100,11 @@ test('on a full disk the start says so and keeps the index', async t => {
   const { index, folder } = await freshIndex(t)
   await index.rebuild(asStream(5))
   await index.dispose()
-  const { exec } = DatabaseSync.prototype
-  t.teardown(() => {
-    DatabaseSync.prototype.exec = exec
-  })
   const { log, errors } = watching()
   for (const errcode of [13, 4874]) {
-    DatabaseSync.prototype.exec = function (sql) {
-      if (this.location()?.startsWith(folder)) throw Object.assign(new Error('disk I/O error'), { errcode })
-      exec.call(this, sql)
-    }
+    using _ = failingDatabases(folder, errcode)
     t.throws(() => startedIndex(t, folder, log), { instanceOf: NoSpace, message: /The disk with the search index is full/ })
   }
-  DatabaseSync.prototype.exec = exec
   t.deepEqual(errors, [])
   t.is(await total(startedIndex(t, folder)), 5)
 
