@@ -253,6 +253,9 @@ test('tag files are read in the encoding that the bag declares, XML in its own',
   const latin = (text: string) => Buffer.from(text, 'latin1')
   const titled = await importBag(ann, bagIn('ISO-8859-1', latin, { 'metadata/datacite.xml': '<r><title>Maß</title></r>' }))
   t.is((await server.get(Datasets).get(titled.id))?.name, 'Maß', titled.text)
+  const declared = latin('<?xml version="1.0" encoding="ISO-8859-1"?><r><title>Fuß</title></r>')
+  const ownEncoding = await importBag(ann, bagZip({}, { tags: { 'metadata/datacite.xml': declared } }))
+  t.is((await server.get(Datasets).get(ownEncoding.id))?.name, 'Fuß', ownEncoding.text)
   const unknown = await importBag(ann, bagIn('EBCDIC', latin))
   t.is(unknown.status, 400)
   t.regex(unknown.message, /unknown encoding "EBCDIC"; use UTF-8/)
@@ -288,6 +291,20 @@ test('names of folders in a bag are ignored where they are impossible or taken',
   t.deepEqual(folders.map(({ name }) => name).toSorted(), ['b', 'c', 'd', 'e', 'same'])
   for (const text of ['[]', 'null', '7'])
     t.is((await importBag(ann, bagZip(payload, { tags: { 'metadata/folder-names.json': text } }))).status, 200, text)
+})
+
+test('a bag with fetch.txt is accepted if it is complete', async t => {
+  const ann = await somebody(server)
+  const payload = { 'a.txt': 'a', 'b%.txt': 'b' }
+  const fetching = (text: string) => importBag(ann, bagZip(payload, { tags: { 'fetch.txt': text } }))
+  const complete = await fetching('https://example.org/a 1 data/a.txt\r\nhttps://example.org/b  -\tdata/b%25.txt')
+  t.is(complete.status, 200, complete.text)
+  t.deepEqual(await contentOf(ann, complete.id), payload)
+  t.like(await fetching('https://example.org/a 1 data/a.txt\nhttps://example.org/c 1 data/c.txt\n'), {
+    status: 400,
+    message: 'fetch.txt is not supported: send a complete bag, with "data/c.txt"',
+  })
+  t.regex((await fetching('https://example.org/a data/a.txt\n')).message, /is not a URL, a length and a path/)
 })
 
 test('several bags in one request become datasets, all or none, and the last one is the answer', async t => {

@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
+import { treeOf } from '../../core/cli/user/dataset-contents.ts'
+import type { ServerClient } from '../../core/cli/user/server-client.ts'
 import { signedInComputer } from '../support/command-line.ts'
 import { newDataset, somebody } from '../support/spaces-and-people.ts'
 
@@ -47,6 +49,18 @@ test('sync --down finds local files and folders with decomposed names', async t 
   await writeFile(join(twice, 'Brücke.txt'), 'old bridge')
   await computer.done('sync', '--down', 'Fotos', dataset)
   t.is(await readFile(join(twice, 'Brücke.txt'), 'utf8'), 'new bridge')
+})
+
+test('of equal paths on a Clowder server in any time zone the newest file counts', async t => {
+  const zones = ['CEST', 'CST']
+  const fileOf = (zone: string, second: number) => ({
+    ...{ id: `65281a0${second}0000000000000000`, filename: `${zone}.txt`, size: '1' },
+    'date-created': `Thu Oct 12 10:11:0${second} ${zone} 2023`,
+  })
+  const files = zones.flatMap(zone => [1, 3, 2].map(second => fileOf(zone, second)))
+  const client = { kind: 'clowder', json: async (_method: string, path: string) => (path.endsWith('/files') ? files : []) }
+  const tree = await treeOf(client as unknown as ServerClient, { dataset: 'd' })
+  for (const zone of zones) t.is(tree.files.get(`${zone}.txt`)?.id, fileOf(zone, 3).id, zone)
 })
 
 test('names that are not valid UTF-8 are reported as failed, and all other files are uploaded', async t => {

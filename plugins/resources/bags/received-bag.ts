@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { Invalid } from 'pounce/sdk'
 import type { IncomingZip } from './incoming-zip.ts'
-import { algorithms, decode, encodingOfXml, meanings, readLabels, readManifest, usualEncoding } from './tag-files.ts'
+import { algorithms, decode, encodingOfXml, meanings, readFetched, readLabels, readManifest, usualEncoding } from './tag-files.ts'
 import type { ZipFileEntry } from './zip-directory.ts'
 
 /** A line of a SHA-512 manifest has 131 characters and a path; there are at most 100,000. */
@@ -56,7 +56,7 @@ export class ReceivedBag {
   static async open(zip: IncomingZip): Promise<ReceivedBag> {
     const found = await find(zip)
     const bag = new ReceivedBag(zip, found)
-    await bag.#refuseFetching()
+    await bag.#refuseFetching(found.version)
     const names = await bag.#readManifests('manifest-', found.version)
     if (!found.isV1) {
       if (names.length === 0)
@@ -119,9 +119,14 @@ export class ReceivedBag {
     return file
   }
 
-  async #refuseFetching(): Promise<void> {
-    const fetch = await this.text('fetch.txt')
-    if (fetch !== undefined && fetch.trim() !== '') throw new Invalid('fetch.txt is not supported: send a complete bag')
+  /** Files that `fetch.txt` lists may be in the bag already; nothing is fetched. */
+  async #refuseFetching(version: string): Promise<void> {
+    let lines = 0
+    for (const written of readFetched((await this.text('fetch.txt')) ?? '')) {
+      if (++lines % linesBetweenBreaks === 0) await setImmediate()
+      if (meanings(written, version).some(meant => this.#files.has(meant))) continue
+      throw new Invalid(`fetch.txt is not supported: send a complete bag, with ${shown(written)}`)
+    }
   }
 
   /** Reads the manifests of a kind and returns their names. Listed files must exist. */

@@ -40,6 +40,16 @@ export function* readManifest(text: string, name: string): Generator<Listed> {
   }
 }
 
+/** The paths in `fetch.txt`, whose lines are a URL, a length and a path. Throws `Invalid` for a malformed line. */
+export function* readFetched(text: string): Generator<string> {
+  for (const line of linesOf(text)) {
+    if (line.trim() === '') continue
+    const path = /^\S+[ \t]+(?:\d+|-)[ \t]+(\S.*)$/.exec(line)?.[1]
+    if (path === undefined) throw new Invalid(`fetch.txt: the line ${JSON.stringify(line.slice(0, 200))} is not a URL, a length and a path`)
+    yield path
+  }
+}
+
 /** Splits at line ends of any of the three kinds. */
 function* linesOf(text: string): Generator<string> {
   let start = text.startsWith('\ufeff') ? 1 : 0
