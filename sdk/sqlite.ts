@@ -26,10 +26,13 @@ export const sqliteCodes = {
   notDatabase: 26,
 } as const
 
-/** The primary result code of an error thrown by SQLite; undefined for other errors. */
+/** `SQLITE_IOERR_SHMSIZE`: no space for the memory that connections share. */
+const noSharedMemory = 4874
+
+/** The primary result code of an error thrown by SQLite; undefined for other errors. A disk that is too full to open a database is `full`, not `ioError`. */
 export const sqliteCodeOf = (error: unknown): number | undefined => {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
-  return error.errcode & 0xff
+  return error.errcode === noSharedMemory ? sqliteCodes.full : error.errcode & 0xff
 }
 
 /** Options for opening a database file. */

@@ -188,13 +188,149 @@ test('any valid bag is accepted, whatever tool created it', async t => {
   t.is((await importBag(ann, bagZip({}))).status, 200)
 })
 
-test('an import requires an account, permission to create datasets, and exactly one bag', async t => {
+test('dates keep their time with the abbreviated time zones of Java; unknown ones are read as UTC', async t => {
+  const ann = await somebody(server)
+  const dates: readonly (readonly [string, string | undefined])[] = [
+    ['Thu Oct 12 10:11:12 CEST 2023', '2023-10-12T08:11:12.000Z'],
+    ['Thu Jan 12 10:11:12 CET 2023', '2023-01-12T09:11:12.000Z'],
+    ['Wed Jul 12 10:11:12 BST 2023', '2023-07-12T09:11:12.000Z'],
+    ['Thu Oct 12 10:11:12 IST 2023', '2023-10-12T04:41:12.000Z'],
+    ['Thu Oct 12 10:11:12 JST 2023', '2023-10-12T01:11:12.000Z'],
+    ['Thu Oct 12 10:11:12 CST 2023', '2023-10-12T16:11:12.000Z'],
+    ['Thu Oct 12 10:11:12 GMT+03:00 2023', '2023-10-12T07:11:12.000Z'],
+    ['Thu Oct 12 10:11:12 XYZT 2023', '2023-10-12T10:11:12.000Z'],
+    ['2023-10-12T10:11:12+02:00', '2023-10-12T08:11:12.000Z'],
+    ['last Thursday', undefined],
+  ]
+  const described = Object.fromEntries(
+    dates.flatMap(([written], at) => [
+      [`${at}.txt`, 'x'],
+      [`${at}.txt_info.json`, JSON.stringify({ uploadDate: written })],
+      [`${at}.txt_metadata.json`, JSON.stringify({ content: { k: 1 }, created_at: written })],
+    ]),
+  )
+  const begun = new Date().toISOString()
+  const { status, text, id } = await importBag(ann, v1Bag(described, { title: 'Dates' }))
+  t.is(status, 200, text)
+  const files = new Map((await filesOf(id)).map(file => [file.name, file]))
+  for (const [at, [written, meant]] of dates.entries()) {
+    const file = files.get(`${at}.txt`)
+    const [document] = await metadataOf(ann, `files/${file?.id}`)
+    const added = new Date(String(document?.['created_at'])).toISOString()
+    if (meant !== undefined) t.deepEqual([file?.created, added], [meant, meant], written)
+    else t.true(String(file?.created) >= begun && added >= `${begun.slice(0, 19)}.000Z`, written)
+  }
+})
+
+test('tag files are read in the encoding that the bag declares, XML in its own', async t => {
+  const ann = await somebody(server)
+  const utf16 = (text: string, isBig: boolean) => {
+    const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
+    return isBig ? bytes.swap16() : bytes
+  }
+  const encoders: Readonly<Record<string, (text: string) => Buffer>> = {
+    'ISO-8859-1': text => Buffer.from(text, 'latin1'),
+    'iso-8859-1': text => Buffer.from(text, 'latin1'),
+    'UTF-16': text => utf16(text, true),
+    'utf-16': text => utf16(text, false),
+    'UTF-16LE': text => Buffer.from(text, 'utf16le'),
+  }
+  const bagIn = (encoding: string, encoded: (text: string) => Buffer, more: Record<string, string> = {}) => {
+    const own = { 'bagit.txt': `BagIt-Version: 1.0\nTag-File-Character-Encoding: ${encoding}\n`, ...more }
+    const plain = bagFiles({ 'Größe.txt': 'x' }, { tags: { 'bag-info.txt': 'External-Identifier: Größe\n', ...own } })
+    const tags = Object.fromEntries(
+      Object.entries(plain).map(([path, text]) => [path, path in own || path.startsWith('data/') ? text : encoded(String(text))]),
+    )
+    const { 'tagmanifest-sha256.txt': _, ...listed } = tags
+    return zipOf(listed)
+  }
+  for (const [encoding, encoded] of Object.entries(encoders)) {
+    const { status, text, id } = await importBag(ann, bagIn(encoding, encoded))
+    t.is(status, 200, `${encoding}: ${text}`)
+    t.is((await server.get(Datasets).get(id))?.name, 'Größe', encoding)
+    t.deepEqual(await contentOf(ann, id), { 'Größe.txt': 'x' }, encoding)
+  }
+  const latin = (text: string) => Buffer.from(text, 'latin1')
+  const titled = await importBag(ann, bagIn('ISO-8859-1', latin, { 'metadata/datacite.xml': '<r><title>Maß</title></r>' }))
+  t.is((await server.get(Datasets).get(titled.id))?.name, 'Maß', titled.text)
+  const declared = latin('<?xml version="1.0" encoding="ISO-8859-1"?><r><title>Fuß</title></r>')
+  const ownEncoding = await importBag(ann, bagZip({}, { tags: { 'metadata/datacite.xml': declared } }))
+  t.is((await server.get(Datasets).get(ownEncoding.id))?.name, 'Fuß', ownEncoding.text)
+  const unknown = await importBag(ann, bagIn('EBCDIC', latin))
+  t.is(unknown.status, 400)
+  t.regex(unknown.message, /unknown encoding "EBCDIC"; use UTF-8/)
+  t.regex((await importBag(ann, bagIn('UTF-8', latin))).message, /bag-info\.txt is not in UTF-8/)
+})
+
+test('folders keep names that no file system could unpack beside each other', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  const names = ['Data', 'data', 'DATA', 'aux', 'Fin.', 'plain']
+  for (const name of names) await uploadBytes(ann, dataset, 'a.txt', name, { folder: await newFolder(ann, dataset, name) })
+  await newFolder(ann, dataset, 'Inner', await newFolder(ann, dataset, 'inner'))
+  const bag = await downloaded(ann, `/api/datasets/${dataset}/download?bagit=true`)
+  const paths = [...(await unzip(bag)).keys()].map(path => path.toLowerCase())
+  t.is(new Set(paths).size, paths.length)
+  const { status, text, id } = await importBag(ann, bag)
+  t.is(status, 200, text)
+  const folders = new Map((await Array.fromAsync(server.get(Folders).ofDataset(id))).map(folder => [folder.id, folder]))
+  t.deepEqual([...folders.values()].map(({ name }) => name).toSorted(), [...names, 'Inner', 'inner'].toSorted())
+  for (const file of await filesOf(id)) {
+    const content = await (await ann.call(`/api/files/${file.id}`)).text()
+    t.is(folders.get(file.places[0]?.folder ?? '')?.name, content)
+  }
+})
+
+test('names of folders in a bag are ignored where they are impossible or taken', async t => {
+  const ann = await somebody(server)
+  const names = { 'data/a': 'same', 'data/b': 'same', 'data/c': '../c', 'data/d': 4, 'data/gone': 'x', 'data/e': 'a/b' }
+  const payload = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map(name => [`${name}/x.txt`, name]))
+  const imported = await importBag(ann, bagZip(payload, { tags: { 'metadata/folder-names.json': JSON.stringify(names) } }))
+  t.is(imported.status, 200, imported.text)
+  const folders = await Array.fromAsync(server.get(Folders).ofDataset(imported.id))
+  t.deepEqual(folders.map(({ name }) => name).toSorted(), ['b', 'c', 'd', 'e', 'same'])
+  for (const text of ['[]', 'null', '7'])
+    t.is((await importBag(ann, bagZip(payload, { tags: { 'metadata/folder-names.json': text } }))).status, 200, text)
+})
+
+test('a bag with fetch.txt is accepted if it is complete', async t => {
+  const ann = await somebody(server)
+  const payload = { 'a.txt': 'a', 'b%.txt': 'b' }
+  const fetching = (text: string) => importBag(ann, bagZip(payload, { tags: { 'fetch.txt': text } }))
+  const complete = await fetching('https://example.org/a 1 data/a.txt\r\nhttps://example.org/b  -\tdata/b%25.txt')
+  t.is(complete.status, 200, complete.text)
+  t.deepEqual(await contentOf(ann, complete.id), payload)
+  t.like(await fetching('https://example.org/a 1 data/a.txt\nhttps://example.org/c 1 data/c.txt\n'), {
+    status: 400,
+    message: 'fetch.txt is not supported: send a complete bag, with "data/c.txt"',
+  })
+  t.regex((await fetching('https://example.org/a data/a.txt\n')).message, /is not a URL, a length and a path/)
+})
+
+test('several bags in one request become datasets, all or none, and the last one is the answer', async t => {
+  const ann = await somebody(server)
+  const send = async (...archives: readonly Buffer[]) => {
+    const form = new FormData()
+    form.set('note', 'no bag')
+    for (const [at, archive] of archives.entries()) form.append('bag', new Blob([new Uint8Array(archive)]), `bag ${at}.zip`)
+    return ann.call('/api/datasets/createfrombag', { method: 'POST', body: form })
+  }
+  const mine = async () => await idsOf(ann.get('/api/datasets/canEdit?limit=0'))
+  const refused = await send(bagZip({ 'a.txt': 'a' }), zipOf({ 'a.txt': 'a' }))
+  t.is(refused.status, 400)
+  t.deepEqual(await mine(), [])
+  const taken = await send(bagZip({ 'a.txt': 'a' }), bagZip({ 'b.txt': 'b' }))
+  t.is(taken.status, 200)
+  const ids = await mine()
+  const last = (await taken.text()).slice('Created dataset '.length)
+  t.deepEqual(await contentOf(ann, last), { 'b.txt': 'b' })
+  t.is(ids.length, 2)
+  t.deepEqual(await contentOf(ann, ids.find(id => id !== last) ?? ''), { 'a.txt': 'a' })
+})
+
+test('an import requires an account, permission to create datasets, and a bag', async t => {
   const ann = await somebody(server)
   t.is((await importBag({ ...ann, call: server.as() }, bagZip({}))).status, 401)
   t.is((await importBag(ann, bagZip({}), 'bag.tar')).status, 400)
-  const form = new FormData()
-  form.set('one', new Blob([new Uint8Array(bagZip({}))]), 'one.zip')
-  form.set('two', new Blob([new Uint8Array(bagZip({}))]), 'two.zip')
-  t.is((await ann.call('/api/datasets/createfrombag', { method: 'POST', body: form })).status, 400)
   t.deepEqual(await idsOf(ann.get('/api/datasets/canEdit?limit=0')), [])
 })

@@ -144,6 +144,8 @@ export const treeOf = async (
   return { files, folders, older }
 }
 
-/** Ids increase with time, which decides between files of the same second. */
-const isNewer = (one: ContentEntry, other: ContentEntry): boolean =>
-  one.created === other.created ? one.id > other.id : Date.parse(one.created) > Date.parse(other.created)
+/** Ids increase with time, which decides between files of the same second, or with dates in an unknown time zone. */
+const isNewer = (one: ContentEntry, other: ContentEntry): boolean => {
+  const aheadMs = Date.parse(one.created) - Date.parse(other.created)
+  return aheadMs === 0 || Number.isNaN(aheadMs) ? one.id > other.id : aheadMs > 0
+}

@@ -12,12 +12,19 @@ import type { ServerClient } from './server-client.ts'
 import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
 import { TransferProgress } from './transfer-progress.ts'
 
-/** The files to download to a folder, without excluded ones. Throws if two would have the same local name. */
-export const localFilesOf = (files: ReadonlyMap<string, ContentEntry>, folder: string, isExcluded: Exclusion): readonly RemoteFileOf[] => {
+/** The local path of a path on the server. */
+export const localPath = (folder: string, path: string): string => join(folder, ...path.split('/').map(localName))
+
+/** The files to download, without excluded ones. Throws if two would have the same local name. */
+export const localFilesOf = (
+  files: ReadonlyMap<string, ContentEntry>,
+  fileOf: (path: string) => string,
+  isExcluded: Exclusion,
+): readonly RemoteFileOf[] => {
   const taken = new Map<string, string>()
   const wanted = [...files].filter(([path]) => !isExcluded(path))
   return wanted.map(([path, { id, size }]) => {
-    const file = join(folder, ...path.split('/').map(localName))
+    const file = fileOf(path)
     const other = taken.get(file)
     if (other !== undefined) throw new StartupError(`${other} and ${path} have the same local name: rename one of them on the server`)
     taken.set(file, path)
@@ -91,7 +98,8 @@ const filesOf = async (
   const { files, older } = await treeOf(client, place)
   if (older > 0) progress.warn(`${older} older file versions skipped`)
   const name = target.kind === 'root' || isContent ? '' : localName(target.name)
-  return { place, files: localFilesOf(files, join(folder, name), isExcluded) }
+  const top = join(folder, name)
+  return { place, files: localFilesOf(files, path => localPath(top, path), isExcluded) }
 }
 
 /** Writes one file to standard output. */

@@ -3,7 +3,7 @@ import { UsageError } from '../built-in.ts'
 import { clientOf, numberOption, type RunUserCommand, type UserContext } from './command-context.ts'
 import type { ContentPlace } from './dataset-contents.ts'
 import { exclusionOf } from './exclusion.ts'
-import { emptyFolders, forEachOf, type LocalFile, treeOfSource } from './local-files.ts'
+import { emptyFolders, forEachOf, type LocalEntry, type LocalFile, type LocalTree, treeOfSource } from './local-files.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 import { notFound, placeOf, readTarget, walk } from './target.ts'
 import { TransferProgress, type TransferResult } from './transfer-progress.ts'
@@ -86,6 +86,12 @@ export const uploadAll = async (
   }
 }
 
+/** Reports the local entries that are not uploaded: an error for those whose names no server can store. */
+export const reportOmitted = ({ skipped, misnamed }: LocalTree, progress: TransferProgress): void => {
+  for (const path of skipped) progress.warn(`${path} is not a regular file; skipped`)
+  for (const path of misnamed) progress.result({ path, state: 'failed', message: 'its name is not valid UTF-8: rename it' }, false)
+}
+
 /** The uploader for a location, depending on the kind of server. */
 export const uploaderFor = (
   client: ServerClient,
@@ -127,9 +133,9 @@ export const uploadPlace = async (
 }
 
 /** The folders to create, in order and without duplicates. */
-const foldersWith = (folders: readonly string[], missing: readonly string[]): readonly string[] => [
+const foldersWith = (folders: readonly LocalEntry[], missing: readonly string[]): readonly string[] => [
   ...(missing.length === 0 ? [] : [missing.join('/')]),
-  ...folders.map(folder => [...missing, folder].join('/')),
+  ...folders.map(({ path }) => [...missing, path].join('/')),
 ]
 
 /** Uploads files and folders. */
@@ -149,7 +155,7 @@ export const put: RunUserCommand = async context => {
   const paths = new Set(files.map(({ path }) => path))
   if (paths.size < files.length)
     throw new UsageError('Several of these files would have the same path in the dataset: upload them separately, or rename them')
-  for (const path of trees.flatMap(tree => tree.skipped)) progress.warn(`${path} is not a regular file; skipped`)
+  for (const tree of trees) reportOmitted(tree, progress)
   progress.expect(
     files.length,
     files.reduce((sum, { size }) => sum + size, 0),

@@ -1,15 +1,15 @@
 import { mkdir, rm, rmdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
 import type { RunUserCommand, UserContext } from './command-context.ts'
 import { type ContentPlace, treeOf } from './dataset-contents.ts'
 import { localName } from './downloads.ts'
 import { type Exclusion, exclusionOf } from './exclusion.ts'
-import { downloadAll, localFilesOf } from './get-command.ts'
-import { emptyFolders, forEachOf, treeOfFolder } from './local-files.ts'
+import { downloadAll, localFilesOf, localPath } from './get-command.ts'
+import { emptyFolders, emptyTree, forEachOf, type LocalTree, treeOfFolder } from './local-files.ts'
 import { askedLine, isInteractive } from './prompt.ts'
-import { transferClient, transferOptions, uploadAll, uploaderFor, uploadPlace } from './put-command.ts'
+import { reportOmitted, transferClient, transferOptions, uploadAll, uploaderFor, uploadPlace } from './put-command.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 import { readTarget } from './target.ts'
 import { TransferProgress } from './transfer-progress.ts'
@@ -61,7 +61,7 @@ const syncUp = async (
 ): Promise<void> => {
   const local = await treeOfFolder(folder, isExcluded)
   const progress = new TransferProgress(context)
-  for (const path of local.skipped) progress.warn(`${path} is not a regular file; skipped`)
+  reportOmitted(local, progress)
   const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true, isDryRun })
   if (missing.length > 0)
     throw new StartupError(`There is no folder ${missing.join('/')} in ${target}: create it first, or specify the dataset`)
@@ -74,7 +74,7 @@ const syncUp = async (
     local.files.reduce((sum, { size }) => sum + size, 0),
   )
   const uploader = uploaderFor(client, place, [], progress)
-  const needed = client.kind === 'clowder' ? local.folders : emptyFolders(local.folders, local.files)
+  const needed = client.kind === 'clowder' ? local.folders.map(({ path }) => path) : emptyFolders(local.folders, local.files)
   if (!isDryRun) await uploader.ensureFolders(needed.filter(path => !remote.folders.has(path)))
   await uploadAll(local.files, uploader, progress, { jobs, isDryRun, newest: path => remote.files.get(path)?.id })
   await forEachOf(surplus, jobs, async ([path, { id }]) => {
@@ -87,8 +87,23 @@ const syncUp = async (
       progress.failure(path, error)
     }
   })
-  if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(local.folders), isExcluded)
+  if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(local.folders.map(({ path }) => path)), isExcluded)
   progress.end()
+}
+
+/** Finds the local paths of paths on the server, also of files and folders whose local names are decomposed (NFD), as macOS writes them. */
+const pathsIn = (folder: string, { files, folders }: LocalTree): ((path: string) => string) => {
+  const entries = [...folders, ...files]
+  const existing = new Set(entries.map(({ file }) => file))
+  const byPath = new Map(entries.map(({ file, path }) => [path, file]))
+  const pathOf = (path: string): string => {
+    if (path === '') return folder
+    const plain = localPath(folder, path)
+    if (existing.has(plain)) return plain
+    const found = byPath.get(path.split('/').map(localName).join('/').normalize('NFC'))
+    return found ?? join(pathOf(path.split('/').slice(0, -1).join('/')), basename(plain))
+  }
+  return pathOf
 }
 
 const syncDown = async (
@@ -102,20 +117,21 @@ const syncDown = async (
   if (missing.length > 0) throw new StartupError(`There is no folder ${missing.join('/')} in ${target}`)
   const progress = new TransferProgress(context)
   const remote = await treeOf(client, place)
-  const files = localFilesOf(remote.files, folder, isExcluded)
-  const wanted = new Set(files.map(({ file }) => file))
   const isFolder = await stat(folder).then(
     found => found.isDirectory(),
     () => false,
   )
-  const local = isFolder ? await treeOfFolder(folder, isExcluded) : { files: [], folders: [] }
+  const local = isFolder ? await treeOfFolder(folder, isExcluded) : emptyTree
+  const pathOf = pathsIn(folder, local)
+  const files = localFilesOf(remote.files, pathOf, isExcluded)
+  const wanted = new Set(files.map(({ file }) => file))
   const surplus = isDeleting ? local.files.filter(({ file }) => !wanted.has(file)) : []
   await confirm(context, surplus.length, folder)
   progress.expect(
     files.length,
     files.reduce((sum, { size = 0 }) => sum + size, 0),
   )
-  const kept = [...remote.folders.keys()].filter(path => !isExcluded(path)).map(path => join(folder, ...path.split('/').map(localName)))
+  const kept = [...remote.folders.keys()].filter(path => !isExcluded(path)).map(pathOf)
   if (!isDryRun) for (const path of [folder, ...kept]) await mkdir(path, { recursive: true })
   await downloadAll(client, files, progress, { place, jobs, isDryRun, isOverwriting: true })
   for (const { file, path } of surplus) {
@@ -125,8 +141,7 @@ const syncDown = async (
   const isKept = new Set(kept)
   if (isDeleting && !isDryRun)
     // A folder that is not empty contains partial downloads or special files.
-    for (const path of deepestFirst(local.folders.map(name => join(folder, name))))
-      if (!isKept.has(path)) await rmdir(path).catch(() => undefined)
+    for (const { file } of local.folders.toReversed()) if (!isKept.has(file)) await rmdir(file).catch(() => undefined)
   progress.end()
 }
 

@@ -4,6 +4,7 @@ import test from 'ava'
 import { type AnyEvent, collection, eq, event, NoSpace, Taken, Unavailable } from 'pounce/sdk'
 import { Connection } from 'pounce/sdk/sqlite'
 import { countingIds, FixedClock, type Note, notes, silent } from 'pounce/sdk/testing'
+import { failingDatabases } from '../../../test/support/failing-databases.ts'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { tempFolder } from '../../../test/support/temp-folder.ts'
 import { Database } from './database.ts'
@@ -222,6 +223,10 @@ test('the error for a damaged or inaccessible database names the file and the re
   const file = join(folder, 'documents', 'pounce.db')
   const refused = async (): Promise<string> => (await t.throwsAsync(openStore(t, { folder }))).message
   await (await openStore(t, { folder })).dispose()
+  {
+    using _ = failingDatabases(folder, 4874)
+    t.is(await refused(), `The database ${file} cannot be opened (disk I/O error): its disk is full: delete files there`)
+  }
   const whole = await readFile(file)
   await writeFile(file, 'no database, but a text that is longer than the header of one has to be: one hundred bytes and more')
   t.is(

@@ -33,14 +33,17 @@ export const namingDamage = (file: string, error: unknown): unknown =>
       )
     : error
 
-/** The same at startup, and for a file without read or write permission. */
+const needsRights = 'the account of the server needs the right to read and write the file and its folder'
+
+/** The same at startup, and for a full disk or a file without read or write permission. */
 export const namingFile = (file: string, error: unknown): unknown => {
-  const { cause } = error as { readonly cause?: unknown }
-  const code = codeOf(error) ?? codeOf(cause)
-  if (code !== codes.readOnly && code !== codes.cannotOpen) return namingDamage(file, error)
-  const { message } = (codeOf(error) === undefined ? cause : error) as Error
-  return new Error(
-    `The database ${file} cannot be opened (${message}): the account of the server needs the right to read and write the file and its folder`,
-    { cause: error },
-  )
+  const told = codeOf(error) === undefined ? (error as { readonly cause?: unknown }).cause : error
+  const reasons: Readonly<Record<number, string>> = {
+    [codes.full]: 'its disk is full: delete files there',
+    [codes.readOnly]: needsRights,
+    [codes.cannotOpen]: needsRights,
+  }
+  const reason = reasons[codeOf(told) ?? 0]
+  if (reason === undefined) return namingDamage(file, error)
+  return new Error(`The database ${file} cannot be opened (${(told as Error).message}): ${reason}`, { cause: error })
 }

@@ -1,7 +1,6 @@
 import { Invalid, type License } from 'pounce/sdk'
-import { msOfTime } from 'pounce/sdk/kit'
 import type { ReceivedBag } from './received-bag.ts'
-import { infoLimits, readJson, type SidecarBudget } from './sidecars.ts'
+import { infoLimits, metadataLimits, type Sidecars } from './sidecars.ts'
 import { elementsNamed, readXml, type XmlElement, XmlFault } from './xml-reader.ts'
 
 const mostXmlBytes = 4 * 1024 * 1024
@@ -29,8 +28,8 @@ export interface FileDescription {
 
 type Info = Readonly<Record<string, unknown>>
 
-const readInfo = async (bag: ReceivedBag, path: string | undefined, budget: SidecarBudget): Promise<Info> => {
-  const value = path === undefined ? {} : await readJson(bag, path, infoLimits, budget)
+const readInfo = async (sidecars: Sidecars, path: string | undefined): Promise<Info> => {
+  const value = path === undefined ? {} : await sidecars.json(path, infoLimits)
   return typeof value === 'object' && value !== null ? (value as Info) : {}
 }
 
@@ -109,12 +108,12 @@ export const describeDataset = async (
   bag: ReceivedBag,
   infoPath: string | undefined,
   archiveName: string,
-  budget: SidecarBudget,
+  sidecars: Sidecars,
 ): Promise<DatasetDescription> => {
   const [datacite, clowder, info] = [
     await readDescribing(bag, 'metadata/datacite.xml'),
     await readDescribing(bag, 'metadata/clowder.xml'),
-    await readInfo(bag, infoPath, budget),
+    await readInfo(sidecars, infoPath),
   ]
   const names = [
     texts(datacite, 'title').at(-1),
@@ -135,11 +134,9 @@ export const describeDataset = async (
   }
 }
 
-/** A date in the format of Java's `Date.toString` or ISO 8601; not in the future. */
-const dateOf = (given: unknown): string | undefined => {
-  const time = typeof given === 'string' ? (msOfTime(given) ?? Date.parse(given)) : Number.NaN
-  return Number.isNaN(time) || time > Date.now() || time < 0 ? undefined : new Date(time).toISOString()
-}
+/** Not in the future. */
+const creationOf = (ms: number | undefined): string | undefined =>
+  ms === undefined || ms > Date.now() || ms < 0 ? undefined : new Date(ms).toISOString()
 
 const isFileName = (name: unknown): name is string =>
   typeof name === 'string' &&
@@ -147,16 +144,23 @@ const isFileName = (name: unknown): name is string =>
   name.isWellFormed() &&
   /^(?=\s*\S)(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f/\\]+$/.test(name)
 
+/** Names of folders that have other names in the bag, by path. */
+export const describeFolders = async (bag: ReceivedBag, sidecars: Sidecars): Promise<ReadonlyMap<string, string>> => {
+  const path = 'metadata/folder-names.json'
+  const names = bag.has(path) ? await sidecars.json(path, metadataLimits) : {}
+  return new Map(Object.entries(names ?? {}).filter((entry): entry is [string, string] => isFileName(entry[1])))
+}
+
 /** From `X_info.json`, if there is one. */
-export const describeFile = async (bag: ReceivedBag, infoPath: string | undefined, budget: SidecarBudget): Promise<FileDescription> => {
-  const info = await readInfo(bag, infoPath, budget)
+export const describeFile = async (sidecars: Sidecars, infoPath: string | undefined): Promise<FileDescription> => {
+  const info = await readInfo(sidecars, infoPath)
   const { filename, contentType } = info
   return {
     name: isFileName(filename) ? filename : undefined,
     description: prose(info['description']),
     contentType:
       typeof contentType === 'string' && /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(contentType) ? contentType.toLowerCase() : undefined,
-    created: dateOf(info['uploadDate']),
+    created: creationOf(sidecars.dates.msOf(info['uploadDate'])),
     license: licenseOf(info['license']),
     tags: lines(info['tags'], 100, mostTags) ?? [],
   }

@@ -19,10 +19,10 @@ import {
 } from 'pounce/sdk'
 import { mediaTypeOf, type NewMetadata, type ProgressListener, reportProgress, streamed } from 'pounce/sdk/kit'
 import { type BagContents, type BagFile, contentsOf } from './bag-contents.ts'
-import { type DatasetDescription, describeDataset, describeFile } from './bag-descriptions.ts'
+import { type DatasetDescription, describeDataset, describeFile, describeFolders } from './bag-descriptions.ts'
 import { metadataIn } from './bag-metadata.ts'
 import type { ReceivedBag } from './received-bag.ts'
-import { SidecarBudget } from './sidecars.ts'
+import { Sidecars } from './sidecars.ts'
 
 const smallBytes = 64 * 1024
 const filesAtOnce = 8
@@ -37,12 +37,18 @@ export interface BagOrder {
   readonly signal: AbortSignal
 }
 
+/** A complete dataset that nobody can view yet. Disposing of it removes it, unless it was revealed. */
+export interface HiddenDataset extends AsyncDisposable {
+  readonly id: string
+  reveal(): Promise<void>
+}
+
 /** An import in progress. */
 interface Building {
   readonly dataset: string
   readonly bag: ReceivedBag
   readonly order: BagOrder
-  readonly budget: SidecarBudget
+  readonly sidecars: Sidecars
   /** Ids of folders by path. */
   readonly folders: ReadonlyMap<string, string>
 }
@@ -84,28 +90,37 @@ export class BagImport {
     this.#log = log
   }
 
-  /** Returns the id of the new dataset, which is private to its importer. Throws `Invalid` for a faulty bag, and then leaves nothing. */
-  async import(bag: ReceivedBag, order: BagOrder): Promise<string> {
+  /** Builds a dataset that is private to its importer. Throws `Invalid` for a faulty bag, and then leaves nothing. */
+  async build(bag: ReceivedBag, order: BagOrder): Promise<HiddenDataset> {
     const contents = contentsOf(bag)
-    const budget = new SidecarBudget(contents.files.length)
-    const description = await describeDataset(bag, contents.info, order.archiveName, budget)
+    const total = contents.files.length
+    const sidecars = new Sidecars(bag, total)
+    const description = await describeDataset(bag, contents.info, order.archiveName, sidecars)
     const { id } = await this.#datasets.create(this.#newDataset(description, order.user))
+    let isRevealed = false
+    await using undoing = new AsyncDisposableStack()
+    undoing.defer(async () => {
+      if (isRevealed) return
+      await this.#takeBack(id)
+      this.#report(id, order, { state: 'failed', total })
+    })
     const signOfLife = setInterval(() => {
       this.#datasets
         .stillImporting(id)
         .catch((error: unknown) => this.#log.warn('failed to renew the lease of an import', { dataset: id, error }))
     }, signOfLifeMs)
-    try {
-      await this.#build(id, bag, contents, order, budget)
-      await this.#datasets.reveal(id)
-      this.#report(id, order, { state: 'finished', done: contents.files.length, total: contents.files.length })
-      return id
-    } catch (error) {
-      await this.#takeBack(id)
-      this.#report(id, order, { state: 'failed', total: contents.files.length })
-      throw error
-    } finally {
-      clearInterval(signOfLife)
+    undoing.defer(() => clearInterval(signOfLife))
+    await this.#fill(id, bag, contents, order, sidecars)
+    sidecars.dates.report(this.#log, id)
+    const undo = undoing.move()
+    return {
+      id,
+      reveal: async () => {
+        await this.#datasets.reveal(id)
+        isRevealed = true
+        this.#report(id, order, { state: 'finished', done: total, total })
+      },
+      [Symbol.asyncDispose]: () => undo.disposeAsync(),
     }
   }
 
@@ -122,12 +137,12 @@ export class BagImport {
     }
   }
 
-  async #build(dataset: string, bag: ReceivedBag, contents: BagContents, order: BagOrder, budget: SidecarBudget): Promise<void> {
-    await this.#addAll(await metadataIn(bag, contents.metadata, { kind: 'dataset', id: dataset }, order.user, budget))
-    const folders = await this.#makeFolders(dataset, contents.folders, order.user)
+  async #fill(dataset: string, bag: ReceivedBag, contents: BagContents, order: BagOrder, sidecars: Sidecars): Promise<void> {
+    await this.#addAll(await metadataIn(sidecars, contents.metadata, { kind: 'dataset', id: dataset }, order.user))
+    const folders = await this.#makeFolders(dataset, contents.folders, await describeFolders(bag, sidecars), order.user)
     const failed = new AbortController()
     const signal = AbortSignal.any([order.signal, failed.signal])
-    const building = { dataset, bag, order: { ...order, signal }, budget, folders }
+    const building = { dataset, bag, order: { ...order, signal }, sidecars, folders }
     const waiting = contents.files[Symbol.iterator]()
     const total = contents.files.length
     let done = 0
@@ -148,12 +163,21 @@ export class BagImport {
     signal.throwIfAborted()
   }
 
-  async #makeFolders(dataset: string, folders: BagContents['folders'], user: CallerUser): Promise<ReadonlyMap<string, string>> {
+  async #makeFolders(
+    dataset: string,
+    folders: BagContents['folders'],
+    names: ReadonlyMap<string, string>,
+    user: CallerUser,
+  ): Promise<ReadonlyMap<string, string>> {
     const made = new Map<string, string>()
+    const taken = new Set<string>()
     for (const path of folders) {
       const above = made.get(path.slice(0, -1).join('/'))
       const parent = above === undefined ? ({ kind: 'dataset', id: dataset } as const) : ({ kind: 'folder', id: above } as const)
-      const name = (path.at(-1) as string).normalize('NFC')
+      const given = names.get(`data/${path.join('/')}`) ?? ''
+      const isUsable = given !== '' && !taken.has(`${parent.id}/${given}`)
+      const name = (isUsable ? given : (path.at(-1) as string)).normalize('NFC')
+      taken.add(`${parent.id}/${name}`)
       const { id } = await this.#folders.create({ name, dataset, parent, author: user.id, isImporting: true })
       made.set(path.join('/'), id)
     }
@@ -161,9 +185,9 @@ export class BagImport {
   }
 
   async #makeFile({ path, folders, name: entryName, info, metadata }: BagFile, building: Building): Promise<void> {
-    const { bag, order, dataset, budget } = building
+    const { bag, order, dataset, sidecars } = building
     order.signal.throwIfAborted()
-    const { name = entryName, contentType, created, license, tags, description } = await describeFile(bag, info, budget)
+    const { name = entryName, contentType, created, license, tags, description } = await describeFile(sidecars, info)
     const folder = building.folders.get(folders.join('/'))
     await using staged = await this.#receive(bag, path, order.signal)
     const { bytes } = staged
@@ -179,7 +203,7 @@ export class BagImport {
       ...(license ? { license } : {}),
     }
     const { id } = await staged.commit(() => this.#files.create(file))
-    await this.#addAll(await metadataIn(bag, metadata, { kind: 'file', id }, order.user, budget))
+    await this.#addAll(await metadataIn(sidecars, metadata, { kind: 'file', id }, order.user))
   }
 
   async #receive(bag: ReceivedBag, path: string, signal: AbortSignal): Promise<StagedBlob> {

@@ -1,7 +1,6 @@
 import { type CallerUser, Invalid, type Json, type MetadataRecord, type Ref } from 'pounce/sdk'
-import { accountsNamedBy, msOfTime, type NewMetadata } from 'pounce/sdk/kit'
-import type { ReceivedBag } from './received-bag.ts'
-import { metadataLimits, readJson, type SidecarBudget } from './sidecars.ts'
+import { accountsNamedBy, type NewMetadata } from 'pounce/sdk/kit'
+import { metadataLimits, type Sidecars } from './sidecars.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -24,22 +23,18 @@ const agentOf = (agent: unknown, user: CallerUser): MetadataRecord['agent'] => {
   return { ...importer, ...(typeof said === 'string' && said !== '' ? { attributedTo: said.slice(0, 3000) } : {}) }
 }
 
-const createdOf = (given: unknown): { readonly created?: string } => {
-  const ms = typeof given === 'string' ? (msOfTime(given) ?? Date.parse(given)) : Number.NaN
-  return Number.isNaN(ms) ? {} : { created: new Date(ms).toISOString() }
-}
-
 /** A document in the format of v1 or Pounce, or arbitrary JSON in its place. */
-const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser): NewMetadata => {
+const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser, sidecars: Sidecars): NewMetadata => {
   if (!isObject(given)) throw new Invalid(`${path}: a metadata document must be a JSON object`)
   const { '@context': context, agent, content, created_at: createdAt, ...rest } = given
   const said = typeof content === 'object' && content !== null ? content : rest
+  const createdMs = sidecars.dates.msOf(createdAt)
   return {
     target,
     ...(typeof context === 'string' || (typeof context === 'object' && context !== null) ? { context: context as Json } : {}),
     agent: agentOf(agent, user),
     content: said as Json,
-    ...createdOf(createdAt),
+    ...(createdMs === undefined ? {} : { created: new Date(createdMs).toISOString() }),
     author: user.id,
     isImporting: true,
   }
@@ -47,15 +42,14 @@ const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser)
 
 /** The documents of a file in a bag, oldest first; the file contains one document or a list. */
 export const metadataIn = async (
-  bag: ReceivedBag,
+  sidecars: Sidecars,
   path: string | undefined,
   target: Ref,
   user: CallerUser,
-  budget: SidecarBudget,
 ): Promise<readonly NewMetadata[]> => {
   if (path === undefined) return []
-  const value = await readJson(bag, path, metadataLimits, budget)
+  const value = await sidecars.json(path, metadataLimits)
   const documents: readonly unknown[] = Array.isArray(value) ? value : [value]
-  budget.takeDocuments(documents.length, path)
-  return documents.toReversed().map(document => documentOf(document, path, target, user))
+  sidecars.takeDocuments(documents.length, path)
+  return documents.toReversed().map(document => documentOf(document, path, target, user, sidecars))
 }

@@ -5,12 +5,18 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Caller, Installation, Invalid, NoSpace, type Parts, signedIn, wire } from 'pounce/sdk'
 import type { FilePart } from 'pounce/sdk/kit'
-import { BagImport } from './bag-import.ts'
+import { BagImport, type HiddenDataset } from './bag-import.ts'
 import { IncomingZip } from './incoming-zip.ts'
 import { ReceivedBag } from './received-bag.ts'
 
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+
+/** An archive in a temporary file. */
+interface Received {
+  readonly path: string
+  readonly archiveName: string
+}
 
 /** Receives bags as uploads. They are written to a temporary file first, because the directory of a ZIP is at its end. */
 export class BagUploads {
@@ -27,10 +33,9 @@ export class BagUploads {
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  /** Returns the id of the dataset that was created from the bag among the parts. */
+  /** Creates a dataset from each bag among the parts, all or none. Returns the id of the last one, as Clowder v1 does. */
   async take(parts: Parts, caller: Caller, signal: AbortSignal): Promise<string> {
-    const path = join(this.#folder, `${randomUUID()}.zip`)
-    let archiveName: string | undefined
+    const received: Received[] = []
     try {
       for await (const part of parts) {
         if (part.kind === 'field') continue
@@ -38,14 +43,13 @@ export class BagUploads {
           part.skip()
           continue
         }
-        if (archiveName !== undefined) throw new Invalid('Send one bag at a time')
-        archiveName = part.filename
+        const path = join(this.#folder, `${randomUUID()}.zip`)
+        received.push({ path, archiveName: part.filename })
         await this.#receive(part, path, signal)
       }
-      if (archiveName === undefined) throw new Invalid('No bag found: send a part with a file whose name ends in .zip')
-      return await this.#import(path, archiveName, caller, signal)
+      return await this.#importAll(received, caller, signal)
     } finally {
-      await rm(path, { force: true })
+      for (const { path } of received) await rm(path, { force: true })
     }
   }
 
@@ -58,10 +62,20 @@ export class BagUploads {
     }
   }
 
-  async #import(path: string, archiveName: string, caller: Caller, signal: AbortSignal): Promise<string> {
+  async #importAll(received: readonly Received[], caller: Caller, signal: AbortSignal): Promise<string> {
+    await using built = new AsyncDisposableStack()
+    const datasets: HiddenDataset[] = []
+    for (const each of received) datasets.push(built.use(await this.#build(each, caller, signal)))
+    const last = datasets.at(-1)
+    if (!last) throw new Invalid('No bag found: send a part with a file whose name ends in .zip')
+    for (const dataset of datasets) await dataset.reveal()
+    return last.id
+  }
+
+  async #build({ path, archiveName }: Received, caller: Caller, signal: AbortSignal): Promise<HiddenDataset> {
     await using file = await open(path, 'r')
     const bag = await ReceivedBag.open(await IncomingZip.open(file, signal))
-    return await this.#imports.import(bag, { user: signedIn(caller), keyId: caller.keyId, archiveName, signal })
+    return await this.#imports.build(bag, { user: signedIn(caller), keyId: caller.keyId, archiveName, signal })
   }
 }
 wire(BagUploads, Installation, BagImport)

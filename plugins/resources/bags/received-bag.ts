@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { Invalid } from 'pounce/sdk'
 import type { IncomingZip } from './incoming-zip.ts'
-import { algorithms, decode, meanings, readLabels, readManifest } from './tag-files.ts'
+import { algorithms, decode, encodingOfXml, meanings, readFetched, readLabels, readManifest, usualEncoding } from './tag-files.ts'
 import type { ZipFileEntry } from './zip-directory.ts'
 
 /** A line of a SHA-512 manifest has 131 characters and a path; there are at most 100,000. */
@@ -56,7 +56,7 @@ export class ReceivedBag {
   static async open(zip: IncomingZip): Promise<ReceivedBag> {
     const found = await find(zip)
     const bag = new ReceivedBag(zip, found)
-    await bag.#refuseFetching()
+    await bag.#refuseFetching(found.version)
     const names = await bag.#readManifests('manifest-', found.version)
     if (!found.isV1) {
       if (names.length === 0)
@@ -103,8 +103,9 @@ export class ReceivedBag {
   async text(path: string, mostBytes = maxTagBytes): Promise<string | undefined> {
     if (!this.#files.has(path)) return undefined
     if (this.sizeOf(path) > mostBytes) throw new Invalid(`${path} has more than ${mostBytes} bytes`)
-    const chunks = await Array.fromAsync(this.read(path))
-    return decode(Buffer.concat(chunks), path.startsWith('data/') ? 'utf-8' : this.#encoding, path)
+    const bytes = Buffer.concat(await Array.fromAsync(this.read(path)))
+    if (path.endsWith('.xml')) return decode(bytes, encodingOfXml(bytes), path)
+    return decode(bytes, path.startsWith('data/') ? usualEncoding : this.#encoding, path)
   }
 
   async #verify(path: string): Promise<void> {
@@ -118,9 +119,14 @@ export class ReceivedBag {
     return file
   }
 
-  async #refuseFetching(): Promise<void> {
-    const fetch = await this.text('fetch.txt')
-    if (fetch !== undefined && fetch.trim() !== '') throw new Invalid('fetch.txt is not supported: send a complete bag')
+  /** Files that `fetch.txt` lists may be in the bag already; nothing is fetched. */
+  async #refuseFetching(version: string): Promise<void> {
+    let lines = 0
+    for (const written of readFetched((await this.text('fetch.txt')) ?? '')) {
+      if (++lines % linesBetweenBreaks === 0) await setImmediate()
+      if (meanings(written, version).some(meant => this.#files.has(meant))) continue
+      throw new Invalid(`fetch.txt is not supported: send a complete bag, with ${shown(written)}`)
+    }
   }
 
   /** Reads the manifests of a kind and returns their names. Listed files must exist. */
@@ -186,18 +192,27 @@ const find = async (zip: IncomingZip): Promise<Found> => {
   if (root === undefined) throw new Invalid('Not a bag: bagit.txt is missing')
   const outside = paths.find(path => !path.startsWith(root) && !path.startsWith('__MACOSX/'))
   if (outside !== undefined) throw new Invalid(`${JSON.stringify(outside)} is outside of the bag in ${JSON.stringify(root)}`)
-  const labels = async (name: string) => {
+  const labels = async (name: string, encoding: string) => {
     const file = zip.directory.files.get(root + name)
-    return file ? readLabels(decode(await zip.small(file, maxLabelBytes), 'utf-8', name)) : new Map<string, string>()
+    return file ? readLabels(decode(await zip.small(file, maxLabelBytes), encoding, name)) : new Map<string, string>()
   }
-  const [declaration, info] = [await labels('bagit.txt'), await labels('bag-info.txt')]
+  // The declaration itself is always in UTF-8.
+  const declaration = await labels('bagit.txt', usualEncoding)
+  const encoding = declaration.get('tag-file-character-encoding') ?? usualEncoding
+  const info = await labels('bag-info.txt', encoding)
   const isExchanged = !declaration.has('bagit-version') && info.has('bagit-version')
   const declared = isExchanged ? info : declaration
   const isV1 = isExchanged || (declaration.size === 0 && zip.directory.files.has(`${root}metadata/datacite.xml`))
   const version = declared.get('bagit-version') ?? (isV1 ? '0.97' : undefined)
   if (version === undefined || !/^\d{1,4}\.\d{1,4}$/.test(version))
     throw new Invalid('bagit.txt: BagIt-Version is missing or not of the form 1.0')
-  return { root, version, encoding: declared.get('tag-file-character-encoding') ?? 'UTF-8', info: isExchanged ? declaration : info, isV1 }
+  return {
+    root,
+    version,
+    encoding: declared.get('tag-file-character-encoding') ?? usualEncoding,
+    info: isExchanged ? declaration : info,
+    isV1,
+  }
 }
 
 /**

@@ -40,6 +40,16 @@ export function* readManifest(text: string, name: string): Generator<Listed> {
   }
 }
 
+/** The paths in `fetch.txt`, whose lines are a URL, a length and a path. Throws `Invalid` for a malformed line. */
+export function* readFetched(text: string): Generator<string> {
+  for (const line of linesOf(text)) {
+    if (line.trim() === '') continue
+    const path = /^\S+[ \t]+(?:\d+|-)[ \t]+(\S.*)$/.exec(line)?.[1]
+    if (path === undefined) throw new Invalid(`fetch.txt: the line ${JSON.stringify(line.slice(0, 200))} is not a URL, a length and a path`)
+    yield path
+  }
+}
+
 /** Splits at line ends of any of the three kinds. */
 function* linesOf(text: string): Generator<string> {
   let start = text.startsWith('\ufeff') ? 1 : 0
@@ -61,20 +71,33 @@ export const meanings = (written: string, version: string): readonly string[] =>
   ]
 }
 
-/** The text of a tag file. Throws `Invalid` when it is not in the encoding that the bag declares. */
+/** Of `bagit.txt`, of descriptions, and of tag files unless the bag declares another. */
+export const usualEncoding = 'UTF-8'
+
+/** The encoding of an XML document, which it declares itself. */
+export const encodingOfXml = (bytes: Buffer): string => {
+  if (['feff', 'fffe'].includes(bytes.toString('hex', 0, 2))) return 'UTF-16'
+  return (
+    /^(?:\u00ef\u00bb\u00bf)?<\?xml\s[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1] ?? usualEncoding
+  )
+}
+
+/** The text of a file. Throws `Invalid` when it is not in this encoding. */
 export const decode = (bytes: Buffer, encoding: string, name: string): string => {
-  const decoder = decoderOf(encoding)
+  const decoder = decoderOf(encoding, name)
+  const isBigEndian = decoder.encoding === 'utf-16le' && bytes.toString('hex', 0, 2) === 'feff'
   try {
-    return decoder.decode(bytes)
+    return (isBigEndian ? decoderOf('UTF-16BE', name) : decoder).decode(bytes)
   } catch (error) {
     throw new Invalid(`${name} is not in ${encoding}`, { cause: error })
   }
 }
 
-const decoderOf = (encoding: string) => {
+const decoderOf = (encoding: string, name: string) => {
   try {
     return new TextDecoder(encoding, { fatal: true })
   } catch (error) {
-    throw new Invalid(`bagit.txt: unknown encoding ${JSON.stringify(encoding.slice(0, 100))}`, { cause: error })
+    const shown = JSON.stringify(encoding.slice(0, 100))
+    throw new Invalid(`${name}: unknown encoding ${shown}; use UTF-8, or another one of the WHATWG Encoding Standard`, { cause: error })
   }
 }

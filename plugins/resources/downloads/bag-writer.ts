@@ -40,6 +40,27 @@ const naming: Naming = {
   endings: [infoEnding, metadataEnding],
 }
 
+/** Within the limits of imports for a description. */
+const maxFolderNames = 20_000
+const maxFolderNamesBytes = 4 * 1024 * 1024
+
+/** The names of folders that are renamed in the archive, by path: names that differ only in case, for example. */
+class FolderNames {
+  readonly #lines: string[] = []
+  #bytes = 0
+
+  add(path: string, name: string): void {
+    if (path.split('/').at(-2) === name || this.#lines.length === maxFolderNames) return
+    const line = `${JSON.stringify(path.slice(0, -1))}:${JSON.stringify(name)}`
+    this.#bytes += Buffer.byteLength(line) + 1
+    if (this.#bytes < maxFolderNamesBytes) this.#lines.push(line)
+  }
+
+  get tagFile(): readonly (readonly [string, string])[] {
+    return this.#lines.length === 0 ? [] : [['metadata/folder-names.json', `{${this.#lines.join()}}`]]
+  }
+}
+
 type LaidFile = Extract<Laid, { readonly file: ShelvedFile }>
 
 /** What goes into a bag. */
@@ -88,21 +109,23 @@ export class BagWriter {
   bag(request: BagRequest): Archive {
     const { subject, leftOut, filename, top } = request
     const { baseUrl, version } = this.#installation
+    const names = new FolderNames()
     const entries = bagEntries({
       subject,
       facts: { agent: `Pounce ${version} (${baseUrl})`, day: this.#clock.now().toISOString().slice(0, 10) },
-      payload: this.#payload(request),
+      payload: this.#payload(request, names),
       tagFiles: payloadBytes =>
         new Map([
           ['metadata/datacite.xml', datacite(subject, payloadBytes)],
           ['metadata/clowder.xml', clowderXml(subject, baseUrl)],
+          ...names.tagFile,
           ...(leftOut === undefined ? [] : [['metadata/left-out.txt', leftOut] as const]),
         ]),
     })
     return { bytes: zipBytes(filename, () => zip(entries)), ...top.counts }
   }
 
-  async *#payload(request: BagRequest): AsyncGenerator<readonly (PayloadFile | ZipEntry)[]> {
+  async *#payload(request: BagRequest, names: FolderNames): AsyncGenerator<readonly (PayloadFile | ZipEntry)[]> {
     let batch: LaidFile[] = []
     for (const laid of layout(request.top, naming)) {
       if ('file' in laid) {
@@ -111,7 +134,9 @@ export class BagWriter {
       }
       yield* this.#filesOf(batch, request.caller)
       batch = []
-      if ('shelf' in laid) yield await this.#shelf(laid.shelf, `data/${laid.path}`, request)
+      if (!('shelf' in laid)) continue
+      if (laid.path !== '') names.add(`data/${laid.path}`, laid.shelf.name)
+      yield await this.#shelf(laid.shelf, `data/${laid.path}`, request)
     }
     yield* this.#filesOf(batch, request.caller)
   }

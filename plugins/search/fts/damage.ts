@@ -1,3 +1,5 @@
+import { sqliteCodeOf, sqliteCodes } from 'pounce/sdk/sqlite'
+
 /** SQLite reports that the file is damaged or is not a database. */
 export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex'
@@ -14,12 +16,10 @@ export class OtherIndexVersion extends Error {
   }
 }
 
-const corrupt = 11
-const notADatabase = 26
-
-/** The SQLite result code of an error; undefined for errors of other origin. */
-export const sqliteCode = (error: unknown): number | undefined =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined
-
 /** True for result codes that mean a damaged file. */
-export const isDamage = (code: number | undefined): boolean => code !== undefined && [corrupt, notADatabase].includes(code & 0xff)
+export const isDamage = (code: number | undefined): boolean => code === sqliteCodes.corrupt || code === sqliteCodes.notDatabase
+
+/** True for an error of SQLite or the file system that means a full disk. */
+export const isFull = (error: unknown): boolean =>
+  sqliteCodeOf(error) === sqliteCodes.full ||
+  (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))

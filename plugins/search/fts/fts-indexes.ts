@@ -1,9 +1,10 @@
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type Log, Unavailable } from 'pounce/sdk'
+import { type Log, NoSpace, Unavailable } from 'pounce/sdk'
 import { WorkerClient } from 'pounce/sdk/kit'
 import type { IndexChange } from 'pounce/sdk/search'
-import { isDamage, OtherIndexVersion, sqliteCode } from './damage.ts'
+import { sqliteCodeOf } from 'pounce/sdk/sqlite'
+import { isDamage, isFull, OtherIndexVersion } from './damage.ts'
 import { IndexFile } from './index-file.ts'
 import { IndexFolder } from './index-folder.ts'
 import { schemaVersion } from './schema.ts'
@@ -44,9 +45,9 @@ export class FtsIndexes {
     this.#log = log
   }
 
-  /** Opens the index in use or creates an empty one. Returns whether the file was not closed properly after its last change. */
+  /** Opens the index in use or creates an empty one. Returns whether the file was not closed properly after its last change. Throws `NoSpace` on a full disk. */
   open(): { readonly isSuspect: boolean } {
-    this.#folder.make()
+    namingFullDisk(() => this.#folder.make())
     const name = this.#folder.current()
     const found = name ? this.#tryOpen(name) : undefined
     if (!name || !found) {
@@ -62,11 +63,17 @@ export class FtsIndexes {
   async close({ isWhole }: { readonly isWhole: boolean }): Promise<void> {
     await this.#thread.close()
     this.dropNext()
-    if (this.#live) {
-      this.#live.isClosed = isWhole
-      this.#live.close()
-    }
+    const live = this.#live
     this.#live = undefined
+    if (!live) return
+    try {
+      live.isClosed = isWhole
+    } catch (error) {
+      // On a full disk the mark stays, and the index is checked when it is next opened.
+      if (!isFull(error)) throw error
+    } finally {
+      live.close()
+    }
   }
 
   /** The file that searches read. */
@@ -95,7 +102,7 @@ export class FtsIndexes {
         }
       })
     } catch (error) {
-      if (!isDamage(sqliteCode(error))) throw error
+      if (!isDamage(sqliteCodeOf(error))) throw error
       this.replaceDamaged(this.path, error)
       applyAll(this.#open, taken)
     }
@@ -110,7 +117,7 @@ export class FtsIndexes {
         this.#markChanged()
         await this.#thread.write(path, changes)
       } catch (error) {
-        if (isReplaced || !isDamage(sqliteCode(error))) throw error
+        if (isReplaced || !isDamage(sqliteCodeOf(error))) throw error
         isReplaced = true
         this.replaceDamaged(path, error)
       }
@@ -140,10 +147,12 @@ export class FtsIndexes {
 
   /** Starts again without entries. */
   empty({ isComplete }: { readonly isComplete: boolean }): void {
-    const name = this.#folder.unused()
-    const file = new IndexFile(this.#folder.pathOf(name), { isDurable: true })
-    file.isComplete = isComplete
-    this.#use(name, file)
+    namingFullDisk(() => {
+      const name = this.#folder.unused()
+      const file = new IndexFile(this.#folder.pathOf(name), { isDurable: true })
+      file.isComplete = isComplete
+      this.#use(name, file)
+    })
   }
 
   /** Empties the index because its file is damaged; does nothing when another file replaced it meanwhile. */
@@ -189,8 +198,9 @@ export class FtsIndexes {
 
   #tryOpen(name: string): IndexFile | undefined {
     try {
-      return new IndexFile(this.#folder.pathOf(name), { isDurable: true })
+      return namingFullDisk(() => new IndexFile(this.#folder.pathOf(name), { isDurable: true }))
     } catch (error) {
+      if (error instanceof NoSpace) throw error
       if (error instanceof OtherIndexVersion) {
         const { version } = error
         this.#log.warn('search index has another version; it will be rebuilt', { version, requiredVersion: schemaVersion })
@@ -202,6 +212,16 @@ export class FtsIndexes {
   get #open(): IndexFile {
     if (!this.#live) throw new Unavailable('The search index is not open')
     return this.#live
+  }
+}
+
+/** Throws `NoSpace` for errors of a full disk, which are no reason to replace an index. */
+const namingFullDisk = <T>(work: () => T): T => {
+  try {
+    return work()
+  } catch (error) {
+    if (!isFull(error)) throw error
+    throw new NoSpace('The disk with the search index is full: delete files there', { cause: error })
   }
 }
 

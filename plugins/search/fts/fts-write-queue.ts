@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
 import type { IndexChange } from 'pounce/sdk/search'
-import { sqliteCode } from './damage.ts'
+import { sqliteCodeOf, sqliteCodes } from 'pounce/sdk/sqlite'
+import { isFull } from './damage.ts'
 
 interface Waiting {
   readonly changes: readonly IndexChange[]
@@ -119,20 +120,16 @@ export class FtsWriteQueue {
   }
 }
 
-const full = 13
-/** Busy, locked, read-only, I/O error, cannot open. */
-const away = [5, 6, 8, 10, 14]
+const { busy, locked, readOnly, ioError, cannotOpen } = sqliteCodes
+const away: readonly number[] = [busy, locked, readOnly, ioError, cannotOpen]
 
-const codeOfFileSystem = (error: unknown): string | undefined =>
-  error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined
+const isOfFileSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error && 'code' in error
 
 /** The error for callers for an error of the database or file system; others are returned unchanged. */
 function asProblem(error: unknown): unknown {
-  const ofFile = codeOfFileSystem(error)
-  if (ofFile === 'ENOSPC' || ofFile === 'EDQUOT') return new NoSpace(undefined, { cause: error })
-  if (ofFile !== undefined) return new Unavailable('The search index is not writable', { cause: error })
-  const code = sqliteCode(error)
+  if (isFull(error)) return new NoSpace(undefined, { cause: error })
+  if (isOfFileSystem(error)) return new Unavailable('The search index is not writable', { cause: error })
+  const code = sqliteCodeOf(error)
   if (code === undefined || error instanceof Problem) return error
-  if ((code & 0xff) === full) return new NoSpace(undefined, { cause: error })
-  return away.includes(code & 0xff) ? new Unavailable('The search index is not writable', { cause: error }) : error
+  return away.includes(code) ? new Unavailable('The search index is not writable', { cause: error }) : error
 }

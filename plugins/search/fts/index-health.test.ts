@@ -1,11 +1,12 @@
-import { open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
-import { type Log, type SearchIndex, Unavailable } from 'pounce/sdk'
+import { type Log, NoSpace, type SearchIndex, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
+import { failingDatabases } from '../../../test/support/failing-databases.ts'
 import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
 import { schemaVersion } from './schema.ts'
 
@@ -93,6 +94,24 @@ test('only an index that was changed and not closed is checked at the next start
   t.false(isClosed())
   await again.dispose()
   t.true(isClosed())
+})
+
+test('on a full disk the start says so and keeps the index', async t => {
+  const { index, folder } = await freshIndex(t)
+  await index.rebuild(asStream(5))
+  await index.dispose()
+  const { log, errors } = watching()
+  for (const errcode of [13, 4874]) {
+    using _ = failingDatabases(folder, errcode)
+    t.throws(() => startedIndex(t, folder, log), { instanceOf: NoSpace, message: /The disk with the search index is full/ })
+  }
+  t.deepEqual(errors, [])
+  t.is(await total(startedIndex(t, folder)), 5)
+
+  const empty = await mkdtemp(join(folder, 'new-'))
+  await mkdir(join(empty, 'search'))
+  await symlink('/dev/full', join(empty, 'search/current.new'))
+  t.throws(() => startedIndex(t, empty, log), { instanceOf: NoSpace, message: /The disk with the search index is full/ })
 })
 
 /** Marks the file as open, as if the program had been killed. */

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { sqliteCode } from './damage.ts'
+import { sqliteCodeOf } from 'pounce/sdk/sqlite'
 import { FacetCounter } from './facet-counter.ts'
 import { InvalidQuery } from './invalid-query.ts'
 import { NameLookup } from './name-lookup.ts'
@@ -29,7 +29,7 @@ export class QueryExecutor {
       return { value: this.#ask(question) }
     } catch (error) {
       this.close()
-      const code = sqliteCode(error)
+      const code = sqliteCodeOf(error)
       const message = error instanceof Error ? error.message : String(error)
       return { failure: { message, isRefusal: error instanceof InvalidQuery, ...(code === undefined ? {} : { code }) } }
     }
