@@ -58,6 +58,28 @@ const numbersOf = async (
   return numbers
 }
 
+const mostCounted = 1_000_000_000
+
+/**
+ * When the last matching datapoint ends, given the last end among its first, its last and those with numbers. One of the others is found by counting
+ * those that end by a time.
+ */
+const lastEnd = async (store: GeoStore, part: SensorPart, { filter, signal }: Asked, knownMs: number): Promise<number> => {
+  let [before, end] = [knownMs, Math.min(part.lastEndMs ?? knownMs, filter.untilMs ?? Number.POSITIVE_INFINITY)]
+  if (end <= before) return before
+  if (Object.keys(filter).length === 0) return end
+  const endedBy = (untilMs: number): Promise<number> => store.count({ ...filter, streams: part.streams, untilMs }, mostCounted)
+  const all = await endedBy(end)
+  if ((await endedBy(before)) === all) return before
+  while (end - before > 1) {
+    signal?.throwIfAborted()
+    const middle = Math.floor((before + end) / 2)
+    if ((await endedBy(middle)) === all) end = middle
+    else before = middle
+  }
+  return end
+}
+
 /** Aggregates a sensor's datapoints; undefined when none matches. */
 const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): Promise<SensorFigures | undefined> => {
   const { shown, omitted, signal } = asked
@@ -78,7 +100,7 @@ const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): P
   const isOther = (name: string): boolean => (shown?.has(name) ?? true) && !numbers.has(name) && !omitted?.has(name)
   const others = await firstValues(store, { filter, signal }, first, isOther, part)
   for (const name of omitted ?? []) numbers.delete(name)
-  return { first, endMs, streams: [...streams].sort((one, other) => one - other), numbers, others }
+  return { first, endMs: await lastEnd(store, part, asked, endMs), streams: [...streams].sort((one, other) => one - other), numbers, others }
 }
 
 const namesAtOnce = 100
