@@ -141,7 +141,8 @@ live('the status of the server names the store as Clowder does, and shows admins
   })
   const env = { POUNCE_REPLACE_PLUGINS: 'geo.postgis', POUNCE_GEO__POSTGIS__URL: address, POUNCE_GEO__POSTGIS__SCHEMA: schema }
   const server = await bootForTest({ t, env })
-  const status = async (key?: string) => ((await (await server.as(key)('/api/status')).json()) as { plugins: Record<string, unknown> }).plugins
+  const status = async (key?: string) =>
+    ((await (await server.as(key)('/api/status')).json()) as { plugins: Record<string, unknown> }).plugins
   t.deepEqual((await status())['postgres'], { status: 'connected' })
   const catalog = new URL(address).pathname.slice(1)
   t.like(await status(server.admin.key), { postgres: { status: 'connected', catalog, schema } })
