@@ -63,7 +63,7 @@ const narrowing = (latitude: number): number => (Math.abs(latitude) === Math.PI 
 /** The distance between two positions along the surface of a sphere, in metres. */
 export const metresBetween = (one: GeoPosition, other: GeoPosition): number => {
   const [latitude, otherLatitude] = [radians(y(one)), radians(y(other))]
-  const across = Math.sin(radians(x(other) - x(one)) / 2) ** 2 * narrowing(latitude) * narrowing(otherLatitude)
+  const across = Math.sin(radians((x(other) - x(one)) % 360) / 2) ** 2 * narrowing(latitude) * narrowing(otherLatitude)
   const along = Math.sin((otherLatitude - latitude) / 2) ** 2
   return 2 * earthMetres * Math.asin(Math.min(1, Math.sqrt(across + along)))
 }

@@ -52,6 +52,7 @@ const areas: readonly (readonly [string, readonly GeoArea[], readonly number[]])
   ['a box that begins at -180 degrees reaches 180', [{ box: [-180, 39, -179, 41] }], [11, 12]],
   ['a circle around 180 degrees contains -180', [{ circle: { longitude: 180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
   ['a circle around -180 degrees contains 180', [{ circle: { longitude: -180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
+  ['a circle without a radius at -180 degrees contains 180', [{ circle: { longitude: -180, latitude: 40, radiusMetres: 0 } }], [11, 12]],
   ['a polygon matches a line that crosses it', [{ polygon: [square(1, 4, 2)] }], [7]],
   ['a polygon with a hole', [{ polygon: [square(0, 0, 10), square(4, 4, 2)] }], [2, 3, 7]],
   [

@@ -151,6 +151,23 @@ test('first values are found for any number of names, however late they occur', 
   t.deepEqual(properties, { v: 1, often: '0', 'at last': [1], ...Object.fromEntries(names.map((name, at) => [name, `of ${at}`])) })
 })
 
+test('the last end is that of any matching reading, also of one without numbers', async t => {
+  const stream = await newStream(ann, await newSensor(ann, { name: 'late' }))
+  await tell(server, stream, [
+    { at: '1970-01-01T00:00:00Z', properties: { v: 1 } },
+    { at: '1970-01-02T00:00:00Z', until: '1970-01-30T12:34:56.789Z', properties: { note: 'flood' } },
+    { at: '1970-01-03T00:00:00Z', until: '1970-01-20T00:00:00Z', properties: { v: 2, note: 'rain' } },
+    { at: '1970-01-04T00:00:00Z', until: null, properties: { v: 3 } },
+  ])
+  const end = async (query: string): Promise<unknown> => (await only(`stream_id=${stream}${query}`))['end_time']
+  t.is(await end(''), '1970-01-30T12:34:56.789Z')
+  t.is(await end('&attributes=note'), '1970-01-30T12:34:56.789Z')
+  t.is(await end('&since=1970-01-02T00:00:00Z'), '1970-01-30T12:34:56.789Z')
+  t.is(await end('&until=1970-01-30T00:00:00Z'), '1970-01-20T00:00:00Z')
+  t.is(await end('&since=1970-01-04T00:00:00Z'), '1970-01-04T00:00:00Z')
+  t.is(await end('&attributes=v'), '1970-01-20T00:00:00Z')
+})
+
 test('sources select sensors, and a stream is averaged alone', async t => {
   t.deepEqual(
     (await rows('sources=sea')).map(row => row['sensor_name']),

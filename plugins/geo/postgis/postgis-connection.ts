@@ -264,14 +264,13 @@ const rowsOf = async (client: PoolClient, text: string, values: readonly unknown
 
 /** The storage location, for the status page. */
 export class PostgisStatus implements StatusPart {
-  readonly name = 'postgis'
-  readonly isPlain = true
+  readonly name = 'postgres'
   readonly details: Readonly<Record<string, string>>
   readonly #points: GeoStore & Lifecycle
 
   constructor({ url, schema }: Settings, points: GeoStore & Lifecycle) {
     this.#points = points
-    this.details = { url: maskedUri(url), schema }
+    this.details = { url: maskedUri(url), catalog: URL.parse(url)?.pathname.slice(1) ?? '', schema }
   }
 
   async check(): Promise<undefined> {

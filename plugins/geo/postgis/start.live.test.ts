@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
 import { Unavailable } from 'pounce/sdk'
-import { liveTests } from 'pounce/sdk/testing'
+import { bootForTest, liveTests } from 'pounce/sdk/testing'
 import { PostgisPoints } from './postgis-points.ts'
 import { onServer, openStore, testSchema } from './testing.ts'
 
@@ -132,4 +132,19 @@ live('a server without TLS is refused when the URL requires TLS', async t => {
     changed(address => address.searchParams.set('sslmode', 'verify-full')),
     /^geo\.postgis\.url: .*SSL/,
   )
+})
+
+live('the status of the server names the store as Clowder does, and shows admins where it is', async t => {
+  const schema = testSchema(t, url('POSTGIS'))
+  const address = changed(each => {
+    each.password = secret
+  })
+  const env = { POUNCE_REPLACE_PLUGINS: 'geo.postgis', POUNCE_GEO__POSTGIS__URL: address, POUNCE_GEO__POSTGIS__SCHEMA: schema }
+  const server = await bootForTest({ t, env })
+  const status = async (key?: string) =>
+    ((await (await server.as(key)('/api/status')).json()) as { plugins: Record<string, unknown> }).plugins
+  t.deepEqual((await status())['postgres'], { status: 'connected' })
+  const catalog = new URL(address).pathname.slice(1)
+  t.like(await status(server.admin.key), { postgres: { status: 'connected', catalog, schema } })
+  t.false(JSON.stringify(await status(server.admin.key)).includes(secret))
 })

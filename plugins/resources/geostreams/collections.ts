@@ -43,11 +43,12 @@ export interface Described {
   readonly properties: SensorRecord['properties']
 }
 
-/** The string at `properties.type.id`, which names a sensor's source. */
+/** The text or number at `properties.type.id`, which names a sensor's source. */
 export const sourceOf = ({ type }: { readonly [key: string]: Json }): string | null => {
   if (typeof type !== 'object' || type === null || Array.isArray(type)) return null
   const { id } = type as { readonly [key: string]: Json }
-  return typeof id === 'string' && id !== '' ? id.slice(0, 500) : null
+  const source = typeof id === 'string' || typeof id === 'number' ? String(id) : ''
+  return source === '' ? null : source.slice(0, 500)
 }
 
 /** A change with the fields derived from a new geometry or new properties. */

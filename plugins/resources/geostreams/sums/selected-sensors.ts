@@ -17,6 +17,8 @@ export interface SensorPart {
   readonly streams: readonly number[]
   /** Number of datapoints of these streams, regardless of other filters. */
   readonly count: number
+  /** When the last of these datapoints ends; null if none has an end. */
+  readonly lastEndMs: number | null
   /** Property names of the datapoints of these streams, at most 1,000 per stream, by code point. */
   readonly properties: ReadonlySet<string>
 }
@@ -83,7 +85,9 @@ export class SelectedSensors {
       if (streams.length === 0) return []
       const properties = new Set(streams.flatMap(stream => known.get(stream)?.properties ?? []).sort(byCodePoint))
       const count = streams.reduce((sum, stream) => sum + (known.get(stream)?.count ?? 0), 0)
-      return [{ id: geoNumberOf(id), name, geometry, streams, count, properties }]
+      const ends = streams.flatMap(stream => known.get(stream)?.lastEndMs ?? [])
+      const lastEndMs = ends.length === 0 ? null : ends.reduce((one, other) => Math.max(one, other))
+      return [{ id: geoNumberOf(id), name, geometry, streams, count, lastEndMs, properties }]
     })
   }
 }

@@ -58,6 +58,35 @@ const numbersOf = async (
   return numbers
 }
 
+const mostCounted = 1_000_000_000
+
+/** What is known of the last end: that of the first datapoint, the last one and those with numbers, and the aggregates of these. */
+interface KnownEnds {
+  readonly endMs: number
+  readonly numbers: ReadonlyMap<string, Sums>
+}
+
+/** When the last matching datapoint ends. If it has no number it is found by counting those that end by a time. */
+const lastEnd = async (store: GeoStore, part: SensorPart, { filter, signal }: Asked, { endMs, numbers }: KnownEnds): Promise<number> => {
+  let [before, end] = [endMs, Math.min(part.lastEndMs ?? endMs, filter.untilMs ?? Number.POSITIVE_INFINITY)]
+  if (end <= before) return before
+  if (Object.keys(filter).length === 0) return end
+  const all = { ...filter, streams: part.streams }
+  // Mostly there is a number that each datapoint has.
+  const most = [...numbers.values()].reduce((known, { count }) => Math.max(known, count), 0)
+  if ((await store.count(all, most + 1)) <= most) return before
+  const endedBy = (untilMs: number): Promise<number> => store.count({ ...all, untilMs }, mostCounted)
+  const ended = await endedBy(end)
+  if ((await endedBy(before)) === ended) return before
+  while (end - before > 1) {
+    signal?.throwIfAborted()
+    const middle = Math.floor((before + end) / 2)
+    if ((await endedBy(middle)) === ended) end = middle
+    else before = middle
+  }
+  return end
+}
+
 /** Aggregates a sensor's datapoints; undefined when none matches. */
 const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): Promise<SensorFigures | undefined> => {
   const { shown, omitted, signal } = asked
@@ -77,6 +106,7 @@ const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): P
   }
   const isOther = (name: string): boolean => (shown?.has(name) ?? true) && !numbers.has(name) && !omitted?.has(name)
   const others = await firstValues(store, { filter, signal }, first, isOther, part)
+  endMs = await lastEnd(store, part, asked, { endMs, numbers })
   for (const name of omitted ?? []) numbers.delete(name)
   return { first, endMs, streams: [...streams].sort((one, other) => one - other), numbers, others }
 }
