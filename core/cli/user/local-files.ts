@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, type Dirent } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
+import { UsageError } from '../built-in.ts'
 import type { Exclusion } from './exclusion.ts'
 
 /** A local file and its path in the dataset. */
@@ -14,10 +15,17 @@ export interface LocalFile {
   readonly size: number
 }
 
+/** A file or folder that cannot be read, and its path in the dataset. */
+interface UnreadablePath {
+  readonly path: string
+  readonly error: unknown
+}
+
 /** Files and folders below a folder. */
 export interface LocalTree {
   readonly files: readonly LocalFile[]
   readonly folders: readonly string[]
+  readonly unreadable: readonly UnreadablePath[]
   /** Entries that are neither files nor folders, which are skipped. */
   readonly skipped: readonly string[]
 }
@@ -27,34 +35,50 @@ export const partialSuffix = '.pounce-part'
 
 const joined = (prefix: string, name: string): string => (prefix === '' ? name : `${prefix}/${name}`)
 
+/** Names that are not UTF-8 arrive here changed, so nothing can be found by them. */
+const reasonOf = (name: string, error: unknown): unknown =>
+  name.includes('\uFFFD') ? new StartupError('its name is not valid UTF-8: rename it', { cause: error }) : error
+
 /** All entries below a folder that are not excluded, sorted by name. Follows links to files, but not to folders, which could form a cycle. */
 export const treeOfFolder = async (folder: string, isExcluded: Exclusion, prefix = ''): Promise<LocalTree> => {
   const files: LocalFile[] = []
   const folders: string[] = []
+  const unreadable: UnreadablePath[] = []
   const skipped: string[] = []
   const read = async (at: string, path: string): Promise<void> => {
-    const entries = await Array.fromAsync(await opendir(at))
+    let entries: Dirent[]
+    try {
+      entries = await Array.fromAsync(await opendir(at))
+    } catch (error) {
+      unreadable.push({ path: path === '' ? at : path, error: reasonOf(basename(at), error) })
+      return
+    }
+    if (path !== prefix) folders.push(path)
     entries.sort((one, other) => (one.name < other.name ? -1 : 1))
     for (const entry of entries) {
       const file = join(at, entry.name)
       const own = joined(path, entry.name.normalize('NFC'))
       if (isExcluded(own)) continue
       if (entry.isDirectory()) {
-        folders.push(own)
         await read(file, own)
         continue
       }
-      const found = await stat(file).catch(() => undefined)
-      if (!found?.isFile()) skipped.push(file)
-      else if (!entry.name.endsWith(partialSuffix)) files.push({ file, path: own, size: found.size })
+      try {
+        const found = await stat(file)
+        if (!found.isFile()) skipped.push(file)
+        else if (!entry.name.endsWith(partialSuffix)) files.push({ file, path: own, size: found.size })
+      } catch (error) {
+        if (entry.isFile()) unreadable.push({ path: own, error: reasonOf(entry.name, error) })
+        else skipped.push(file)
+      }
     }
   }
   await read(folder, prefix)
-  return { files, folders, skipped }
+  return { files, folders, unreadable, skipped }
 }
 
 /** Empty folders: all others are created with their contents. */
-export const emptyFolders = (folders: readonly string[], files: readonly LocalFile[]): readonly string[] => {
+export const emptyFolders = (folders: readonly string[], files: readonly { readonly path: string }[]): readonly string[] => {
   const used = new Set([...folders, ...files.map(({ path }) => path)].map(path => path.split('/').slice(0, -1).join('/')))
   return folders.filter(folder => !used.has(folder))
 }
@@ -66,12 +90,26 @@ export const treeOfSource = async (source: string, isExcluded: Exclusion): Promi
     throw new StartupError(`${source} is not readable: ${messageOf(error)}`, { cause: error })
   })
   const name = basename(file).normalize('NFC')
-  if (found.isFile()) return { files: isExcluded(name) ? [] : [{ file, path: name, size: found.size }], folders: [], skipped: [] }
+  const nothing: LocalTree = { files: [], folders: [], unreadable: [], skipped: [] }
+  if (found.isFile()) return isExcluded(name) ? nothing : { ...nothing, files: [{ file, path: name, size: found.size }] }
   if (!found.isDirectory()) throw new StartupError(`${source} is neither a file nor a folder`)
   const isContent = /(?:^|[/\\])\.{0,2}$/.test(source)
-  if (!isContent && isExcluded(name)) return { files: [], folders: [], skipped: [] }
+  if (!isContent && isExcluded(name)) return nothing
   const tree = await treeOfFolder(file, isExcluded, isContent ? '' : name)
   return isContent ? tree : { ...tree, folders: [name, ...tree.folders] }
+}
+
+/** Throws if two files have the same path in the dataset: files of several folders, or names that differ in their Unicode normalization only. */
+export const requireDistinctPaths = (files: readonly LocalFile[]): void => {
+  const taken = new Map<string, string>()
+  for (const { file, path } of files) {
+    const other = taken.get(path)
+    if (other !== undefined)
+      throw new UsageError(
+        `${other} and ${file} would have the same path in the dataset, ${path}: rename one of them, or upload them separately`,
+      )
+    taken.set(path, file)
+  }
 }
 
 /** SHA-256 in hex. */

@@ -3,7 +3,7 @@ import { UsageError } from '../built-in.ts'
 import { clientOf, numberOption, type RunUserCommand, type UserContext } from './command-context.ts'
 import type { ContentPlace } from './dataset-contents.ts'
 import { exclusionOf } from './exclusion.ts'
-import { emptyFolders, forEachOf, type LocalFile, treeOfSource } from './local-files.ts'
+import { emptyFolders, forEachOf, type LocalFile, requireDistinctPaths, treeOfSource } from './local-files.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 import { notFound, placeOf, readTarget, walk } from './target.ts'
 import { TransferProgress, type TransferResult } from './transfer-progress.ts'
@@ -142,14 +142,13 @@ export const put: RunUserCommand = async context => {
   const { jobs } = transferOptions(context)
   const isExcluded = exclusionOf(context)
   const trees = await Promise.all(sources.map(source => treeOfSource(source, isExcluded)))
+  const files = trees.flatMap(tree => tree.files)
+  requireDistinctPaths(files)
   const client = await transferClient(context, readTarget(target).page)
   const progress = new TransferProgress(context)
   const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true })
-  const files = trees.flatMap(tree => tree.files)
-  const paths = new Set(files.map(({ path }) => path))
-  if (paths.size < files.length)
-    throw new UsageError('Several of these files would have the same path in the dataset: upload them separately, or rename them')
   for (const path of trees.flatMap(tree => tree.skipped)) progress.warn(`${path} is not a regular file; skipped`)
+  for (const { path, error } of trees.flatMap(tree => tree.unreadable)) progress.failure(path, error)
   progress.expect(
     files.length,
     files.reduce((sum, { size }) => sum + size, 0),

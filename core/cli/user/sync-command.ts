@@ -7,7 +7,7 @@ import { type ContentPlace, treeOf } from './dataset-contents.ts'
 import { localName } from './downloads.ts'
 import { type Exclusion, exclusionOf } from './exclusion.ts'
 import { downloadAll, localFilesOf } from './get-command.ts'
-import { emptyFolders, forEachOf, treeOfFolder } from './local-files.ts'
+import { emptyFolders, forEachOf, requireDistinctPaths, treeOfFolder } from './local-files.ts'
 import { askedLine, isInteractive } from './prompt.ts'
 import { transferClient, transferOptions, uploadAll, uploaderFor, uploadPlace } from './put-command.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
@@ -57,11 +57,16 @@ const syncUp = async (
   client: ServerClient,
   folder: string,
   target: string,
-  { jobs, isDryRun, isDeleting, isExcluded }: Choices,
+  { jobs, isDryRun, isDeleting: wantsDeletion, isExcluded }: Choices,
 ): Promise<void> => {
   const local = await treeOfFolder(folder, isExcluded)
+  requireDistinctPaths(local.files)
   const progress = new TransferProgress(context)
   for (const path of local.skipped) progress.warn(`${path} is not a regular file; skipped`)
+  for (const { path, error } of local.unreadable) progress.failure(path, error)
+  // Their contents are unknown, and must not be taken for deleted.
+  const isDeleting = wantsDeletion && local.unreadable.length === 0
+  if (wantsDeletion && !isDeleting) progress.warn('Nothing is deleted in the dataset, because not everything could be read')
   const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true, isDryRun })
   if (missing.length > 0)
     throw new StartupError(`There is no folder ${missing.join('/')} in ${target}: create it first, or specify the dataset`)
@@ -108,8 +113,9 @@ const syncDown = async (
     found => found.isDirectory(),
     () => false,
   )
-  const local = isFolder ? await treeOfFolder(folder, isExcluded) : { files: [], folders: [] }
-  const surplus = isDeleting ? local.files.filter(({ file }) => !wanted.has(file)) : []
+  const local = isFolder && isDeleting ? await treeOfFolder(folder, isExcluded) : { files: [], folders: [], unreadable: [] }
+  for (const { path, error } of local.unreadable) progress.failure(path, error)
+  const surplus = local.files.filter(({ file }) => !wanted.has(file))
   await confirm(context, surplus.length, folder)
   progress.expect(
     files.length,
@@ -139,7 +145,8 @@ export const sync: RunUserCommand = async context => {
   if (isDeleting && !isDryRun && options['yes'] !== true && !isInteractive())
     throw new UsageError('--delete requires --yes without a terminal for confirmation; --dry-run shows what would be deleted')
   const found = await stat(folder).catch(() => undefined)
-  if (options['down'] !== true && !found?.isDirectory()) throw new UsageError(`${folder} is not a folder`)
+  const mayBeCreated = options['down'] === true && found === undefined
+  if (!mayBeCreated && !found?.isDirectory()) throw new UsageError(`${folder} is not a folder`)
   const client = await transferClient(context, readTarget(target).page)
   const choices = { jobs: transferOptions(context).jobs, isDryRun, isDeleting, isExcluded: exclusionOf(context) }
   await (options['down'] === true ? syncDown : syncUp)(context, client, folder, target, choices)
