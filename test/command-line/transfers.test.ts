@@ -460,7 +460,7 @@ test('two files with the same path are named, and no dataset is created for them
 
 test('empty folders are downloaded, and a file in place of a folder is refused without a stack trace', async t => {
   const { computer, dataset } = await scene(t)
-  await write(computer.folder, { 'src/a.txt': 'a', 'taken': 'a file' })
+  await write(computer.folder, { 'src/a.txt': 'a', taken: 'a file' })
   await mkdir(join(computer.folder, 'src/empty/below'), { recursive: true })
   await computer.done('put', 'src/', `dataset:${dataset}`)
   await computer.done('get', `dataset:${dataset}/`, 'back')
