@@ -143,7 +143,9 @@ const addContributed = async (program: Commander, sources: ConfigSources, sessio
 }
 
 const say = (error: unknown, asJson: boolean, output: Output): void => {
-  const isExpected = error instanceof StartupError || (error instanceof Error && 'status' in error && 'code' in error)
+  // An error of the operating system names the call and the path.
+  const isExpected =
+    error instanceof StartupError || (error instanceof Error && (('status' in error && 'code' in error) || 'syscall' in error))
   if (asJson) output.err(`${JSON.stringify({ error: messageOf(error) })}\n`)
   else if (isExpected || !(error instanceof Error)) output.err(`${messageOf(error)}\n`)
   else output.err(`${error.stack ?? error.message}\n`)

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { type AuthProvider, AuthProviders, definePlugin, provide, type VerifiedIdentity, wire } from 'pounce/sdk'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
 import { codeAt } from '../../test/support/authenticator.ts'
 import { freePort } from '../../test/support/free-port.ts'
@@ -229,5 +230,29 @@ inBrowser('a passkey signs in alone, or as the second factor after the password'
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('button', { name: 'Use a passkey' }).click()
   await waitForPath(page, '/collections')
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('users of a directory sign in with their user name', async t => {
+  class Directory implements AuthProvider {
+    readonly id = 'directory'
+
+    async password(login: string, password: string): Promise<VerifiedIdentity | undefined> {
+      if (login !== 'grace' || password !== 'theirs') return undefined
+      return {
+        ...{ provider: 'directory', subject: 'uid=grace', email: 'grace@example.org', isEmailVerified: false },
+        ...{ firstName: 'Grace', lastName: 'Hopper', groups: [] },
+      }
+    }
+  }
+  wire(Directory)
+  const directory = definePlugin({ id: 'auth.directory', summary: 'For tests.', provides: [provide(AuthProviders, Directory)] })
+  const server = await bootForTest({ t, also: [directory] })
+  const { page, problems } = await webPage(t, browser(), server.url)
+  await page.goto('/login?next=/spaces')
+  await page.getByLabel('Email address or user name').fill('grace')
+  await page.getByLabel('Password').fill('theirs')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await waitForPath(page, '/spaces')
   t.deepEqual(unexpected(problems), [])
 })

@@ -200,6 +200,25 @@ test.serial('the cookie of a sign-in is HttpOnly and SameSite=Lax, and the provi
   for (const name of ['state', 'nonce', 'code_challenge']) t.true((sent.get(name)?.length ?? 0) >= 43, name)
 })
 
+test.serial('browsers get a page when a sign-in was aborted, programs JSON', async t => {
+  const begun = await server.as()('/api/login/uni', { redirect: 'manual' })
+  t.is(begun.status, 302)
+  const state = new URL(begun.headers.get('location') ?? '').searchParams.get('state')
+  const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const callback = `/api/login/uni/callback?error=access_denied&state=${state}`
+  const page = await server.as()(callback, { headers: { cookie, accept: 'text/html,*/*;q=0.8' } })
+  t.is(page.status, 401)
+  t.is(page.headers.get('content-type'), 'text/html; charset=utf-8')
+  t.regex(page.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  t.regex(await page.text(), /<h1>Sign-in failed<\/h1>\n<p>Example University did not return your identity; sign in again<\/p>/)
+  const unknown = await server.as()('/api/login/nobody', { headers: { accept: 'text/html' } })
+  t.is(unknown.status, 404)
+  t.is(unknown.headers.get('content-type'), 'text/html; charset=utf-8')
+  const json = await server.as()(callback, { headers: { cookie } })
+  t.is(json.status, 401)
+  t.like(await json.json(), { code: 'not-signed-in' })
+})
+
 test.serial('an unconfigured provider is not found', async t => {
   for (const path of [
     '/api/login/nobody',

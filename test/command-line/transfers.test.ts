@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
@@ -417,4 +417,58 @@ test('commands need only the routes of Clowder v1', async t => {
   t.is((await computer.done('tag', target)).out, 'beech\n')
   await computer.done('meta', target, 'set', 'plot=17')
   t.regex((await computer.done('meta', target)).out, /plot +17/)
+})
+
+/** Only Linux has a file that even root cannot read, and names that are not UTF-8. */
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+onLinux('files and folders that cannot be read fail, the others are transferred, and nothing is deleted for them', async t => {
+  const { computer, dataset } = await scene(t)
+  const notes = join(computer.folder, 'notes')
+  await write(notes, { 'a.txt': 'a' })
+  await symlink('/proc/self/mem', join(notes, 'closed.txt'))
+  const bytes = Buffer.from('b\xe4d', 'latin1')
+  await writeFile(Buffer.concat([Buffer.from(`${notes}/`), bytes, Buffer.from('.txt')]), 'b')
+  await mkdir(Buffer.concat([Buffer.from(`${notes}/`), bytes]))
+  const all = { 'a.txt': 'uploaded', 'closed.txt': 'failed', 'b\uFFFDd.txt': 'failed', 'b\uFFFDd': 'failed' }
+
+  const put = await computer.run(['put', 'notes/', `dataset:${dataset}`, '--json'])
+  t.is(put.code, 1)
+  t.deepEqual(states(put.lines<Line>()), all)
+  t.regex(put.out, /"path":"closed\.txt","state":"failed","message":"EIO: /)
+  t.is(put.out.match(/its name is not valid UTF-8: rename it/g)?.length, 2)
+
+  await write(computer.folder, { 'other.txt': 'other' })
+  await computer.done('put', 'other.txt', `dataset:${dataset}`)
+  const sync = await computer.run(['sync', 'notes', `dataset:${dataset}`, '--delete', '--yes', '--json'])
+  t.is(sync.code, 1)
+  t.deepEqual(states(sync.lines<Line>()), { ...all, 'a.txt': 'unchanged' })
+  t.regex(sync.err, /Nothing is deleted in the dataset/)
+})
+
+test('two files with the same path are named, and no dataset is created for them', async t => {
+  const { computer } = await scene(t)
+  await write(computer.folder, { 'one/\u00e9.txt': '1', 'one/e\u0301.txt': '2', 'two/a.txt': '3', 'three/a.txt': '4' })
+  const put = await computer.run(['put', 'two/', 'three/a.txt', 'Twins', '--create'])
+  t.is(put.code, 2)
+  t.regex(put.err, /\/two\/a\.txt and .*\/three\/a\.txt would have the same path in the dataset, a\.txt: /)
+  const sync = await computer.run(['sync', 'one', 'Twins', '--create'])
+  t.is(sync.code, 2)
+  t.regex(sync.err, /^one\/.*\.txt and one\/.*\.txt would have the same path/)
+  t.is((await computer.run(['ls', 'Twins'])).code, 1)
+})
+
+test('empty folders are downloaded, and a file in place of a folder is refused without a stack trace', async t => {
+  const { computer, dataset } = await scene(t)
+  await write(computer.folder, { 'src/a.txt': 'a', taken: 'a file' })
+  await mkdir(join(computer.folder, 'src/empty/below'), { recursive: true })
+  await computer.done('put', 'src/', `dataset:${dataset}`)
+  await computer.done('get', `dataset:${dataset}/`, 'back')
+  t.true((await stat(join(computer.folder, 'back/empty/below'))).isDirectory())
+  const sync = await computer.run(['sync', '--down', 'taken', `dataset:${dataset}`])
+  t.is(sync.code, 2)
+  t.is(sync.err, 'taken is not a folder\n')
+  const openapi = await computer.run(['openapi', '--out', 'missing/openapi.json'])
+  t.is(openapi.code, 1)
+  t.regex(openapi.err, /^ENOENT: [^\n]*missing\/openapi\.json'\n$/)
 })

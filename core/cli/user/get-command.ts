@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
@@ -6,7 +6,7 @@ import type { RunUserCommand, UserContext } from './command-context.ts'
 import { type ContentEntry, type ContentPlace, treeOf } from './dataset-contents.ts'
 import { download, downloadTo, localName, presentIds, type RemoteFileOf } from './downloads.ts'
 import { type Exclusion, exclusionOf } from './exclusion.ts'
-import { forEachOf } from './local-files.ts'
+import { emptyFolders, forEachOf } from './local-files.ts'
 import { isFatal, transferClient, transferOptions } from './put-command.ts'
 import type { ServerClient } from './server-client.ts'
 import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
@@ -88,18 +88,27 @@ const filesOf = async (
   folder: string,
   { isContent, isExcluded }: { readonly isContent: boolean; readonly isExcluded: Exclusion },
   progress: TransferProgress,
-): Promise<{ readonly place: ContentPlace | undefined; readonly files: readonly RemoteFileOf[] }> => {
+): Promise<{
+  readonly place: ContentPlace | undefined
+  readonly files: readonly RemoteFileOf[]
+  /** Folders without contents. */
+  readonly empty: readonly { readonly path: string; readonly folder: string }[]
+}> => {
   if (target.kind === 'file') {
     const { id, name, size } = target
-    return { place: undefined, files: [{ id, path: name, size, file: join(folder, localName(name)) }] }
+    return { place: undefined, files: [{ id, path: name, size, file: join(folder, localName(name)) }], empty: [] }
   }
   const place = placeOf(target)
   if (!place) throw new UsageError('get downloads files, folders and datasets: specify one of these (pounce ls lists them)')
-  const { files, older } = await treeOf(client, place)
+  const { files, folders, older } = await treeOf(client, place)
   if (older > 0) progress.warn(`${older} older file versions skipped`)
-  const name = target.kind === 'root' || isContent ? '' : localName(target.name)
-  const top = join(folder, name)
-  return { place, files: localFilesOf(files, path => localPath(top, path), isExcluded) }
+  const top = join(folder, target.kind === 'root' || isContent ? '' : localName(target.name))
+  const wanted = localFilesOf(files, path => localPath(top, path), isExcluded)
+  const empty = emptyFolders(
+    [...folders.keys()].filter(path => !isExcluded(path)),
+    wanted,
+  )
+  return { place, files: wanted, empty: empty.map(path => ({ path, folder: localPath(top, path) })) }
 }
 
 /** Writes one file to standard output. */
@@ -123,12 +132,13 @@ export const get: RunUserCommand = async context => {
   if (isPrinted) return print(context, client, target, source)
   const progress = new TransferProgress(context)
   const choice = { isContent: wanted.isContent, isExcluded: exclusionOf(context) }
-  const { place, files } = await filesOf(client, target, folder, choice, progress)
+  const { place, files, empty } = await filesOf(client, target, folder, choice, progress)
   progress.expect(
     files.length,
     files.reduce((sum, { size = 0 }) => sum + size, 0),
   )
   const { jobs } = transferOptions(context)
+  for (const { path, folder: own } of empty) await mkdir(own, { recursive: true }).catch(error => progress.failure(path, error))
   await downloadAll(client, files, progress, { place, jobs, isOverwriting: context.options['overwrite'] === true })
   progress.end()
   return undefined

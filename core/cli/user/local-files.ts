@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, type Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
+import { UsageError } from '../built-in.ts'
 import type { Exclusion } from './exclusion.ts'
 
 /** A local file or folder and its path in the dataset. */
@@ -19,18 +20,23 @@ export interface LocalFile extends LocalEntry {
   readonly size: number
 }
 
+/** A file or folder that cannot be read, and its path in the dataset. */
+interface UnreadablePath {
+  readonly path: string
+  readonly error: unknown
+}
+
 /** Files and folders below a folder. */
 export interface LocalTree {
   readonly files: readonly LocalFile[]
   /** Parents first. */
   readonly folders: readonly LocalEntry[]
+  readonly unreadable: readonly UnreadablePath[]
   /** Entries that are neither files nor folders, which are skipped. */
   readonly skipped: readonly string[]
-  /** Entries that cannot be opened because their names are not valid UTF-8. */
-  readonly misnamed: readonly string[]
 }
 
-export const emptyTree: LocalTree = { files: [], folders: [], skipped: [], misnamed: [] }
+export const emptyTree: LocalTree = { files: [], folders: [], unreadable: [], skipped: [] }
 
 /** Suffix of partial downloads, which all transfers ignore. */
 export const partialSuffix = '.pounce-part'
@@ -41,37 +47,48 @@ const joined = (prefix: string, name: string): string => (prefix === '' ? name :
 export const treeOfFolder = async (folder: string, isExcluded: Exclusion, prefix = ''): Promise<LocalTree> => {
   const files: LocalFile[] = []
   const folders: LocalEntry[] = []
+  const unreadable: UnreadablePath[] = []
   const skipped: string[] = []
-  const misnamed: string[] = []
   const read = async (at: string, path: string): Promise<void> => {
-    const entries = await readdir(at, { withFileTypes: true, encoding: 'buffer' })
+    let entries: Dirent<Buffer>[]
+    try {
+      entries = await readdir(at, { withFileTypes: true, encoding: 'buffer' })
+    } catch (error) {
+      unreadable.push({ path: path === '' ? at : path, error })
+      return
+    }
+    if (path !== prefix) folders.push({ file: at, path })
     const named = entries.map(entry => ({ entry, name: entry.name.toString() })).sort((one, other) => (one.name < other.name ? -1 : 1))
     for (const { entry, name } of named) {
       const file = join(at, name)
       const own = joined(path, name.normalize('NFC'))
       if (isExcluded(own)) continue
       if (!isUtf8(entry.name)) {
-        misnamed.push(file)
+        unreadable.push({ path: own, error: new StartupError('its name is not valid UTF-8: rename it') })
         continue
       }
       if (entry.isDirectory()) {
-        folders.push({ file, path: own })
         await read(file, own)
         continue
       }
-      const found = await stat(file).catch(() => undefined)
-      if (!found?.isFile()) skipped.push(file)
-      else if (!name.endsWith(partialSuffix)) files.push({ file, path: own, size: found.size })
+      try {
+        const found = await stat(file)
+        if (!found.isFile()) skipped.push(file)
+        else if (!name.endsWith(partialSuffix)) files.push({ file, path: own, size: found.size })
+      } catch (error) {
+        if (entry.isFile()) unreadable.push({ path: own, error })
+        else skipped.push(file)
+      }
     }
   }
   await read(folder, prefix)
-  return { files, folders, skipped, misnamed }
+  return { files, folders, unreadable, skipped }
 }
 
 /** Empty folders: all others are created with their contents. */
-export const emptyFolders = (folders: readonly LocalEntry[], files: readonly LocalFile[]): readonly string[] => {
-  const used = new Set([...folders, ...files].map(({ path }) => path.split('/').slice(0, -1).join('/')))
-  return folders.map(({ path }) => path).filter(folder => !used.has(folder))
+export const emptyFolders = (folders: readonly string[], files: readonly { readonly path: string }[]): readonly string[] => {
+  const used = new Set([...folders, ...files.map(({ path }) => path)].map(path => path.split('/').slice(0, -1).join('/')))
+  return folders.filter(folder => !used.has(folder))
 }
 
 /** The files of a `put` source: a file, a folder with its name, or, with a trailing slash, the contents of a folder. */
@@ -87,6 +104,19 @@ export const treeOfSource = async (source: string, isExcluded: Exclusion): Promi
   if (!isContent && isExcluded(name)) return emptyTree
   const tree = await treeOfFolder(file, isExcluded, isContent ? '' : name)
   return isContent ? tree : { ...tree, folders: [{ file, path: name }, ...tree.folders] }
+}
+
+/** Throws if two files have the same path in the dataset: files of several folders, or names that differ in their Unicode normalization only. */
+export const requireDistinctPaths = (files: readonly LocalFile[]): void => {
+  const taken = new Map<string, string>()
+  for (const { file, path } of files) {
+    const other = taken.get(path)
+    if (other !== undefined)
+      throw new UsageError(
+        `${other} and ${file} would have the same path in the dataset, ${path}: rename one of them, or upload them separately`,
+      )
+    taken.set(path, file)
+  }
 }
 
 /** SHA-256 in hex. */

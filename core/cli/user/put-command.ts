@@ -3,7 +3,7 @@ import { UsageError } from '../built-in.ts'
 import { clientOf, numberOption, type RunUserCommand, type UserContext } from './command-context.ts'
 import type { ContentPlace } from './dataset-contents.ts'
 import { exclusionOf } from './exclusion.ts'
-import { emptyFolders, forEachOf, type LocalEntry, type LocalFile, type LocalTree, treeOfSource } from './local-files.ts'
+import { emptyFolders, forEachOf, type LocalFile, type LocalTree, requireDistinctPaths, treeOfSource } from './local-files.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 import { notFound, placeOf, readTarget, walk } from './target.ts'
 import { TransferProgress, type TransferResult } from './transfer-progress.ts'
@@ -86,10 +86,10 @@ export const uploadAll = async (
   }
 }
 
-/** Reports the local entries that are not uploaded: an error for those whose names no server can store. */
-export const reportOmitted = ({ skipped, misnamed }: LocalTree, progress: TransferProgress): void => {
+/** Reports the local entries that are not uploaded. */
+export const reportOmitted = ({ skipped, unreadable }: LocalTree, progress: TransferProgress): void => {
   for (const path of skipped) progress.warn(`${path} is not a regular file; skipped`)
-  for (const path of misnamed) progress.result({ path, state: 'failed', message: 'its name is not valid UTF-8: rename it' }, false)
+  for (const { path, error } of unreadable) progress.failure(path, error, false)
 }
 
 /** The uploader for a location, depending on the kind of server. */
@@ -133,9 +133,9 @@ export const uploadPlace = async (
 }
 
 /** The folders to create, in order and without duplicates. */
-const foldersWith = (folders: readonly LocalEntry[], missing: readonly string[]): readonly string[] => [
+const foldersWith = (folders: readonly string[], missing: readonly string[]): readonly string[] => [
   ...(missing.length === 0 ? [] : [missing.join('/')]),
-  ...folders.map(({ path }) => [...missing, path].join('/')),
+  ...folders.map(folder => [...missing, folder].join('/')),
 ]
 
 /** Uploads files and folders. */
@@ -148,13 +148,11 @@ export const put: RunUserCommand = async context => {
   const { jobs } = transferOptions(context)
   const isExcluded = exclusionOf(context)
   const trees = await Promise.all(sources.map(source => treeOfSource(source, isExcluded)))
+  const files = trees.flatMap(tree => tree.files)
+  requireDistinctPaths(files)
   const client = await transferClient(context, readTarget(target).page)
   const progress = new TransferProgress(context)
   const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true })
-  const files = trees.flatMap(tree => tree.files)
-  const paths = new Set(files.map(({ path }) => path))
-  if (paths.size < files.length)
-    throw new UsageError('Several of these files would have the same path in the dataset: upload them separately, or rename them')
   for (const tree of trees) reportOmitted(tree, progress)
   progress.expect(
     files.length,
@@ -162,7 +160,7 @@ export const put: RunUserCommand = async context => {
   )
   const isOfClowder = client.kind === 'clowder'
   const uploader = uploaderFor(client, place, isOfClowder ? [] : missing, progress)
-  const folders = trees.flatMap(tree => tree.folders)
+  const folders = trees.flatMap(tree => tree.folders.map(({ path }) => path))
   await uploader.ensureFolders(isOfClowder ? foldersWith(folders, missing) : emptyFolders(folders, files))
   const placed = isOfClowder ? files.map(file => ({ ...file, path: [...missing, file.path].join('/') })) : files
   await uploadAll(placed, uploader, progress, { jobs })

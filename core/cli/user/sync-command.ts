@@ -7,7 +7,7 @@ import { type ContentPlace, treeOf } from './dataset-contents.ts'
 import { localName } from './downloads.ts'
 import { type Exclusion, exclusionOf } from './exclusion.ts'
 import { downloadAll, localFilesOf, localPath } from './get-command.ts'
-import { emptyFolders, emptyTree, forEachOf, type LocalTree, treeOfFolder } from './local-files.ts'
+import { emptyFolders, emptyTree, forEachOf, type LocalTree, requireDistinctPaths, treeOfFolder } from './local-files.ts'
 import { askedLine, isInteractive } from './prompt.ts'
 import { reportOmitted, transferClient, transferOptions, uploadAll, uploaderFor, uploadPlace } from './put-command.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
@@ -57,11 +57,15 @@ const syncUp = async (
   client: ServerClient,
   folder: string,
   target: string,
-  { jobs, isDryRun, isDeleting, isExcluded }: Choices,
+  { jobs, isDryRun, isDeleting: wantsDeletion, isExcluded }: Choices,
 ): Promise<void> => {
   const local = await treeOfFolder(folder, isExcluded)
+  requireDistinctPaths(local.files)
   const progress = new TransferProgress(context)
   reportOmitted(local, progress)
+  // The contents of unreadable folders are unknown, and must not be taken for deleted.
+  const isDeleting = wantsDeletion && local.unreadable.length === 0
+  if (wantsDeletion && !isDeleting) progress.warn('Nothing is deleted in the dataset, because not everything could be read')
   const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true, isDryRun })
   if (missing.length > 0)
     throw new StartupError(`There is no folder ${missing.join('/')} in ${target}: create it first, or specify the dataset`)
@@ -74,7 +78,8 @@ const syncUp = async (
     local.files.reduce((sum, { size }) => sum + size, 0),
   )
   const uploader = uploaderFor(client, place, [], progress)
-  const needed = client.kind === 'clowder' ? local.folders.map(({ path }) => path) : emptyFolders(local.folders, local.files)
+  const folders = local.folders.map(({ path }) => path)
+  const needed = client.kind === 'clowder' ? folders : emptyFolders(folders, local.files)
   if (!isDryRun) await uploader.ensureFolders(needed.filter(path => !remote.folders.has(path)))
   await uploadAll(local.files, uploader, progress, { jobs, isDryRun, newest: path => remote.files.get(path)?.id })
   await forEachOf(surplus, jobs, async ([path, { id }]) => {
@@ -87,7 +92,7 @@ const syncUp = async (
       progress.failure(path, error)
     }
   })
-  if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(local.folders.map(({ path }) => path)), isExcluded)
+  if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(folders), isExcluded)
   progress.end()
 }
 
@@ -122,6 +127,7 @@ const syncDown = async (
     () => false,
   )
   const local = isFolder ? await treeOfFolder(folder, isExcluded) : emptyTree
+  if (isDeleting) for (const { path, error } of local.unreadable) progress.failure(path, error, false)
   const pathOf = pathsIn(folder, local)
   const files = localFilesOf(remote.files, pathOf, isExcluded)
   const wanted = new Set(files.map(({ file }) => file))
@@ -154,7 +160,8 @@ export const sync: RunUserCommand = async context => {
   if (isDeleting && !isDryRun && options['yes'] !== true && !isInteractive())
     throw new UsageError('--delete requires --yes without a terminal for confirmation; --dry-run shows what would be deleted')
   const found = await stat(folder).catch(() => undefined)
-  if (options['down'] !== true && !found?.isDirectory()) throw new UsageError(`${folder} is not a folder`)
+  const mayBeCreated = options['down'] === true && found === undefined
+  if (!mayBeCreated && !found?.isDirectory()) throw new UsageError(`${folder} is not a folder`)
   const client = await transferClient(context, readTarget(target).page)
   const choices = { jobs: transferOptions(context).jobs, isDryRun, isDeleting, isExcluded: exclusionOf(context) }
   await (options['down'] === true ? syncDown : syncUp)(context, client, folder, target, choices)

@@ -108,8 +108,8 @@ export class TransferProgress {
     this.#draw()
   }
 
-  failure(path: string, error: unknown): void {
-    this.result({ path, state: 'failed', message: messageOf(error) })
+  failure(path: string, error: unknown, isOfTotal = true): void {
+    this.result({ path, state: 'failed', message: messageOf(error) }, isOfTotal)
   }
 
   /** Writes the summary: the number of files by result. */

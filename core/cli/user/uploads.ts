@@ -124,22 +124,27 @@ export class ResumableUploads implements Uploader {
   }
 
   async check(files: readonly LocalFile[]): Promise<readonly CheckedFileOf[]> {
-    const digests: string[] = []
-    for (const { file, path } of files) {
-      this.#progress.note(`Reading ${path}`)
-      digests.push(await sha256Of(file))
+    const unreadable: CheckedFileOf[] = []
+    const read: (LocalFile & { readonly sha256: string })[] = []
+    for (const file of files) {
+      this.#progress.note(`Reading ${file.path}`)
+      try {
+        read.push({ ...file, sha256: await sha256Of(file.file) })
+      } catch (error) {
+        unreadable.push({ ...file, sha256: undefined, state: 'invalid', message: messageOf(error) })
+      }
     }
-    const asked = files.map(({ path, size }, at) => ({ path: this.#prefix + path, size, sha256: digests[at] }))
-    const json = { dataset: this.#dataset, files: asked }
+    if (read.length === 0) return unreadable
+    const json = { dataset: this.#dataset, files: read.map(({ path, size, sha256 }) => ({ path: this.#prefix + path, size, sha256 })) }
     type Checked = { readonly state: CheckedFileOf['state']; readonly id: string | null; readonly message?: string }
     const found = await this.#client.json<readonly Checked[]>('POST', '/api/uploads/check', { json, isRepeatable: true })
-    return files.map((file, at) => ({
+    const checked = read.map((file, at) => ({
       ...file,
-      sha256: digests[at],
       state: found[at]?.state ?? 'absent',
       id: found[at]?.id ?? undefined,
       message: found[at]?.message,
     }))
+    return [...unreadable, ...checked]
   }
 
   async ensureFolders(paths: readonly string[]): Promise<void> {

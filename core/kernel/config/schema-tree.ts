@@ -115,7 +115,7 @@ export const maskSecrets = (value: unknown, node: Node): unknown => {
 
 /** The value at a path. */
 export const at = (settings: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((value, key) => (isSettings(value) ? value[key] : undefined), settings)
+  path.reduce<unknown>((value, key) => (isSettings(value) || Array.isArray(value) ? (value as Settings)[key] : undefined), settings)
 
 /** The same settings with one value set. */
 export const put = (settings: Settings, path: readonly string[], value: unknown): Settings => {

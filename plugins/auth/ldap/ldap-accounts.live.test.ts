@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { Transform } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 import test, { type ExecutionContext } from 'ava'
 import { Unavailable } from 'pounce/sdk'
@@ -93,6 +94,33 @@ live('a directory that is unreachable, unresponsive or refuses our bind is repor
   t.truthy(await far.password(email, password))
   const { provider: nowhere } = await accountsOf(url('LDAP'), { baseDn: 'ou=nobody,dc=example,dc=com' })
   await t.throwsAsync(nowhere.password(email, password), { instanceOf: Unavailable })
+})
+
+live('an unknown name is a wrong password, also where the directory reports that it has no such entry', async t => {
+  const target = new URL(url('LDAP'))
+  const server = createServer(client => {
+    const directory = connect(Number(target.port), target.hostname)
+    client
+      .pipe(directory)
+      .pipe(
+        new Transform({
+          transform(chunk: Buffer, _encoding, done) {
+            // The code of a BindResponse: `noSuchObject` (32) instead of `invalidCredentials` (49).
+            const at = chunk.indexOf(Buffer.from('61070a0131', 'hex'))
+            if (at >= 0) chunk[at + 4] = 32
+            done(null, chunk)
+          },
+        }),
+      )
+      .pipe(client)
+    for (const socket of [client, directory]) socket.on('error', () => undefined)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { provider } = await accountsOf(`ldap://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const { email, password } = await newPerson(url('LDAP'), 'a good password')
+  t.is(await provider.password('nobody@example.org', password), undefined)
+  t.is((await provider.password(email, password))?.email, email)
 })
 
 live('no password is sent to a directory without TLS, unless the settings allow it', async t => {

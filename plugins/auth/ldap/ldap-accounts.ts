@@ -105,10 +105,18 @@ export class LdapAccounts implements AuthProvider {
 
   /** The directory is also queried for an unknown account, so that an unknown name takes as long as a wrong password. */
   async #isRight(client: Client, library: Library, dn: string | undefined, password: string): Promise<boolean> {
-    const { InvalidCredentialsError, UnwillingToPerformError, InappropriateAuthError, InvalidDNSyntaxError, ConstraintViolationError } =
-      library
+    const {
+      InvalidCredentialsError,
+      NoSuchObjectError,
+      UnwillingToPerformError,
+      InappropriateAuthError,
+      InvalidDNSyntaxError,
+      ConstraintViolationError,
+    } = library
     const refusals = [
       InvalidCredentialsError,
+      // For a name without an entry, from versions of 389 Directory Server before the fix of CVE-2020-35518.
+      NoSuchObjectError,
       UnwillingToPerformError,
       InappropriateAuthError,
       InvalidDNSyntaxError,

@@ -18,11 +18,11 @@ import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/acc
 import { FirstAdmin } from './accounts/first-admin.ts'
 import { PersonalAccount, PersonalIdentityLinks, PersonalKeys, PersonalSessions } from './accounts/personal-data.ts'
 import { PersonalClientPreferences, preferences } from './accounts/preferences.ts'
+import { RefusalPages } from './accounts/refusal-pages.ts'
 import { userResource } from './accounts/resource.ts'
 import * as peopleRoutes from './accounts/routes-people.ts'
 import * as setUpRoutes from './accounts/routes-setup.ts'
 import * as userRoutes from './accounts/routes-users.ts'
-import { SetUpRefusalPage } from './accounts/set-up-page.ts'
 import { StoredUsers } from './accounts/stored-users.ts'
 import { ChangePassword, CreateUser, ListUsers, PromoteUser } from './accounts/user-commands.ts'
 import { identityLinks, keys, roles, sessions, settings, tries } from './collections.ts'
@@ -89,7 +89,7 @@ export const plugin = definePlugin({
     ...siteRoutes,
     ...setUpRoutes,
   },
-  middleware: [{ phase: 'beforeRouting', by: SetUpRefusalPage }],
+  middleware: [{ phase: 'beforeRouting', by: RefusalPages }],
   migrations: new URL('./migrations/', import.meta.url),
   collections: [roles, keys, identityLinks, sessions, tries, settings, preferences],
   handlers: [

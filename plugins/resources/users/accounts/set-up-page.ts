@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type MiddlewareClass, type MiddlewareContext, Problem, wire } from 'pounce/sdk'
-import { FirstAdmin } from './first-admin.ts'
 
-const style = `
+/** The style of plain pages. */
+export const plainStyle = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 4rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
 label { display: block; margin-top: 1rem }
 fieldset { margin-top: 1rem; border: 1px solid #6b7280; border-radius: .25rem }
@@ -64,7 +63,7 @@ export const setUpPage = (isAsked: boolean): string => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Set up Pounce</title>
-<style>${style}</style>
+<style>${plainStyle}</style>
 <main>
 <h1>Set up Pounce</h1>
 <p>This creates the first account, a server admin.</p>
@@ -96,7 +95,7 @@ export const setUpHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
+    `style-src ${hashOf(plainStyle)}`,
     "connect-src 'self'",
     "form-action 'none'",
     "base-uri 'none'",
@@ -105,44 +104,3 @@ export const setUpHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
 }
-
-/** For constant texts of the page and of problems: no data from the request. */
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-
-const refusalPage = (message: string, page: string): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Set up Pounce</title>
-<style>${style}</style>
-<main>
-<h1>Set up Pounce</h1>
-<p>${escaped(message)}</p>
-<p>While a server has no administrator, it prints a setup link at each start. Only the last one is valid, once.</p>
-<p>If there is an account already: ${page === '/setup' ? '' : '<a href=".">sign in</a>, or '}see <a href="docs">the API</a>.</p>
-</main>
-</html>
-`
-
-/** Responds to browsers with a page when the setup link is missing or invalid. Programs get the problem as JSON. */
-export class SetUpRefusalPage implements MiddlewareClass {
-  #setUp: FirstAdmin
-
-  constructor(setUp: FirstAdmin) {
-    this.#setUp = setUp
-  }
-
-  async handle(context: MiddlewareContext, next: () => Promise<unknown>): Promise<void> {
-    try {
-      await next()
-    } catch (error) {
-      const isPage = context.method === 'GET' && context.path === '/setup' && /\btext\/html\b/.test(context.get('accept'))
-      if (!isPage || !(error instanceof Problem)) throw error
-      context.status = error.status
-      context.body = refusalPage(error.code === 'invalid' ? 'This address has no valid token.' : error.message, this.#setUp.page)
-      context.set('content-type', 'text/html; charset=utf-8')
-      for (const [name, value] of Object.entries(setUpHeaders)) context.set(name, value)
-    }
-  }
-}
-wire(SetUpRefusalPage, FirstAdmin)

@@ -1,6 +1,7 @@
 import test from 'ava'
-import { type AuthProvider, AuthProviders, definePlugin, provide, Users, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { type AuthProvider, AuthProviders, definePlugin, provide, Unavailable, Users, type VerifiedIdentity, wire } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
+import { newPerson } from '../../../../test/support/people.ts'
 
 const person: VerifiedIdentity = {
   provider: 'directory',
@@ -81,4 +82,39 @@ test.serial('of two users with the same address who sign in concurrently, one ge
   t.deepEqual(statuses.toSorted(), [200, 200, 401, 401])
   const user = await server.get(Users).byEmail('both@example.org')
   t.is(user?.identities?.length, 1)
+})
+
+test('passwords of local accounts cannot be guessed without limit while a directory is unavailable', async t => {
+  class UnreachableDirectory implements AuthProvider {
+    readonly id = 'unreachable'
+
+    async password(): Promise<undefined> {
+      throw new Unavailable('The directory is unreachable')
+    }
+  }
+  wire(UnreachableDirectory)
+  const unreachable = definePlugin({
+    id: 'auth.unreachable',
+    summary: 'For tests.',
+    provides: [provide(AuthProviders, UnreachableDirectory)],
+  })
+  for (const providers of [
+    [unreachable, 'auth.local'],
+    ['auth.local', unreachable],
+  ]) {
+    const own = await bootForTest({
+      t,
+      plugins: ['documents.sqlite', 'access.policy', ...providers, 'resources.users'],
+      config: { resources: { users: { failuresPerAccount: 3 } } },
+    })
+    const local = await newPerson(own, 'local')
+    const status = async (email: string, password: string) =>
+      (await own.as()('/api/login', { method: 'POST', json: { email, password } })).status
+    t.is(await status(local.email, local.password), 200)
+    for (const guess of ['first guess', 'second guess', 'third guess'])
+      t.is(await status(local.email, guess), 503, 'the directory may know it')
+    t.is(await status(local.email, local.password), 429)
+    for (const guess of ['first guess', 'second guess', 'third guess']) t.is(await status('nobody@example.org', guess), 503)
+    t.is(await status('nobody@example.org', 'fourth guess'), 429, 'an unknown account gets the same responses')
+  }
 })

@@ -189,20 +189,37 @@ export class AccountSignIn {
     this.#verifying += 1
     try {
       const account = plainEmail(email)
-      return await this.#throttle.tryPassword(account, address, () => this.#vouchedFor(providers, account, password), {
-        isAll: user => user.secondFactor === undefined,
+      const failures: unknown[] = []
+      const user = await this.#throttle.tryPassword(account, address, () => this.#vouchedFor(providers, account, password, failures), {
+        isAll: found => found.secondFactor === undefined,
       })
+      if (!user && failures.length > 0) throw failures[0]
+      return user
     } finally {
       this.#verifying -= 1
     }
   }
 
-  async #vouchedFor(providers: readonly AuthProvider[], account: string, password: string): Promise<User | undefined> {
+  /**
+   * Asks every provider, as one that is unavailable says nothing about the others. Its error is added to `failures`, and thrown only if no provider
+   * has rejected the password: a rejected one has to be counted, because the response to the correct one differs.
+   */
+  async #vouchedFor(providers: readonly AuthProvider[], account: string, password: string, failures: unknown[]): Promise<User | undefined> {
+    let isRejected = false
     for (const provider of providers) {
-      const identity = await provider.password?.(account, password)
+      if (!provider.password) continue
+      let identity: VerifiedIdentity | undefined
+      try {
+        identity = await provider.password(account, password)
+      } catch (error) {
+        failures.push(error)
+        continue
+      }
       const user = identity && (await this.#arrived(identity))
       if (user) return user
+      isRejected = true
     }
+    if (failures.length > 0 && !isRejected) throw failures[0]
     return undefined
   }
 

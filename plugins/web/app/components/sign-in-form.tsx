@@ -88,6 +88,8 @@ const PasswordForm = ({
   onSecondStep,
   onSignedIn,
 }: Pick<SignInFormProps, 'email' | 'onSignedIn'> & { readonly onSecondStep: (step: SecondStep) => void }) => {
+  // In a directory, people may have user names.
+  const acceptsNames = useDoors().data?.some(({ id, kind }) => kind === 'password' && id !== 'userpass') ?? false
   const [email, setEmail] = useState(known ?? '')
   const [password, setPassword] = useState('')
   const { isBusy, error, run } = useAct()
@@ -111,9 +113,9 @@ const PasswordForm = ({
       }}
     >
       <TextField
-        label={t('email')}
+        label={t(acceptsNames ? 'signInPage.emailOrName' : 'email')}
         name="email"
-        type="email"
+        type={acceptsNames ? 'text' : 'email'}
         autoComplete="username"
         value={email}
         onChange={setEmail}
