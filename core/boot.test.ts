@@ -2,6 +2,7 @@ import test from 'ava'
 import {
   configPort,
   definePlugin,
+  defineResource,
   Extractors,
   type MiddlewareClass,
   type MiddlewareContext,
@@ -99,6 +100,14 @@ test('a handler, a periodic task and a middleware class without the required met
     const plugin = definePlugin({ id: 'acme.some', summary: 's', ...members })
     await t.throwsAsync(makeKernel(t, [memoryStore, plugin]), { message: `acme.some: Nameless has no method ${method}` })
   }
+})
+
+test('a kind of resource with an unknown permission to view it is refused', async t => {
+  const kind = defineResource({ kind: 'thing' as never, view: 'ViewThings' as never, rightsSource: Nameless as never })
+  await t.throwsAsync(makeKernel(t, [definePlugin({ id: 'acme.some', summary: 's', resources: [kind] })]), {
+    message:
+      /^acme\.some: the kind thing has the unknown permission ViewThings as "view" \(did you mean View\w+\?\); a plugin lists its own/,
+  })
 })
 
 test('an invalid default of a setting is refused', async t => {

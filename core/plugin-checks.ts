@@ -1,4 +1,5 @@
-import { type Class, Extractors, type Plugin } from 'pounce/sdk'
+import { type Class, Extractors, Installation, type Plugin } from 'pounce/sdk'
+import { didYouMean } from 'pounce/sdk/kit'
 import { describe, plainlyFits, type SchemaShape } from './json-schema.ts'
 import type { Kernel } from './kernel/kernel.ts'
 import { StartupError } from './kernel/startup-error.ts'
@@ -41,6 +42,17 @@ const checkMethods = (kernel: Made): void => {
       if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
 }
 
+/** Routes are checked when they are registered, and web contributions by the plugin that shows them. */
+const checkViewPermissions = (kernel: Made): void => {
+  const { permissions } = kernel.get(Installation)
+  for (const { name, plugin } of kernel.config.plugins)
+    for (const { kind, view } of plugin.resources ?? [])
+      if (!permissions.has(view))
+        throw new StartupError(
+          `${name}: the kind ${kind} has the unknown permission ${view} as "view"${didYouMean(view, permissions.names)}; a plugin lists its own in "permissions"`,
+        )
+}
+
 /** A partial check that does not need ajv. Configured settings are fully validated. */
 const fits = (value: unknown, { anyOf, type, const: only, minimum, maximum, minLength }: SchemaShape): boolean => {
   const known = { type, const: only, minimum, maximum, minLength }
@@ -63,4 +75,5 @@ export const checkPlugins = (kernel: Made): void => {
     if (!isOwnPlugin(plugin.id)) checkDefaults(name, (plugin.config ?? {}) as SchemaShape)
   checkNames(kernel)
   checkMethods(kernel)
+  checkViewPermissions(kernel)
 }
