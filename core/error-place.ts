@@ -27,7 +27,7 @@ const syntaxErrorIn = (file: string): string | undefined => {
 }
 
 /** The folders of Pounce's own code: a mistake in a plugin often surfaces there, such as in `definePlugin`. */
-const ownFolders = ['core/', 'sdk/', 'dist/', 'node_modules/'].map(name => fileURLToPath(new URL(`../${name}`, import.meta.url)))
+const ownFolders = ['chunks/', 'core/', 'dist/', 'node_modules/', 'sdk/'].map(name => fileURLToPath(new URL(`../${name}`, import.meta.url)))
 
 /** The location of a plugin's error as a suffix of its message: ` (file:line)` of the first stack line outside Pounce, or empty if unknown. */
 export const errorPlace = (error: unknown): string => {
