@@ -2,12 +2,15 @@ import test from 'ava'
 import {
   configPort,
   definePlugin,
+  defineResource,
   Extractors,
   type MiddlewareClass,
   type MiddlewareContext,
   on,
   onBatch,
+  type Plugin,
   provide,
+  routesFor,
   s,
   wire,
 } from 'pounce/sdk'
@@ -99,6 +102,39 @@ test('a handler, a periodic task and a middleware class without the required met
     const plugin = definePlugin({ id: 'acme.some', summary: 's', ...members })
     await t.throwsAsync(makeKernel(t, [memoryStore, plugin]), { message: `acme.some: Nameless has no method ${method}` })
   }
+})
+
+test('a kind of resource with an unknown permission to view it is refused', async t => {
+  const kind = defineResource({ kind: 'thing' as never, view: 'ViewThings' as never, rightsSource: Nameless as never })
+  await t.throwsAsync(makeKernel(t, [definePlugin({ id: 'acme.some', summary: 's', resources: [kind] })]), {
+    message:
+      /^acme\.some: the kind thing has the unknown permission ViewThings as "view" \(did you mean View\w+\?\); a plugin lists its own/,
+  })
+})
+
+const route = routesFor('things', {})
+const listing = (id: string, model: s.TSchema) => {
+  const listThings = route({
+    method: 'GET',
+    path: `/api/${id}`,
+    summary: 'List things',
+    permission: 'anyone',
+    responses: { 200: s.Array(model) },
+    handle: async () => ({ status: 200, body: [] }),
+  })
+  return definePlugin({ id, summary: 's', routes: { [`list-${id}`]: listThings } })
+}
+
+test('two different schemas with one model name are refused with the plugins and the name', async t => {
+  const thing = (member: string) => s.model('Thing', s.Object({ [member]: s.String() }))
+  const refused = async (...plugins: readonly Plugin[]): Promise<string> => (await t.throwsAsync(makeKernel(t, plugins))).message
+  t.is(
+    await refused(listing('acme.one', thing('name')), listing('acme.two', thing('title'))),
+    'acme.one and acme.two name different schemas Thing with s.model: give one of them another name',
+  )
+  t.regex(await refused(listing('acme.one', s.Tuple([thing('name'), thing('title')]))), /^acme\.one: it names two different schemas Thing/)
+  t.regex(await refused(listing('acme.one', s.model('Problem', s.Object({})))), /^Pounce and acme\.one name different schemas Problem/)
+  await t.notThrowsAsync(makeKernel(t, [listing('acme.one', thing('name')), listing('acme.two', thing('name'))]))
 })
 
 test('an invalid default of a setting is refused', async t => {

@@ -129,7 +129,7 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
     collections: [moveRecords, pluginChoices],
     checkRecords: refuseUnfinishedMove,
   })
-  checkPlugins(kernel)
+  await checkPlugins(kernel)
   switches.of(kernel)
   services.installation.ofThoseOn(name => kernel.isOn(name))
   return kernel

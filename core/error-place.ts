@@ -15,19 +15,25 @@ export const noteLoadedModules = (): void => {
   })
 }
 
-/** The first stack line with a file path. */
-const inStack = /(?:^|\(|at )(?:async )?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^\n()]*?:\d+)(?=:\d+\)?$|\)?$)/m
+/** The location in each stack line that has a file path. */
+const inStack = /(?:^|\(|at )(?:async )?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^\n()]*?:\d+)(?=:\d+\)?$|\)?$)/gm
+
+const placesIn = (text: string): readonly string[] => Array.from(text.matchAll(inStack), ([, place = '']) => place)
 
 /** The `file:line` that Node prints first when it only compiles the module. */
 const syntaxErrorIn = (file: string): string | undefined => {
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: 10_000 })
-  return inStack.exec(stderr)?.[1]
+  return placesIn(stderr)[0]
 }
 
-/** The location of an error as a suffix of its message: ` (file:line)`, or empty if unknown. */
+/** The folders of Pounce's own code: a mistake in a plugin often surfaces there, such as in `definePlugin`. */
+const ownFolders = ['chunks/', 'core/', 'dist/', 'node_modules/', 'sdk/'].map(name => fileURLToPath(new URL(`../${name}`, import.meta.url)))
+
+/** The location of a plugin's error as a suffix of its message: ` (file:line)` of the first stack line outside Pounce, or empty if unknown. */
 export const errorPlace = (error: unknown): string => {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const place =
-    inStack.exec(stack)?.[1] ?? (error instanceof SyntaxError && lastLoaded !== undefined ? syntaxErrorIn(lastLoaded) : undefined)
+    placesIn(stack).find(each => !ownFolders.some(folder => each.startsWith(folder))) ??
+    (error instanceof SyntaxError && lastLoaded !== undefined ? syntaxErrorIn(lastLoaded) : undefined)
   return place === undefined ? '' : ` (${place})`
 }

@@ -1,6 +1,8 @@
-import { type Class, Extractors, type Plugin } from 'pounce/sdk'
+import { type Class, Extractors, Installation, type Plugin, s } from 'pounce/sdk'
+import { didYouMean } from 'pounce/sdk/kit'
 import { describe, plainlyFits, type SchemaShape } from './json-schema.ts'
 import type { Kernel } from './kernel/kernel.ts'
+import { routesOf } from './kernel/plugin-graph.ts'
 import { StartupError } from './kernel/startup-error.ts'
 import { isOwnPlugin } from './own-plugins.ts'
 
@@ -41,6 +43,17 @@ const checkMethods = (kernel: Made): void => {
       if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
 }
 
+/** Routes are checked when they are registered, and web contributions by the plugin that shows them. */
+const checkViewPermissions = (kernel: Made): void => {
+  const { permissions } = kernel.get(Installation)
+  for (const { name, plugin } of kernel.config.plugins)
+    for (const { kind, view } of plugin.resources ?? [])
+      if (!permissions.has(view))
+        throw new StartupError(
+          `${name}: the kind ${kind} has the unknown permission ${view} as "view"${didYouMean(view, permissions.names)}; a plugin lists its own in "permissions"`,
+        )
+}
+
 /** A partial check that does not need ajv. Configured settings are fully validated. */
 const fits = (value: unknown, { anyOf, type, const: only, minimum, maximum, minLength }: SchemaShape): boolean => {
   const known = { type, const: only, minimum, maximum, minLength }
@@ -57,10 +70,48 @@ const checkDefaults = (plugin: string, schema: SchemaShape, path: readonly strin
   for (const [name, below] of Object.entries(schema.properties ?? {})) checkDefaults(plugin, below, [...path, name])
 }
 
-/** Rejects plugins whose classes or settings would fail later and affect other plugins. */
-export const checkPlugins = (kernel: Made): void => {
+/** Calls `found` with each named model in a schema, or in an object or list of schemas. */
+const eachModel = (schemas: unknown, found: (name: string, model: object) => void): void => {
+  if (typeof schemas !== 'object' || schemas === null) return
+  const name = (schemas as Readonly<Record<string, unknown>>)[s.modelName]
+  if (typeof name === 'string') found(name, schemas)
+  for (const each of Object.values(schemas)) eachModel(each, found)
+}
+
+/**
+ * OpenAPI has one schema per model name, so two different ones would make the whole document unavailable. Skipped without plugins from outside: the document
+ * of the built-in ones is tested.
+ */
+const checkModels = async ({ config: { plugins } }: Made): Promise<void> => {
+  if (plugins.every(({ plugin }) => isOwnPlugin(plugin.id))) return
+  const { problemSchema, problemDetailsSchema } = await import('./openapi/declared-answers.ts')
+  const { readinessSchema } = await import('./system-routes.ts')
+  const known = new Map<string, { readonly owner: string; readonly model: object }>()
+  const add = (owner: string, schemas: unknown): void =>
+    eachModel(schemas, (name, model) => {
+      const other = known.get(name)
+      if (other && other.model !== model && JSON.stringify(other.model) !== JSON.stringify(model))
+        throw new StartupError(
+          other.owner === owner
+            ? `${owner}: it names two different schemas ${name} with s.model: give one of them another name`
+            : `${other.owner} and ${owner} name different schemas ${name} with s.model: give one of them another name`,
+        )
+      if (!other) known.set(name, { owner, model })
+    })
+  add('Pounce', [problemSchema, problemDetailsSchema, readinessSchema])
+  for (const { name, plugin } of plugins)
+    for (const { route } of routesOf(plugin)) {
+      const { params, query, body, responses } = route.declaration
+      add(name, [params, query, body, responses])
+    }
+}
+
+/** Rejects plugins whose classes, settings or models would fail later and affect other plugins. */
+export const checkPlugins = async (kernel: Made): Promise<void> => {
   for (const { name, plugin } of kernel.config.plugins)
     if (!isOwnPlugin(plugin.id)) checkDefaults(name, (plugin.config ?? {}) as SchemaShape)
   checkNames(kernel)
   checkMethods(kernel)
+  checkViewPermissions(kernel)
+  await checkModels(kernel)
 }

@@ -39,7 +39,8 @@ export interface SystemRoutesOptions {
 
 const route = routesFor('server', {})
 
-const report = s.model(
+/** The report of `/readyz`. */
+export const readinessSchema = s.model(
   'Readiness',
   s.Object({
     ready: s.Boolean(),
@@ -93,7 +94,7 @@ const readinessRoute = ({ readiness, isStopping }: SystemRoutesOptions): Route =
     description:
       'Server admins also get the state of each plugin, waiting events, dead letters, and events kept for plugins that are not running.',
     permission: 'anyone',
-    responses: { 200: report, 503: report },
+    responses: { 200: readinessSchema, 503: readinessSchema },
     async handle({ caller }) {
       const { ready, plugins, waiting, parked, absent } = await readiness()
       const isReady = ready && !isStopping()

@@ -44,6 +44,18 @@ test('an unknown member is refused with a suggestion', t => {
   t.is(refusalOf(t, { telemetry: true }), 'acme.some: telemetry is not a member of a plugin')
 })
 
+test('a permission with an unknown member, verb or role is refused', t => {
+  const right = { description: 'Analyze spectra', verb: 'write', roles: ['Editor', 'Admin'] }
+  const refused = (changes: object): string => refusalOf(t, { permissions: { AnalyzeSpectrum: { ...right, ...changes } } })
+  t.is(refused({ verb: 'wirte' }), 'acme.some: in the permission AnalyzeSpectrum, verb must be one of read, manage, write, delete')
+  t.is(refused({ roles: ['Edtor'] }), 'acme.some: in the permission AnalyzeSpectrum, roles must be a list of Viewer, Editor, Admin')
+  t.regex(refused({ roles: undefined }), /roles must be a list/)
+  t.regex(refused({ description: '' }), /description must be a text/)
+  t.regex(refused({ isReading: 'yes' }), /isReading must be true or false/)
+  t.regex(refused({ role: ['Editor'] }), /role is not a member of a permission \(did you mean roles\?\)/)
+  t.regex(refusalOf(t, { permissions: { AnalyzeSpectrum: 'write' } }), /in the permission AnalyzeSpectrum, it must be an object/)
+})
+
 test('the results of SDK functions are valid members, and a plugin may be spread into another one', t => {
   const plugin = definePlugin({
     id: 'acme.some',

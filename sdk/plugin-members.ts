@@ -1,3 +1,4 @@
+import { defaultRoles, verbOf } from './model/permission.ts'
 import { didYouMean } from './nearest.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -6,9 +7,10 @@ interface Member {
   readonly fits: (value: unknown) => boolean
   /** What fits, in words: it must be … */
   readonly right: string
+  readonly isRequired?: boolean
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string'
+const isText = (value: unknown): value is string => typeof value === 'string'
 const isClass = (value: unknown): boolean => typeof value === 'function'
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const has = (members: Readonly<Record<string, (value: unknown) => boolean>>) => (value: unknown) =>
@@ -27,12 +29,23 @@ const isMiddleware = (value: unknown): boolean =>
   has({ phase: phase => phases.includes(phase) })(value) && (has({ use: isClass })(value) || has({ by: isClass })(value))
 
 const isInterval = (value: unknown): boolean => Number.isFinite(value) && Number(value) > 0
+const verbs: readonly unknown[] = [...new Set(Object.values(verbOf))]
+const roles = Object.keys(defaultRoles)
+
+/** The members of `PermissionDefinition`. */
+const permissionMembers: Readonly<Record<string, Member>> = {
+  description: { fits: value => isText(value) && value !== '', right: 'a text', isRequired: true },
+  verb: { fits: value => verbs.includes(value), right: `one of ${verbs.join(', ')}`, isRequired: true },
+  roles: { ...list(value => isText(value) && roles.includes(value), `of ${roles.join(', ')}`), isRequired: true },
+  isReading: flag,
+}
+
 const isTypes = (value: unknown): boolean => value === '*' || (Array.isArray(value) && value.every(isText))
 
 /** The members of `PluginDefinition`. What is in them beyond their form is checked where it is used. */
 const members: Readonly<Record<string, Member>> = {
-  id: text,
-  summary: text,
+  id: { ...text, isRequired: true },
+  summary: { ...text, isRequired: true },
   apiVersion: { fits: Number.isInteger, right: 'a whole number' },
   config: { fits: has({ type: type => type === 'object' }), right: 'an object schema: s.Object({ … })' },
   configPath: text,
@@ -58,19 +71,32 @@ const members: Readonly<Record<string, Member>> = {
   migrations: { fits: value => value instanceof URL, right: 'the URL of a folder beside the module, not its path' },
 }
 
-const required = ['id', 'summary']
+/** What is wrong with an object: a member that is unknown, missing or of the wrong form. Undefined if nothing is. */
+const faultOf = (given: Members, known: Readonly<Record<string, Member>>, what: string): string | undefined => {
+  const fault = unknownMember(Object.keys(given), Object.keys(known), what)
+  if (fault !== undefined) return fault
+  const wrong = Object.entries(known).find(([name, { fits, isRequired = false }]) =>
+    given[name] === undefined ? isRequired : !fits(given[name]),
+  )
+  return wrong && `${wrong[0]} must be ${wrong[1].right}`
+}
+
+/** The refusal of a member that is not a known one, with a suggestion. */
+export const unknownMember = (given: readonly string[], known: readonly string[], what: string): string | undefined => {
+  const unknown = given.find(name => !known.includes(name))
+  return unknown === undefined ? undefined : `${unknown} is not a member of ${what}${didYouMean(unknown, known, 0.5)}`
+}
 
 /** Refuses a definition with a member that is unknown, missing or of the wrong form: plugins are also written without types. */
 export const checkMembers = (definition: object): void => {
   // That of another plugin may be spread into it.
   const { isPlugin: _, ...given } = definition as Members
-  const refuse = (why: string): never => {
-    throw new Error(`${isText(given['id']) ? given['id'] : 'definePlugin'}: ${why}`)
+  const refuse = (why: string | undefined): void => {
+    if (why !== undefined) throw new Error(`${isText(given['id']) ? given['id'] : 'definePlugin'}: ${why}`)
   }
-  const unknown = Object.keys(given).find(name => !Object.hasOwn(members, name))
-  if (unknown !== undefined) refuse(`${unknown} is not a member of a plugin${didYouMean(unknown, Object.keys(members), 0.5)}`)
-  for (const [name, { fits, right }] of Object.entries(members)) {
-    const isAbsent = given[name] === undefined && !required.includes(name)
-    if (!isAbsent && !fits(given[name])) refuse(`${name} must be ${right}`)
+  refuse(faultOf(given, members, 'a plugin'))
+  for (const [name, permission] of Object.entries((given['permissions'] ?? {}) as Members)) {
+    const fault = isObject(permission) ? faultOf(permission, permissionMembers, 'a permission') : 'it must be an object'
+    refuse(fault && `in the permission ${name}, ${fault}`)
   }
 }

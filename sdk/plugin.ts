@@ -76,8 +76,9 @@ export interface MiddlewareContext {
   /** The client's address; behind the proxies of `http.trustedProxies`, the address that they saw. */
   readonly ip: string
   readonly state: { readonly request: { readonly id: string; readonly caller: Caller } }
-  /** Set both and do not call `next` to answer instead of the route. */
+  /** Set both and do not call `next` to answer instead of the route. After `next`, the status of the handler's response, which can still be changed. */
   status: number
+  /** Undefined after `next`, unless other middleware set it: the handler's body is serialized later. Setting it replaces that body. */
   body: unknown
   get(header: string): string
   set(header: string, value: string): void

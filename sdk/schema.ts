@@ -54,7 +54,7 @@ export const modelName = 'x-model'
 
 /**
  * Names a schema: OpenAPI has it once, as `#/components/schemas/<name>`, and generated clients get a type of that name. Validation is unaffected. A name must
- * be used for one schema only; the OpenAPI document rejects two different ones. Give a valid example where it reads better than the one derived from the
+ * be used for one schema only; the start refuses two different ones. Give a valid example where it reads better than the one derived from the
  * members.
  */
 export const model = <T extends TSchema>(name: string, schema: T, example?: Static<T>): T => ({

@@ -1,5 +1,6 @@
 import type { Kind } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
+import { unknownMember } from './plugin-members.ts'
 import { type Contributions, contributions, type Port, type Provision, provide } from './port.ts'
 
 /** A text per language. English is required and is the fallback. */
@@ -60,9 +61,38 @@ export interface WebContribution {
 /** The contributions of plugins to the web interface. */
 export const WebContributions: Port<Contributions<WebContribution>> = contributions<WebContribution>('webContributions')
 
-/** A contribution to the web interface, for `provides`: `provides: [webContribution({ id: 'example.spectrum.viewer', … })]`. */
-export const webContribution = (declared: WebContribution): Provision =>
-  provide(
+const members: Readonly<Record<keyof WebContribution, true>> = {
+  id: true,
+  kind: true,
+  title: true,
+  module: true,
+  assets: true,
+  permission: true,
+  of: true,
+  order: true,
+  texts: true,
+  viewer: true,
+}
+
+const viewerMembers: Readonly<Record<keyof ViewerRange, true>> = {
+  mediaTypes: true,
+  extensions: true,
+  maxBytes: true,
+  trust: true,
+  asks: true,
+  rank: true,
+}
+
+/**
+ * A contribution to the web interface, for `provides`: `provides: [webContribution({ id: 'example.spectrum.viewer', … })]`. Throws if it has an unknown member;
+ * the server checks the values.
+ */
+export const webContribution = (declared: WebContribution): Provision => {
+  const fault =
+    unknownMember(Object.keys(declared), Object.keys(members), 'a web contribution') ??
+    unknownMember(Object.keys(declared.viewer ?? {}), Object.keys(viewerMembers), '`viewer`')
+  if (fault !== undefined) throw new Error(`Web contribution ${declared.id}: ${fault}`)
+  return provide(
     WebContributions,
     class implements WebContribution {
       readonly id = declared.id
@@ -75,6 +105,7 @@ export const webContribution = (declared: WebContribution): Provision =>
       }
     },
   )
+}
 
 /** The subject of a mounted contribution: a file, a preview, another resource, or for pages the page itself. */
 export interface PartSubject {

@@ -1,6 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import Koa from 'koa'
 import {
   type AccessTrail,
@@ -100,13 +98,12 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
   const chain: readonly Middleware[] = [
     requestContext({ ids, tracker, observers, proxies, below: path => addresses.below(path) }),
     problems(writer, log),
-    ...respondOfPlugins(middleware, writer),
+    respond(writer, log),
     requireAllowedHost(new AllowedHosts(installation.baseUrl, allowedHosts)),
     pace(new RequestPacer(), healthPath),
     ...ofPlugins(middleware, 'beforeRouting'),
     cors({ router, addresses, writer, allowedOrigins, requestHeaders: crossOriginHeaders?.request ?? [] }),
     matchRoute(router, addresses, writer),
-    respond(writer, log),
     authenticate(options),
     ...ofPlugins(middleware, 'afterAuthentication'),
     validateParameters(access),
@@ -127,29 +124,6 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
 /** The middleware of plugins in one phase. */
 export const ofPlugins = (middleware: readonly PhasedMiddleware[], phase: MiddlewarePhase): readonly Middleware[] =>
   middleware.filter(one => one.phase === phase).map(({ use }) => use as Middleware)
-
-/** Sends responses that plugin middleware set through Koa, with the headers of all responses. Empty if there is no such middleware. */
-export const respondOfPlugins = (middleware: readonly PhasedMiddleware[], writer: ResponseWriter): readonly Middleware[] =>
-  middleware.length === 0
-    ? []
-    : [
-        async (context, next) => {
-          const { request } = context.state
-          // Koa's own value ignores trusted proxies.
-          context.request.ip = request.address
-          await next()
-          if (request.head) return
-          request.isPluginAnswer = true
-          const { status, body, message } = context
-          if (body instanceof Readable) {
-            writer.head(request, status, {})
-            await pipeline(body, request.res)
-          } else {
-            const isSendable = typeof body === 'string' || Buffer.isBuffer(body)
-            writer.send(request, status, {}, isSendable ? body : body == null ? message : JSON.stringify(body))
-          }
-        },
-      ]
 
 /** State shared by all requests of a server. */
 export interface RequestServices {
@@ -231,7 +205,7 @@ class HandlerRequest {
   }
 }
 
-/** Calls the route's handler. */
+/** Calls the route's handler. Its status is also Koa's, for the middleware of plugins. */
 export const handle =
   (services: RequestServices): Middleware =>
   async context => {
@@ -241,4 +215,5 @@ export const handle =
     // Possible in plugins that were not type-checked.
     if (!reply) throw new Error(`The handler of the route ${name} of ${plugin} returned nothing: it must return { status, body }`)
     request.reply = reply
+    context.status = reply.status
   }

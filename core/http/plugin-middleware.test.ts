@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import helmet from 'koa-helmet'
-import { type KoaMiddleware, type MiddlewareContext, type MiddlewarePhase, type Route, routesFor, s } from 'pounce/sdk'
+import { type KoaMiddleware, type MiddlewareContext, type MiddlewarePhase, type Route, routesFor, s, Unavailable } from 'pounce/sdk'
 import { callers } from './testing/people.ts'
 import { plainRoutes } from './testing/plain-routes.ts'
 import { type ServeOptions, serve } from './testing/serve.ts'
@@ -14,6 +14,14 @@ const rateLimit = require('koa-ratelimit') as (options: object) => KoaMiddleware
 const route = routesFor('things', {})
 const routes: Record<string, Route> = {
   ...plainRoutes,
+  things: route({
+    method: 'GET',
+    path: '/things',
+    summary: 'x',
+    permission: 'anyone',
+    responses: { 200: s.Array(s.String()) },
+    handle: async () => ({ status: 200, body: ['a thing'] }),
+  }),
   mine: route({
     method: 'GET',
     path: '/mine',
@@ -31,7 +39,7 @@ const server = async (t: ExecutionContext, phase: MiddlewarePhase, use: KoaMiddl
   const { url } = await serve(t, routes, { ...more, callers, options: { middleware: [{ phase, use }] } })
   return async (path: string, init: RequestInit = {}) => {
     const answer = await fetch(url + path, init)
-    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+    return { status: answer.status, statusText: answer.statusText, headers: answer.headers, text: await answer.text() }
   }
 }
 
@@ -61,6 +69,55 @@ test('koa-ratelimit counts per client, and its response has the common headers',
   t.is(headers.get('x-content-type-options'), 'nosniff')
   t.is((await from('203.0.113.1', 'HEAD')).status, 429)
   t.is((await from('203.0.113.2')).status, 200)
+})
+
+test('middleware sees the status of the response after next, and can set headers, the status and another body', async t => {
+  const seen: unknown[] = []
+  for (const phase of ['beforeRouting', 'afterAuthentication', 'beforeHandler'] as const) {
+    const ask = await server(
+      t,
+      phase,
+      own(async (context, next) => {
+        await next()
+        seen.push([context.status, context.body])
+        context.set('x-response-time', '1 ms')
+        if (context.get('x-want') === 'status') context.status = 203
+        if (context.get('x-want') === 'body') context.body = { other: true }
+      }),
+    )
+    const [plain, status, body, json] = [
+      await ask('/hello'),
+      await ask('/hello', { headers: { 'x-want': 'status' } }),
+      await ask('/hello', { headers: { 'x-want': 'body' } }),
+      await ask('/things'),
+    ]
+    for (const { headers } of [plain, status, body, json]) t.is(headers.get('x-response-time'), '1 ms', phase)
+    t.deepEqual([plain.status, plain.statusText, plain.text], [200, 'OK', 'hello'])
+    t.deepEqual([status.status, status.statusText, status.text], [203, 'Non-Authoritative Information', 'hello'])
+    t.deepEqual([body.status, body.text], [200, '{"other":true}'])
+    t.regex(body.headers.get('content-type') ?? '', /^application\/json/)
+    const known = await ask('/things', { headers: { 'if-none-match': json.headers.get('etag') ?? '' } })
+    t.deepEqual([known.status, known.statusText], [304, 'Not Modified'])
+  }
+  t.deepEqual(
+    seen,
+    seen.map(() => [200, undefined]),
+  )
+})
+
+test('an error thrown by middleware after next is answered instead of the reply', async t => {
+  const ask = await server(
+    t,
+    'beforeRouting',
+    own(async (context, next) => {
+      await next()
+      if (context.get('x-want') === 'error') throw new Unavailable('Not now')
+    }),
+  )
+  t.is((await ask('/hello')).status, 200)
+  const { status, text } = await ask('/hello', { headers: { 'x-want': 'error' } })
+  t.is(status, 503)
+  t.like(JSON.parse(text), { message: 'Not now' })
 })
 
 test('an error thrown by ctx.throw is a problem with its status, message and headers', async t => {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { Readable, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { ByteRange, Bytes, EventStream, Log } from 'pounce/sdk'
 import { BufferStream, RawJson } from 'pounce/sdk/kit'
 import type { SchemaShape } from '../json-schema.ts'
@@ -28,11 +29,11 @@ class Responder {
   }
 
   /** Resolves, or returns undefined, when the response is being sent. */
-  send(request: RequestContext, route: RegisteredRoute, given: AnyReply): Promise<void> | undefined {
-    const { status, body } = given
+  send(request: RequestContext, route: RegisteredRoute, given: AnyReply, status: number): Promise<void> | undefined {
+    const { body } = given
     const headers = headersOf(route.declaration.headers, given.headers)
-    const reply = headers ? { status, body, headers } : given
-    const schema = route.declaration.responses[status] as SchemaShape | undefined
+    const reply = headers ? { status, body, headers } : { status, body }
+    const schema = route.declaration.responses[given.status] as SchemaShape | undefined
     switch (schema?.['x-body']) {
       case 'empty':
         this.#writer.send(request, status, { ...headers }, undefined)
@@ -159,15 +160,30 @@ class RowsResponder {
   }
 }
 
-/** Sends the handler's reply. */
+/**
+ * Sends the handler's reply, with the status that plugin middleware may have changed after it, or the response that such middleware set through Koa. Before
+ * all of them in the chain, so that they can set headers after `next`.
+ */
 export const respond = (writer: ResponseWriter, log: Log): Middleware => {
   const responder = new Responder(writer, log)
   return async (context, next) => {
-    await next()
     const { request } = context.state
-    // Undefined if plugin middleware produced the response.
-    if (!request.reply) return
-    const sent = responder.send(request, request.route as RegisteredRoute, request.reply)
-    if (sent) await sent
+    // Koa's own value ignores trusted proxies.
+    context.request.ip = request.address
+    await next()
+    if (request.head) return
+    const { reply } = request
+    const { status, body, message } = context
+    request.isPluginAnswer = body !== undefined || status !== reply?.status
+    if (reply && body === undefined) {
+      const sent = responder.send(request, request.route as RegisteredRoute, reply, status)
+      if (sent) await sent
+    } else if (body instanceof Readable) {
+      writer.head(request, status, {})
+      await pipeline(body, request.res)
+    } else {
+      const isSendable = typeof body === 'string' || Buffer.isBuffer(body)
+      writer.send(request, status, {}, isSendable ? body : body == null ? message : JSON.stringify(body))
+    }
   }
 }

@@ -10,6 +10,9 @@ import { corsHeaders, exposedHeaders } from './origins.ts'
 import type { RequestContext } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
 
+/** Not imported: see `server.ts`. */
+const http = process.getBuiltinModule('node:http')
+
 type Headers = Record<string, string | number>
 
 /** For a year and without subdomains, so that other servers of the domain are not affected. */
@@ -139,7 +142,8 @@ export class ResponseWriter {
     request.head = headers
     request.headMs = performance.now()
     request.admission?.worked()
-    res.writeHead(status, headers)
+    // Plugin middleware may have set another status, and with it its reason.
+    res.writeHead(status, http.STATUS_CODES[status], headers)
   }
 }
 

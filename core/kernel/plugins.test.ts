@@ -135,7 +135,9 @@ test('a module that fails to load is named with its reason', async t => {
 
 test('an error of a module or of a constructor has its file and line', async t => {
   const folder = await tempFolder(t)
-  const [syntax, throwing, naming, constructing] = ['syntax', 'throwing', 'naming', 'constructing'].map(name => join(folder, name))
+  const [syntax, throwing, naming, defining, constructing] = ['syntax', 'throwing', 'naming', 'defining', 'constructing'].map(name =>
+    join(folder, name),
+  )
   await write(join(`${syntax}`, 'index.js'), 'import "./part.js"')
   await write(join(`${syntax}`, 'part.js'), '\nconst x = ;')
   t.true((await refused(t, { plugin: `${syntax}` })).endsWith(`cannot be loaded: Unexpected token ';' (${syntax}/part.js:2)`))
@@ -143,6 +145,11 @@ test('an error of a module or of a constructor has its file and line', async t =
   t.true((await refused(t, { plugin: `${throwing}` })).endsWith(` (${throwing}/index.js:2)`))
   await write(join(`${naming}`, 'index.js'), 'import { nothing } from "pounce/sdk"')
   t.true((await refused(t, { plugin: `${naming}` })).endsWith(` (${naming}/index.js:1)`))
+  await write(
+    join(`${defining}`, 'index.js'),
+    'import { definePlugin } from "pounce/sdk"\n\nexport const plugin = definePlugin({ id: "test.defining", sumary: "x" })',
+  )
+  t.true((await refused(t, { plugin: `${defining}` })).endsWith(` (${defining}/index.js:3)`))
   await write(
     join(`${constructing}`, 'index.js'),
     source('test.constructing').replace('this.clock = clock', '\nthis.clock = clock.no.such'),

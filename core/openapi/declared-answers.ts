@@ -66,11 +66,14 @@ export const refusalsOf = (declaration: Declaration): ReadonlySet<number> => {
 export const listedRefusals = (declaration: Declaration): readonly number[] =>
   [...refusalsOf(declaration)].filter(status => !isSchema(declaration.body) || (status !== 413 && status !== 415))
 
-/** The responses of a route without errors, by status. Byte responses add ranges, redirects and 304. */
-export const answersOf = ({ responses }: Declaration): Readonly<Record<string, SchemaShape>> => {
+/** The responses of a route without errors, by status. Byte responses add ranges, redirects and 304, JSON responses to GET 304. */
+export const answersOf = ({ method, headers, responses }: Declaration): Readonly<Record<string, SchemaShape>> => {
   const whole: SchemaShape | undefined = responses[200]
-  if (!whole || !isBytes(whole)) return responses
-  return { 206: whole, 302: s.empty(), 304: s.empty(), ...responses }
+  if (!whole) return responses
+  if (isBytes(whole)) return { 206: whole, 302: s.empty(), 304: s.empty(), ...responses }
+  const isJson = whole['x-body'] === undefined || whole['x-body'] === 'rows'
+  const hasTag = method === 'GET' && isJson && headers?.['cache-control'] !== 'no-store'
+  return hasTag ? { 304: s.empty(), ...responses } : responses
 }
 
 /** The media types of a response with their schemas; empty for a response without a body. */

@@ -90,6 +90,23 @@ const routes: Record<string, Route> = {
       }),
     ]),
   ),
+  getSecret: route({
+    method: 'GET',
+    path: '/api/secret',
+    summary: 'Secret',
+    permission: 'signedIn',
+    headers: { 'cache-control': 'no-store' },
+    responses: { 200: s.Object({ id: s.id() }) },
+    handle: async () => ({ status: 200, body: { id: 'f'.repeat(24) } }),
+  }),
+  getWord: route({
+    method: 'GET',
+    path: '/api/word',
+    summary: 'Word',
+    permission: 'signedIn',
+    responses: { 200: s.text() },
+    handle: async () => ({ status: 200, body: 'word' }),
+  }),
   relayed: route({
     method: 'GET',
     path: '/api/relay',
@@ -186,9 +203,19 @@ test('bodies and responses have their media types', async t => {
   t.deepEqual(body?.content['application/json']?.schema['required'], ['name', 'pair', 'any'])
 })
 
+test('JSON responses to GET may be 304, unless they must not be stored', async t => {
+  const { paths } = await document()
+  const isTagged = (path: string, method: string): boolean => '304' in (paths[path]?.[method]?.responses ?? {})
+  t.true(isTagged('/api/things/{id}', 'get'))
+  t.true(isTagged('/api/bytes/{rest}', 'get'))
+  t.false(isTagged('/api/things/{id}', 'put'))
+  t.false(isTagged('/api/secret', 'get'))
+  t.false(isTagged('/api/word', 'get'))
+})
+
 test('errors are listed: those that a route declares and those that follow from its input', async t => {
   const get = (await document()).paths['/api/things/{id}']?.['get']
-  t.deepEqual(Object.keys(get?.responses ?? {}), ['200', '400', '401', '403', '404', '409', 'default'])
+  t.deepEqual(Object.keys(get?.responses ?? {}), ['200', '304', '400', '401', '403', '404', '409', 'default'])
 })
 
 test('routes that require an account use the default security, public ones make it optional', async t => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import test from 'ava'
-import { type WebContribution, webContribution } from 'pounce/sdk/kit'
+import { PermissionCatalog, type WebContribution, webContribution } from 'pounce/sdk/kit'
 import { bootForTest } from 'pounce/sdk/testing'
 import { somebody } from '../../test/support/spaces-and-people.ts'
 import { webBuild } from '../../test/support/web-build.ts'
@@ -22,9 +22,9 @@ const good: WebContribution = { id: 'example.parts.one', kind: 'viewer', title: 
 
 /** The startup error for invalid contributions. */
 const refusal = (...contributions: readonly WebContribution[]): string | undefined => {
-  const all = () => contributions.map(each => new (webContribution(each).by as new () => WebContribution)())
   try {
-    new WebParts({ all }, undefined as never, undefined as never).start()
+    const made = contributions.map(each => new (webContribution(each).by as new () => WebContribution)())
+    new WebParts({ all: () => made }, undefined as never, undefined as never, { permissions: new PermissionCatalog() } as never).start()
     return undefined
   } catch (error) {
     return (error as Error).message
@@ -65,6 +65,17 @@ test('an invalid contribution aborts the startup with an error that names it and
   t.regex(wrong({ viewer: { ...viewer, extensions: undefined as never } }) ?? '', /: viewer\.extensions must be a list; it may be empty$/)
   t.regex(wrong({ viewer: { ...viewer, trust: 'worker' as never } }) ?? '', /: viewer\.trust must be `page` or `frame`$/)
   t.regex(wrong({ kind: 'page' }) ?? '', /: viewer must be set for viewers, and only for them$/)
+  t.regex(
+    wrong({ permission: 'ViewDatset' as never }) ?? '',
+    /: permission has ViewDatset, which no plugin declares \(did you mean ViewDataset\?\)$/,
+  )
+})
+
+test('an unknown member of a contribution is refused with a suggestion', t => {
+  const wrong = (changes: object) => refusal({ ...good, ...changes } as WebContribution)
+  t.is(wrong({ asset: [] }), 'Web contribution example.parts.one: asset is not a member of a web contribution (did you mean assets?)')
+  t.regex(wrong({ pages: ['dataset'] }) ?? '', /: pages is not a member of a web contribution$/)
+  t.regex(wrong({ viewer: { ...viewer, mediatypes: [] } }) ?? '', /: mediatypes is not a member of `viewer` \(did you mean mediaTypes\?\)$/)
 })
 
 test('contributions are listed in the requested language, and their files are served under a digest with unlimited caching', async t => {

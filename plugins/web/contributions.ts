@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Caller, type Contributions, isServerAdmin, Policy, type Previewer, s, wire } from 'pounce/sdk'
-import { type WebContribution, WebContributions } from 'pounce/sdk/kit'
+import { type Caller, type Contributions, Installation, isServerAdmin, Policy, type Previewer, s, wire } from 'pounce/sdk'
+import { didYouMean, type PermissionCatalog, type WebContribution, WebContributions } from 'pounce/sdk/kit'
 import { AppBuild } from './app-build.ts'
 
 const kinds: ReadonlySet<string> = new Set(['viewer', 'page', 'admin', 'tab', 'panel', 'action'])
@@ -74,19 +74,21 @@ export class WebParts {
   readonly #contributions: Contributions<WebContribution>
   readonly #build: AppBuild
   readonly #policy: Policy
+  readonly #installation: Installation
   #parts: readonly Part[] = []
   #served: Promise<ReadonlyMap<string, ReadonlyMap<string, ServedFile>>> | undefined
   readonly #digests = new Map<string, string>()
 
-  constructor(contributions: Contributions<WebContribution>, build: AppBuild, policy: Policy) {
+  constructor(contributions: Contributions<WebContribution>, build: AppBuild, policy: Policy, installation: Installation) {
     this.#contributions = contributions
     this.#build = build
     this.#policy = policy
+    this.#installation = installation
   }
 
   /** Contributions are complete before anything starts, so an invalid one aborts the startup. */
   start(): void {
-    this.#parts = checked(this.#contributions.all())
+    this.#parts = checked(this.#contributions.all(), this.#installation.permissions)
   }
 
   /** The current contributions, which change when plugins are switched on or off. */
@@ -94,7 +96,7 @@ export class WebParts {
     const contributions = this.#contributions.all()
     if (contributions.length === this.#parts.length && contributions.every((one, at) => one === this.#parts[at]?.declared))
       return this.#parts
-    this.#parts = checked(contributions)
+    this.#parts = checked(contributions, this.#installation.permissions)
     this.#served = undefined
     return this.#parts
   }
@@ -178,14 +180,14 @@ export class WebParts {
     return all
   }
 }
-wire(WebParts, WebContributions, AppBuild, Policy)
+wire(WebParts, WebContributions, AppBuild, Policy, Installation)
 
 const overlaps = (one: string, other: string): boolean =>
   one === other ||
   (one.endsWith('/*') && other.startsWith(one.slice(0, -1))) ||
   (other.endsWith('/*') && one.startsWith(other.slice(0, -1)))
 
-const checked = (contributions: readonly WebContribution[]): readonly Part[] => {
+const checked = (contributions: readonly WebContribution[], permissions: PermissionCatalog): readonly Part[] => {
   const ids = new Set<string>()
   return contributions.map(declared => {
     const { id } = declared
@@ -196,6 +198,9 @@ const checked = (contributions: readonly WebContribution[]): readonly Part[] => 
     if (ids.has(id)) refuse('id', 'is contributed twice')
     ids.add(id)
     requireMembers(declared, refuse)
+    const { permission } = declared
+    if (permission !== undefined && !permissions.has(permission))
+      refuse('permission', `has ${permission}, which no plugin declares${didYouMean(permission, permissions.names)}`)
     return { declared, source: sourceOf(declared, refuse) }
   })
 }

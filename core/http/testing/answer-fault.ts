@@ -33,7 +33,6 @@ export const answerFault = (answer: SentAnswer): string | undefined => {
   const declared = answersOf(declaration)[status]
   // HEAD on a route with effects is refused like an unknown method.
   const isRefusal = knownRefusals(declaration).has(status) || commonRefusals.has(status) || (method === 'HEAD' && status === 405)
-  if (status === 304 && mayBeKnown(declaration)) return bodyFault(answer, {})
   if (!declared) return isRefusal ? problemFault(answer) : `the status ${status} is not declared`
   const fault = bodyFault(answer, contentOf(declared))
   return fault !== undefined && isRefusal && problemFault(answer) === undefined ? undefined : fault
@@ -47,10 +46,6 @@ const knownRefusals = (declaration: Declaration): ReadonlySet<number> => {
   refusals.set(declaration, known)
   return known
 }
-
-/** JSON responses to GET have a validator, so they may be 304. */
-const mayBeKnown = ({ method, responses }: Declaration): boolean =>
-  method === 'GET' && responses[200] !== undefined && Object.keys(contentOf(responses[200])).includes('application/json')
 
 const problems = { 'application/json': problemSchema, 'application/problem+json': problemDetailsSchema }
 
