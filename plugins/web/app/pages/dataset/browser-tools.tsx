@@ -11,18 +11,22 @@ import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import type { EntryQuery } from './entries.ts'
 import { UrlsDialog } from './urls-dialog.tsx'
 
-/** Filters while typing, after a short pause. */
-export const Toolbar = ({
-  query,
-  onFind,
-  onBelow,
-  children,
-}: {
+interface FindProps {
   readonly query: EntryQuery
   readonly onFind: (text: string) => void
   readonly onBelow: (below: boolean) => void
-  readonly children: ReactNode
-}) => {
+}
+
+export const Toolbar = ({ children, ...find }: FindProps & { readonly children: ReactNode }) => (
+  <div className="browser-tools">
+    {/* Text that was just typed does not apply to the next folder. */}
+    <Find key={find.query.folder ?? ''} {...find} />
+    <div className="actions end">{children}</div>
+  </div>
+)
+
+/** Filters while typing, after a short pause. */
+const Find = ({ query, onFind, onBelow }: FindProps) => {
   const [text, setText] = useState(query.filter)
   const asked = useRef(query.filter)
   useEffect(() => {
@@ -39,25 +43,22 @@ export const Toolbar = ({
     return () => clearTimeout(timer)
   }, [text, onFind])
   return (
-    <div className="browser-tools">
-      <div className="browser-find">
-        <input
-          type="search"
-          className="input"
-          aria-label={t('entries.find')}
-          placeholder={t('entries.find')}
-          value={text}
-          maxLength={200}
-          onChange={({ target }) => setText(target.value)}
-        />
-        {(text !== '' || query.isRecursive) && (
-          <label className="browser-below">
-            <input type="checkbox" checked={query.isRecursive} onChange={({ target }) => onBelow(target.checked)} />
-            {t('entries.below')}
-          </label>
-        )}
-      </div>
-      <div className="actions end">{children}</div>
+    <div className="browser-find">
+      <input
+        type="search"
+        className="input"
+        aria-label={t('entries.find')}
+        placeholder={t('entries.find')}
+        value={text}
+        maxLength={200}
+        onChange={({ target }) => setText(target.value)}
+      />
+      {(text !== '' || query.isRecursive) && (
+        <label className="browser-below">
+          <input type="checkbox" checked={query.isRecursive} onChange={({ target }) => onBelow(target.checked)} />
+          {t('entries.below')}
+        </label>
+      )}
     </div>
   )
 }
