@@ -340,6 +340,7 @@ inBrowser('keys act on the selection; focus and selection survive navigation thr
   await page.goBack()
   await rowOf('plot 9').waitFor()
   t.is(await chosen(page), '8 selected, 8\u00a0B')
+  await focused('plot 1.csv')
   await page.goBack()
   await rowOf('2026').waitFor()
   t.is(await page.locator('.selection-bar').count(), 0)

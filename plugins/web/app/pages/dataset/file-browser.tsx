@@ -93,9 +93,13 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const openFolder = useCallback((folder: string | undefined) => change({ folder, find: undefined, below: undefined }), [change])
   const grid = useRef<GridHandle>(null)
   const walkTo = useWalk(query, list, grid, openFolder)
+  useReturn(restoreKey, list, grid)
   const openEntry = (row: Entry): void => {
     if (row.kind === 'folder') walkTo(row.id)
-    else void navigate({ to: '/files/$id', params: { id: row.id }, search: listAddress(list.query) } as never)
+    else {
+      leftForFile.add(restoreKey)
+      void navigate({ to: '/files/$id', params: { id: row.id }, search: listAddress(list.query) } as never)
+    }
   }
   const columns = useEntryColumns({
     dataset: dataset.id,
@@ -258,6 +262,18 @@ const useWalk = (
     setLeft({ folder })
     open(to)
   }
+}
+
+/** The history entries that were left for a file. */
+const leftForFile = new Set<string>()
+
+/** Back from a file, its row gets the focus. */
+const useReturn = (restoreKey: string, { count, isLoading }: EntryList, grid: RefObject<GridHandle | null>): void => {
+  const isReady = count > 0 && !isLoading
+  useEffect(() => {
+    // After the page itself, which gets the focus when it is opened.
+    if (isReady && leftForFile.delete(restoreKey)) setTimeout(() => grid.current?.focusRow())
+  }, [restoreKey, isReady, grid])
 }
 
 /** A key per history entry, so that going back restores the list's position. */
