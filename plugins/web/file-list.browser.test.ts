@@ -97,3 +97,28 @@ inBrowser('text typed into the filter right before a folder is opened does not f
   await page.getByRole('row', { name: 'plot.txt' }).waitFor()
   t.deepEqual(problems, [])
 })
+
+inBrowser('what is typed into the filter of a list while the list is being filtered is kept', async t => {
+  await newDataset(call, { name: 'Hornbeam' })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/datasets')
+  await page.getByRole('row', { name: 'Hornbeam' }).waitFor()
+  await page.evaluate(`{
+    const field = document.querySelector('.find input')
+    const type = text => {
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text)
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    }
+    type('Horn')
+    // Right after the page has begun to filter, before it shows that.
+    const { replaceState } = history
+    history.replaceState = (...given) => {
+      history.replaceState = replaceState
+      type('Hornb')
+      replaceState.apply(history, given)
+    }
+  }`)
+  await page.waitForURL(url => url.searchParams.get('filter') === 'Hornb')
+  await page.getByRole('row', { name: 'Hornbeam' }).waitFor()
+  t.deepEqual(problems, [])
+})

@@ -8,6 +8,7 @@ import { useNarrow } from '../../components/virtual-grid.tsx'
 import { t } from '../../lib/i18n.ts'
 import { chosenInInput } from '../../lib/uploads/chosen-files.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
+import { useTyped } from '../../lib/use-typed.ts'
 import type { EntryQuery } from './entries.ts'
 import { UrlsDialog } from './urls-dialog.tsx'
 
@@ -27,21 +28,7 @@ export const Toolbar = ({ children, ...find }: FindProps & { readonly children: 
 
 /** Filters while typing, after a short pause. */
 const Find = ({ query, onFind, onBelow }: FindProps) => {
-  const [text, setText] = useState(query.filter)
-  const asked = useRef(query.filter)
-  useEffect(() => {
-    if (query.filter === asked.current) return
-    asked.current = query.filter
-    setText(query.filter)
-  }, [query.filter])
-  useEffect(() => {
-    if (text === asked.current) return undefined
-    const timer = setTimeout(() => {
-      asked.current = text
-      onFind(text)
-    }, 150)
-    return () => clearTimeout(timer)
-  }, [text, onFind])
+  const [text, setText] = useTyped(query.filter, onFind, 150)
   return (
     <div className="browser-find">
       <input
