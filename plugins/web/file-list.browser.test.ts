@@ -122,3 +122,31 @@ inBrowser('what is typed into the filter of a list while the list is being filte
   await page.getByRole('row', { name: 'Hornbeam' }).waitFor()
   t.deepEqual(problems, [])
 })
+
+inBrowser('moving everything that is listed can be undone, without what was in the target before', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const kept = await newFolder(call, dataset, 'kept')
+  await newFolder(call, dataset, 'raw')
+  for (const name of ['a.txt', 'b.txt']) await upload(call, dataset, 'x', name)
+  await upload(call, dataset, 'x', 'before.txt', { query: `extract=false&folder_id=${kept}` })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'a.txt' }).waitFor()
+  await page.locator('.grid-body [tabindex="0"]').focus()
+  // All but the first row, which is the target.
+  for (const key of ['Control+a', ' ']) await page.keyboard.press(key)
+  await page.getByRole('toolbar').getByRole('button', { name: 'Move', exact: true }).click()
+  await page.getByRole('dialog').getByText('kept', { exact: true }).click()
+  await page.getByRole('button', { name: 'Move here' }).click()
+  const moved = page.getByText('Moved 3 items to kept')
+  await moved.waitFor()
+  await page.getByRole('row', { name: 'a.txt' }).waitFor({ state: 'detached' })
+  await moved.locator('..').getByRole('button', { name: 'Undo' }).click()
+  for (const name of ['raw', 'a.txt', 'b.txt']) await page.getByRole('row', { name }).waitFor()
+  const inKept = await ok<{ entries: { name: string }[] }>(call(`/api/datasets/${dataset}/entries?folder=${kept}`))
+  t.deepEqual(
+    inKept.entries.map(({ name }) => name),
+    ['before.txt'],
+  )
+  t.deepEqual(problems, [])
+})

@@ -3,6 +3,7 @@ import { api, urlOf } from '../../lib/api.ts'
 import {
   type BulkChange,
   changedName,
+  filesChangedBy,
   jobsFor,
   type NewBulkJob,
   never,
@@ -160,7 +161,7 @@ const moveAll = (dataset: string, target: Target, to: string | undefined, progre
   return act(target, entry => moveOne(dataset, entry, to), job, progress, signal)
 }
 
-/** Moves entries to a folder, or to the root. Offers an undo where their previous folder is known. */
+/** Moves entries to a folder, or to the root. Offers an undo unless they were in folders that are not known. */
 export const moveEntries = async (
   dataset: string,
   { entries, rest }: Target,
@@ -180,12 +181,16 @@ export const moveEntries = async (
       const some = moved.filter((_, at) => (others[at]?.folder ?? undefined) === origin)
       sayFailures(await moveAll(dataset, { entries: some }, origin, unseen, never))
     }
+    if (rest) {
+      const job = { act: 'move', to: placeIn(dataset, rest.query.folder), from: placeIn(dataset, to.id) } as const
+      sayFailures(await runJobs(jobsFor(await filesChangedBy(outcome), job), unseen, never))
+    }
     await refreshEntries(dataset)
   }
   if (outcome.done > 0)
     toast(
       t('entries.moved', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, others), folder: to.name }),
-      rest ? undefined : { label: t('undo'), run: () => void moveBack().catch(toastFailure) },
+      rest?.query.isRecursive ? undefined : { label: t('undo'), run: () => void moveBack().catch(toastFailure) },
     )
   sayFailures(outcome)
 }
