@@ -6,6 +6,7 @@ import test from 'ava'
 import type { Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
 import { bagZip } from '../../test/support/bags.ts'
+import { newPerson } from '../../test/support/people.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
 import { tempFolder } from '../../test/support/temp-folder.ts'
@@ -235,4 +236,86 @@ inBrowser('names are trimmed when saved, and blank names are refused', async t =
   t.like(await (await call('/api/collections')).json(), [{ collectionname: 'Beech collection' }])
   t.like(await (await call('/api/spaces')).json(), [{ name: 'Beech space' }])
   t.deepEqual(problems, [])
+})
+
+inBrowser('a space offers the datasets that the caller may add to it, and adds a chosen one once', async t => {
+  const server = await bootForTest({ t })
+  const [ann, bob] = [await newPerson(server, 'ann'), await newPerson(server, 'bob')]
+  const { id: space } = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Forest', description: '' } }))
+  await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Editor: bob.id } } }))
+  await newDataset(bob.call, { name: 'Beech of others', space })
+  await newDataset(ann.call, { name: 'Own beech' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, ann)
+  let sent = 0
+  await page.route('**/addDatasetToSpace/**', async route => {
+    sent += 1
+    await route.continue()
+  })
+  await page.goto(`/spaces/${space}`)
+  await page.getByRole('row', { name: /Beech of others/ }).waitFor()
+  await page.getByRole('button', { name: 'Add dataset' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add dataset' })
+  const offered = dialog.getByRole('listitem')
+  await offered.first().waitFor()
+  t.deepEqual(await offered.allInnerTexts(), ['Own beech'])
+  await dialog.getByRole('button', { name: 'Own beech' }).dblclick()
+  await page.getByRole('row', { name: /Own beech/ }).waitFor()
+  await dialog.waitFor({ state: 'detached' })
+  t.is(sent, 1)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('uploads are sent whatever the browser believes about the network', async t => {
+  const server = await bootForTest({ t })
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  await page.addInitScript("Object.defineProperty(navigator, 'onLine', { get: () => false })")
+  const held = Promise.withResolvers<void>()
+  await page.route('**/api/uploadToDataset/**', async route => {
+    await held.promise
+    await route.continue()
+  })
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await page.locator('input[data-add=files]').setInputFiles({ name: 'c.txt', mimeType: 'text/plain', buffer: Buffer.from('c') })
+  await page.getByText('Uploading · 1\u00a0B').waitFor()
+  t.is(await page.getByText('Waiting for the connection').count(), 0)
+  held.resolve()
+  await page.getByText('1 of 1 file uploaded').waitFor()
+})
+
+inBrowser('interrupted uploads of a user who is replaced while they are restored do not appear for the next one', async t => {
+  const server = await bootForTest({ t, config: { access: { private: false } } })
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
+  const bob = await newPerson(server, 'bob')
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  await page.route('**/api/uploadToDataset/**', () => undefined)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await page.locator('input[data-add=files]').setInputFiles({ name: 'secret.txt', mimeType: 'text/plain', buffer: Buffer.from('c') })
+  await page.getByText('secret.txt').waitFor()
+  page.on('dialog', dialog => void dialog.accept())
+  const held = Promise.withResolvers<void>()
+  const asked = page.waitForRequest('**/api/uploads/check')
+  await page.route('**/api/uploads/check', async route => {
+    await held.promise
+    await route.continue()
+  })
+  await page.reload()
+  await asked
+  await page.context().request.post('/api/login', { data: { email: bob.email, password: bob.password } })
+  await page.evaluate("new BroadcastChannel('pounce-session').postMessage('change')")
+  await page.getByRole('button', { name: 'Account of bob Number 1' }).waitFor()
+  const checked = page.waitForResponse('**/api/uploads/check')
+  held.resolve()
+  await checked
+  await page.getByRole('button', { name: /^Uploads/ }).click()
+  await page.getByText('Nothing is being uploaded').waitFor()
+  t.is(await page.getByText('secret.txt').count(), 0)
 })

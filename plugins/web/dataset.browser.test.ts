@@ -108,21 +108,24 @@ inBrowser('files are navigated, searched, sorted, selected, tagged, renamed, mov
   const tagged = (await entriesOf(dataset)).entries.find(({ name }) => name === nameOf(13))
   t.deepEqual(await tagsOf(tagged?.id), ['beech', 'leaf area'])
 
-  // Tags for all files, by a server job, and undo.
+  // Tags for all files, by a server job, and undo: one of them has the tag already, and keeps it.
+  await ok(call(`/api/files/${tagged?.id}/tags`, { method: 'POST', json: { tags: ['oak'] } }))
   await page.locator('.grid-body [tabindex="0"]').focus()
   await press('Control+a')
   await page.getByRole('toolbar').getByRole('button', { name: 'Tag', exact: true }).click()
   await page.getByLabel('Tags').fill('oak')
   await press('Enter')
   await page.getByText(`Tagged ${files + 2} files`).waitFor()
-  t.deepEqual(await tagsOf(tagged?.id), ['beech', 'leaf area', 'oak'])
+  const other = (await entriesOf(dataset)).entries.find(({ name }) => name === nameOf(20))
+  t.deepEqual(await tagsOf(other?.id), ['oak'])
   await page
     .getByText(`Tagged ${files + 2} files`)
     .locator('..')
     .getByRole('button', { name: 'Undo' })
     .click()
   await page.getByText(`Removed tags from ${files + 2} files`).waitFor()
-  t.deepEqual(await tagsOf(tagged?.id), ['beech', 'leaf area'])
+  t.deepEqual(await tagsOf(tagged?.id), ['beech', 'leaf area', 'oak'])
+  t.deepEqual(await tagsOf(other?.id), [])
 
   // Renaming in the row.
   await page.locator('.grid-body [tabindex="0"]').focus()
@@ -153,8 +156,8 @@ inBrowser('files are navigated, searched, sorted, selected, tagged, renamed, mov
   await page.getByRole('row', { name: 'plot 1.csv' }).waitFor()
 
   // A folder and a file are copied to another dataset.
-  const other = await newDataset(call, { name: 'Other plots' })
-  await newFolder(call, other, 'here')
+  const otherPlots = await newDataset(call, { name: 'Other plots' })
+  await newFolder(call, otherPlots, 'here')
   for (const name of ['raw', 'plot 4.csv']) await page.getByRole('row', { name }).getByRole('checkbox').click()
   await page.getByRole('toolbar').getByRole('button', { name: 'Copy', exact: true }).click()
   const copying = page.getByRole('dialog', { name: 'Copy 2 items' })
@@ -165,9 +168,9 @@ inBrowser('files are navigated, searched, sorted, selected, tagged, renamed, mov
   await copying.getByText('here', { exact: true }).click()
   await copying.getByRole('button', { name: 'Copy here' }).click()
   await page.getByText(/^Copied \d+ items to here$/).waitFor()
-  const here = (await entriesOf(other)).entries[0]?.id ?? ''
-  t.deepEqual(await namesIn(other, `&folder=${here}`), ['raw', 'plot 4.csv'])
-  t.deepEqual(await namesIn(other, '&recursive=true'), ['2026', 'here', 'raw', 'plot 4.csv'])
+  const here = (await entriesOf(otherPlots)).entries[0]?.id ?? ''
+  t.deepEqual(await namesIn(otherPlots, `&folder=${here}`), ['raw', 'plot 4.csv'])
+  t.deepEqual(await namesIn(otherPlots, '&recursive=true'), ['2026', 'here', 'raw', 'plot 4.csv'])
   t.true((await namesIn(dataset)).includes('plot 4.csv'))
   // The selection is cleared.
   await page.locator('.selection-bar').waitFor({ state: 'detached' })
@@ -337,6 +340,7 @@ inBrowser('keys act on the selection; focus and selection survive navigation thr
   await page.goBack()
   await rowOf('plot 9').waitFor()
   t.is(await chosen(page), '8 selected, 8\u00a0B')
+  await focused('plot 1.csv')
   await page.goBack()
   await rowOf('2026').waitFor()
   t.is(await page.locator('.selection-bar').count(), 0)

@@ -256,3 +256,32 @@ inBrowser('users of a directory sign in with their user name', async t => {
   await waitForPath(page, '/spaces')
   t.deepEqual(unexpected(problems), [])
 })
+
+inBrowser('what is typed is kept when the language changes, and pages opened directly are among those recently used', async t => {
+  const server = await bootForTest({ t })
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Oaks' })
+  await upload(server.as(server.admin.key), dataset, 'x', 'plot.txt')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  // The page of the dataset is complete before it is known who is signed in.
+  const held = Promise.withResolvers<void>()
+  await page.route('**/api/session', async route => {
+    await held.promise
+    await route.continue()
+  })
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('heading', { level: 1, name: 'Oaks' }).waitFor()
+  held.resolve()
+  await page.getByRole('button', { name: 'Edit description' }).click()
+  await page.getByRole('textbox', { name: 'Description' }).fill('A draft')
+  await page.getByRole('button', { name: /^Account of/ }).click()
+  await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
+  t.is(await page.getByRole('textbox', { name: 'Beschreibung' }).inputValue(), 'A draft')
+  await page.getByRole('columnheader', { name: 'Größe' }).waitFor()
+  await page.getByRole('row', { name: 'plot.txt' }).getByRole('checkbox', { name: 'plot.txt auswählen' }).waitFor()
+  await page.getByRole('button', { name: 'Dateien hinzufügen' }).waitFor()
+  t.is(await page.getByText('Skip to the content').count(), 0)
+
+  await page.goto('/')
+  await page.locator('section', { hasText: 'Zuletzt verwendet' }).getByRole('link', { name: 'Oaks' }).waitFor()
+  t.deepEqual(unexpected(problems), [])
+})

@@ -20,6 +20,8 @@ export interface BulkParameters {
   readonly from?: BulkPlace | undefined
   /** For `tag` and `untag`. */
   readonly tags?: readonly string[] | undefined
+  /** For `untag`: only tags that the caller added from this time on; ISO 8601 in UTC, with milliseconds. */
+  readonly addedSince?: string | undefined
   readonly description?: string | undefined
   readonly license?: License | undefined
   /** For `submit`. */

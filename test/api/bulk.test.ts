@@ -153,6 +153,15 @@ test('files and datasets are tagged, untagged, described, licensed and submitted
   t.like(await ended({ act: 'tag', tags: ['a', 'b'], resources }), { done: 2 })
   t.like(await ended({ act: 'untag', tags: ['a'], resources }), { done: 2 })
   t.deepEqual([await tagsOf('files', file), await tagsOf('datasets', dataset)], [['b'], ['b']])
+
+  // A `tag` is undone: what ann tagged before, and what bob tagged, stays.
+  await server.as(server.admin.key)(`/api/files/${file}/tags?superAdmin=true`, { method: 'POST', json: { tags: ['c'] } })
+  const { time: addedSince } = await ok<{ time: string }>(ann.call('/api/session'))
+  t.like(await ended({ act: 'tag', tags: ['b', 'c', 'd'], resources }), { done: 2 })
+  t.like(await ended({ act: 'untag', tags: ['b', 'c', 'd'], addedSince, resources }), { done: 2 })
+  t.deepEqual([await tagsOf('files', file), await tagsOf('datasets', dataset)], [['b', 'c'], ['b']])
+  t.is((await start({ act: 'untag', tags: ['b'], addedSince: 'yesterday', resources })).status, 400)
+
   t.like(await ended({ act: 'describe', description: 'words', resources }), { done: 2 })
   t.like(await ok(ann.call(`/api/files/${file}/metadata`)), { filedescription: 'words' })
   t.like(await ok(ann.call(`/api/datasets/${dataset}`)), { description: 'words' })

@@ -21,6 +21,7 @@ import {
   linkToNext,
   pageOf,
   readAfter,
+  readTime,
   toLicense,
 } from 'pounce/sdk/kit'
 import { BulkJobs, type NewBulkJob } from './bulk-jobs.ts'
@@ -94,6 +95,12 @@ const NewJob = s.model(
     to: s.Optional(place),
     from: s.Optional(place),
     tags: s.Optional(s.Array(s.line(1000), { minItems: 1, maxItems: 100 })),
+    addedSince: s.Optional(
+      s.String({
+        maxLength: 40,
+        description: 'For `untag`: only tags that the caller added from this time on, which undoes a `tag`; ISO 8601',
+      }),
+    ),
     description: s.Optional(s.prose()),
     license: s.Optional(LicenseBody),
     extractor: s.Optional(s.String({ maxLength: 1000 })),
@@ -120,10 +127,12 @@ const placeOf = ({ select }: Body): BulkPlace | undefined =>
 const parametersIn = (body: Body): BulkParameters => {
   for (const name of required[body.act] ?? [])
     if (body[name] === undefined) throw new Invalid(`${name} is missing: ${body.act} requires it`)
-  const { act, select, to, from = placeOf(body), tags, description, license, extractor, parameters } = body
+  const { act, select, to, from = placeOf(body), tags, addedSince, description, license, extractor, parameters } = body
   if (act === 'move') return { to, ...(from ? { from } : {}) }
   if (act === 'copy') return { to, ...(select?.recursive ? { from: { dataset: select.dataset, folder: select.folder } } : {}) }
-  if (act === 'tag' || act === 'untag') return { tags }
+  if (act === 'tag') return { tags }
+  if (act === 'untag')
+    return { tags, ...(addedSince === undefined ? {} : { addedSince: new Date(readTime(addedSince, '`addedSince`')).toISOString() }) }
   if (act === 'describe') return { description }
   if (act === 'license') return license ? { license: toLicense(license) } : {}
   if (act === 'submit') return { extractor, parameters: (parameters ?? {}) as { readonly [key: string]: Json } }

@@ -28,9 +28,9 @@ export class TagBulkOperations implements BulkOperations {
   }
 
   #untag(kind: Kind): BulkOperation {
-    return async ({ caller, parameters: { tags = [] } }, id) => {
+    return async ({ caller, parameters: { tags = [], addedSince } }, id) => {
       await authorize(this.#policy, caller, 'DeleteTag', { kind, id })
-      await this.#tags.removeNamed({ kind, id }, tags, caller.user?.id)
+      await this.#tags.removeNamed({ kind, id }, tags, caller.user?.id, addedSince)
     }
   }
 }

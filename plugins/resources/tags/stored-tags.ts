@@ -80,10 +80,11 @@ export class StoredTags implements Tags {
     return fresh
   }
 
-  /** Earlier versions stored some names with a blank at the end. */
-  removeNamed(target: Ref, names: readonly string[], actor: string | undefined): Promise<void> {
+  /** Removes tags by name; with `addedSince` only those that the actor added from then on. Earlier versions stored some names with a blank at the end. */
+  removeNamed(target: Ref, names: readonly string[], actor: string | undefined, addedSince?: string): Promise<void> {
     const gone = new Set(names.map(tidy))
-    return this.remove(target, ({ name }) => gone.has(tidy(name)), actor)
+    const isRecent = ({ user, created }: Tag): boolean => addedSince === undefined || (user === actor && created >= addedSince)
+    return this.remove(target, tag => gone.has(tidy(tag.name)) && isRecent(tag), actor)
   }
 
   /** Removes the matching tags, regardless of who added them. */

@@ -15,30 +15,24 @@ import './styles/views.css'
 import './styles/virtual-grid.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import i18next from 'i18next'
-import { StrictMode, useSyncExternalStore } from 'react'
+import { StrictMode } from 'react'
 import { I18nProvider } from 'react-aria-components/I18nProvider'
 import { createRoot } from 'react-dom/client'
-import { currentLanguage, startLanguage } from './lib/i18n.ts'
+import { startLanguage } from './lib/i18n.ts'
 import { startLive } from './lib/live.ts'
 import { queries } from './lib/queries.ts'
 import { personChanges } from './lib/session.ts'
 import { useStore } from './lib/store.ts'
+import { useLanguage } from './lib/use-language.ts'
 import { router } from './router.tsx'
 
-const subscribe = (listener: () => void): (() => void) => {
-  i18next.on('languageChanged', listener)
-  return () => i18next.off('languageChanged', listener)
-}
-
 const App = () => {
-  const language = useSyncExternalStore(subscribe, () => i18next.language)
   const person = useStore(personChanges)
   return (
     <StrictMode>
       <QueryClientProvider client={queries}>
-        <I18nProvider locale={currentLanguage()}>
-          <RouterProvider key={`${language} ${person}`} router={router} />
+        <I18nProvider locale={useLanguage()}>
+          <RouterProvider key={person} router={router} />
         </I18nProvider>
       </QueryClientProvider>
     </StrictMode>

@@ -2,10 +2,16 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { Failure, FailurePage } from './components/page-parts.tsx'
 import { Shell } from './components/shell.tsx'
 import { ApiError, base } from './lib/api.ts'
+import { useLanguage } from './lib/use-language.ts'
+
+const NoPage = () => {
+  useLanguage()
+  return <FailurePage error={new ApiError(404, {})} retry={() => undefined} />
+}
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => <FailurePage error={new ApiError(404, {})} retry={() => undefined} />,
+  notFoundComponent: NoPage,
   errorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
 })
 
@@ -17,13 +23,19 @@ const searchText = (search: Record<string, unknown>): Record<string, string> =>
       .map(([name, value]) => [name, String(value)]),
   )
 
-const page = <const P extends string>(path: P, load: () => Promise<Record<string, unknown>>, name: string) =>
-  createRoute({
+const page = <const P extends string>(path: P, load: () => Promise<Record<string, unknown>>, name: string) => {
+  const Content = lazyRouteComponent(load as () => Promise<Record<string, never>>, name)
+  const Page = () => {
+    useLanguage()
+    return <Content />
+  }
+  return createRoute({
     getParentRoute: () => root,
     path,
     validateSearch: searchText,
-    component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
+    component: Object.assign(Page, { preload: () => Content.preload?.() }),
   })
+}
 
 const explore = () => import('./pages/explore.tsx')
 const collection = () => import('./pages/collection.tsx')

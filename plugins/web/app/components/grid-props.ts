@@ -23,8 +23,8 @@ export interface GridSort {
 
 /** The methods of a grid for pages. */
 export interface GridHandle {
-  /** Scrolls to a row and focuses it. */
-  focusRow(index: number): void
+  /** Scrolls to a row, by default the active one, and focuses it. */
+  focusRow(index?: number): void
 }
 
 export interface VirtualGridProps<T> {

@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Input, SearchField } from 'react-aria-components/SearchField'
 import { t } from '../lib/i18n.ts'
+import { useTyped } from '../lib/use-typed.ts'
 import { Icon } from './icon.tsx'
 
 /** Filters a list while typing; the URL is updated after a short delay. */
@@ -13,13 +14,7 @@ export const FindField = ({
   readonly value: string
   readonly onChange: (value: string) => void
 }) => {
-  const [text, setText] = useState(value)
-  useEffect(() => setText(value), [value])
-  useEffect(() => {
-    if (text === value) return undefined
-    const timer = setTimeout(() => onChange(text), 250)
-    return () => clearTimeout(timer)
-  }, [text, value, onChange])
+  const [text, setText] = useTyped(value, onChange, 250)
   return (
     <SearchField className="find" aria-label={label} value={text} onChange={setText}>
       <Input className="input" placeholder={label} />

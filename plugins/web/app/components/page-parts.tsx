@@ -18,22 +18,26 @@ export interface PathStep {
 export const PageTitle = ({
   name,
   path = [],
+  isResource = true,
   onRename,
   actions,
   children,
 }: {
   readonly name: string
   readonly path?: readonly PathStep[]
+  /** Whether it is the name of a resource, not of what happened to it. */
+  readonly isResource?: boolean
   /** Enables inline editing of the name. */
   readonly onRename?: ((name: string, before: string) => Promise<unknown>) | undefined
   /** Buttons at the end of the line. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
 }) => {
+  const user = useSession()?.user?.id
   useEffect(() => {
     document.title = `${name} · Pounce`
-    if (name !== t('notFound.title')) rememberPage(location.pathname, name)
-  }, [name])
+    if (user !== undefined && isResource) rememberPage(user, location.pathname, name)
+  }, [name, user, isResource])
   return (
     <header>
       {path.length > 0 && (
@@ -166,7 +170,7 @@ export const SignInLink = () => {
 /** A page whose resource could not be loaded. */
 export const FailurePage = ({ error, retry }: { readonly error: unknown; readonly retry: () => void }) => (
   <>
-    <PageTitle name={isNotFound(error) ? t('notFound.title') : t('failure.title')} />
+    <PageTitle name={isNotFound(error) ? t('notFound.title') : t('failure.title')} isResource={false} />
     <Failure error={error} retry={retry} hasTitle={false} />
   </>
 )

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { Contribution } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
+import { useLanguage } from '../lib/use-language.ts'
 import { hostOf, loadPart } from '../lib/viewer-host.ts'
 import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
 import { DownloadLink } from './download-link.tsx'
@@ -37,6 +38,7 @@ export const Part = ({ contribution, thing, url, download, state }: PartProps) =
   const latest = useRef({ thing, state, navigate })
   latest.current = { thing, state, navigate }
   const { kind, id } = thing
+  const language = useLanguage()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a part is mounted for what it is about, not again for each change of the page around it
   useEffect(() => {
     const { current } = box
@@ -102,7 +104,7 @@ export const Part = ({ contribution, thing, url, download, state }: PartProps) =
       clearTimeout(timer)
       end()
     }
-  }, [contribution.id, contribution.module, kind, id, url])
+  }, [contribution.id, contribution.module, kind, id, url, language])
   return (
     <div className="part" aria-busy={shown.is === 'loading'}>
       {shown.is === 'loading' && <Loading />}

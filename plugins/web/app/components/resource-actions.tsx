@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
-import { editable, type Listed, pathTo } from '../lib/resources.ts'
+import { editable, type Listed, pathTo, type Source } from '../lib/resources.ts'
 import { currentSession, useSession } from '../lib/session.ts'
 import type { GridAction } from './grid-menu.tsx'
 import { DeleteDialog, EditDialog, moveToTrash, PickDialog, refresh } from './resource-dialogs.tsx'
@@ -81,6 +81,10 @@ const mayAddToSpaces = ({ authorId }: Listed): boolean => {
   return user != null && (user.superAdmin || user.id === authorId)
 }
 
+/** What the caller may add to a space; see `mayAddToSpaces`. */
+export const addableToSpaces = (kind: 'dataset' | 'collection'): Source =>
+  currentSession()?.user?.superAdmin ? editable[kind] : { ...editable[kind], whose: 'mine' }
+
 const takeOut = async (row: Listed, place: ListPlace): Promise<void> => {
   const isSpace = place.kind === 'space'
   await (isSpace ? removeFromSpace(row, place) : removeFromCollection(row, place))
@@ -140,7 +144,7 @@ export const useResourceActions = (place?: ListPlace): ResourceActions => {
         ...(row.rights.includes(editRight[kind])
           ? [{ id: 'edit', label: t(`edit.${kind}`), icon: 'pencil' as const, run: () => edit(row) }]
           : []),
-        ...(kind !== 'space' && session?.user
+        ...(kind !== 'space' && row.rights.includes(editRight[kind])
           ? [
               {
                 id: 'to-collection',
@@ -178,7 +182,7 @@ export const useResourceActions = (place?: ListPlace): ResourceActions => {
           : []),
       ]
     },
-    [session, place, navigate, edit, remove, close],
+    [place, navigate, edit, remove, close],
   )
   return { actions: session?.user ? actionsOf : undefined, remove, edit, dialog, show: setDialog }
 }

@@ -261,12 +261,16 @@ export const PickDialog = ({ title, kind, from, onPick, onClose }: PickDialogPro
     queryFn: () => findIn(from)(text),
     placeholderData: before => before,
   })
+  const [isBusy, setBusy] = useState(false)
   const pick = async (row: Listed): Promise<void> => {
+    if (isBusy) return
+    setBusy(true)
     try {
       await onPick(row)
       onClose()
     } catch (failure) {
       toastFailure(failure)
+      setBusy(false)
     }
   }
   return (

@@ -4,6 +4,7 @@ import { urlOf } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { type Listed, type ListQuery, pathTo, type ResourceList } from '../lib/resources.ts'
+import { useLanguage } from '../lib/use-language.ts'
 import type { GridAction } from './grid-menu.tsx'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
@@ -121,7 +122,9 @@ export const ResourceListView = ({
 }: ResourceListViewProps) => {
   const navigate = useNavigate()
   const kind = list.rows[0]?.kind ?? 'dataset'
-  const shownColumns = useMemo(() => columnsFor(kind, isCompact), [kind, isCompact])
+  const language = useLanguage()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: titles and cells are in the language
+  const shownColumns = useMemo(() => columnsFor(kind, isCompact), [kind, isCompact, language])
   if (list.error) return <Failure error={list.error} retry={list.retry} />
   if (list.isLoading) return <Loading />
   if (list.rows.length === 0) return <>{empty}</>

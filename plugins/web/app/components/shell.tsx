@@ -4,6 +4,7 @@ import { api, serverEvents, urlOf } from '../lib/api.ts'
 import { useContributions } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
 import { useInterruption, useSession } from '../lib/session.ts'
+import { useLanguage } from '../lib/use-language.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { KeysHelp } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
@@ -13,6 +14,7 @@ import { UploadButton } from './upload-button.tsx'
 
 /** The common parts of every page: the skip link, the header, the page itself, the footer, and messages. */
 export const Shell = () => {
+  useLanguage()
   const session = useSession()
   const name = session?.site.name ?? 'Pounce'
   return (

@@ -10,6 +10,7 @@ import type { Chosen } from '../lib/uploads/chosen-files.ts'
 import { type QueueState, type UploadItem, uploads } from '../lib/uploads/upload-queue.ts'
 import { arrivedOf } from '../lib/uploads/upload-requests.ts'
 import type { UploadTarget } from '../lib/uploads/upload-storage.ts'
+import { useLanguage } from '../lib/use-language.ts'
 import { Button, IconButton } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { DotProgress } from './page-parts.tsx'
@@ -238,6 +239,7 @@ interface ItemProps {
 
 /** Rendered again only when it changes: links are expensive to render. */
 const Item = memo(({ item, index, start, measure }: ItemProps) => {
+  useLanguage()
   const { key, path, size, sent, state, fileId } = item
   const name = path.split('/').at(-1) ?? path
   return (

@@ -36,7 +36,7 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
   const all = isSelectable && (chosen.isAllBut ? chosen.rows.size === 0 : chosen.rows.size === count)
   const some = chosen.isAllBut ? chosen.rows.size < count : chosen.rows.size > 0
 
-  useImperativeHandle(handle, () => ({ focusRow: index => focus.move(index) }), [focus])
+  useImperativeHandle(handle, () => ({ focusRow: (index = focus.active) => focus.move(index) }), [focus])
   useRestoredPlace(grid, restoreKey, count, focus)
 
   const tracks = useMemo(() => tracksOf(columns, isSelectable, actions !== undefined), [columns, isSelectable, actions])

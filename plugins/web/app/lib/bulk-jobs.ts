@@ -1,5 +1,5 @@
 import { toast } from '../components/toasts.tsx'
-import { ApiError, api, type Input } from './api.ts'
+import { ApiError, api, apiPage, type Input } from './api.ts'
 import { number } from './format.ts'
 import { t } from './i18n.ts'
 import { messageOf } from './messages.ts'
@@ -26,6 +26,8 @@ export interface Outcome {
   readonly reason: unknown
   /** The ID of the changed resource; known where only one was. */
   readonly only?: string | undefined
+  /** The server jobs, if any. */
+  readonly jobs?: readonly string[]
 }
 
 /** The name for a message about the changed resource, where only one was. */
@@ -60,7 +62,7 @@ const runJob = async (job: NewBulkJob, progress: Progress, signal: AbortSignal):
   const [refused] = state.failed > 0 ? await firstWith('failed') : []
   const [changed] = state.done === 1 ? await firstWith('done') : []
   const reason = refused ?? (state.message === undefined ? undefined : { message: state.message })
-  return { done: state.done, failed: state.failed, reason: reason && new ApiError(400, reason), only: changed?.id }
+  return { done: state.done, failed: state.failed, reason: reason && new ApiError(400, reason), only: changed?.id, jobs: [state.id] }
 }
 
 /** Runs jobs one after another. */
@@ -69,10 +71,30 @@ export const runJobs = async (jobs: readonly NewBulkJob[], progress: Progress, s
   for (const each of jobs) {
     if (signal.aborted) break
     const before = sum.done + sum.failed
-    const { done, failed, reason, only } = await runJob(each, count => progress(before + count), signal)
-    sum = { done: sum.done + done, failed: sum.failed + failed, reason: sum.reason ?? reason, only: sum.only ?? only }
+    const { done, failed, reason, only, jobs: ids = [] } = await runJob(each, count => progress(before + count), signal)
+    sum = {
+      done: sum.done + done,
+      failed: sum.failed + failed,
+      reason: sum.reason ?? reason,
+      only: sum.only ?? only,
+      jobs: [...(sum.jobs ?? []), ...ids],
+    }
   }
   return sum
+}
+
+/** The files that server jobs changed. */
+export const filesChangedBy = async ({ jobs = [] }: Outcome): Promise<readonly { readonly kind: 'file'; readonly id: string }[]> => {
+  const files: { readonly kind: 'file'; readonly id: string }[] = []
+  for (const id of jobs) {
+    let after: string | undefined
+    do {
+      const { rows, next } = await apiPage('GET /api/bulk/{id}/outcomes', { path: { id }, query: { state: 'done', after } })
+      for (const row of rows) if (row.type === 'file') files.push({ kind: 'file', id: row.id })
+      after = next?.['after']
+    } while (after !== undefined)
+  }
+  return files
 }
 
 /** Reports how many resources were refused, and why the first one was. */

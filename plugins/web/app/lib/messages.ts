@@ -11,8 +11,8 @@ export const messageOf = (error: unknown): string => {
   return i18next.exists(key) ? String(i18next.t(key as never, error.details as never)) : error.message
 }
 
-/** True for a response about something that does not exist or is not accessible. */
 /** The request needs an account. */
 export const isSignInRequired = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
+/** True for a response about something that does not exist or is not accessible. */
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 403)

@@ -1,5 +1,4 @@
 import { useSyncExternalStore } from 'react'
-import { currentSession } from './session.ts'
 
 /** A recently opened resource page on this computer. */
 export interface Recent {
@@ -19,9 +18,9 @@ const kinds: Readonly<Record<string, string>> = {
 
 const keyOf = (user: string): string => `pounce.recent.${user}`
 
-const read = (user: string | undefined): string => {
+const read = (user: string): string => {
   try {
-    return (user && localStorage.getItem(keyOf(user))) ?? '[]'
+    return localStorage.getItem(keyOf(user)) ?? '[]'
   } catch {
     // Storage is blocked: nothing is stored.
     return '[]'
@@ -37,12 +36,11 @@ const listed = (text: string): readonly Recent[] => {
   }
 }
 
-/** Records, for the signed-in user and on this computer only, that the page of a resource was opened. */
-export const rememberPage = (path: string, name: string): void => {
+/** Records, for a user and on this computer only, that the page of a resource was opened. */
+export const rememberPage = (user: string, path: string, name: string): void => {
   const [, folder = '', id = ''] = /\/(datasets|files|collections?|spaces)\/([0-9a-f]{24})$/.exec(path) ?? []
-  const user = currentSession()?.user?.id
   const kind = kinds[folder]
-  if (!kind || !user) return
+  if (!kind) return
   const others = listed(read(user)).filter(recent => recent.id !== id)
   try {
     localStorage.setItem(keyOf(user), JSON.stringify([{ kind, id, name }, ...others].slice(0, most)))

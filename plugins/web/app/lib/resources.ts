@@ -68,10 +68,11 @@ export const rowOf = (full: Full): Listed => {
   }
 }
 
-/** The source of rows: the endpoint of a list, and the ID in it. */
+/** The source of rows: the endpoint of a list, the ID in it, and whose rows. */
 export interface Source {
   readonly address: ListAddress
   readonly id?: string
+  readonly whose?: 'mine'
 }
 
 type ListAddress = Extract<
@@ -103,9 +104,13 @@ export const editable: Readonly<Record<ListedKind, Source>> = {
 }
 
 /** A page of a list, with all details of each row. */
-export const pageOf = async ({ address, id }: Source, query: PageQuery, signal?: AbortSignal): Promise<ListPage<readonly Listed[]>> => {
+export const pageOf = async (
+  { address, id, whose }: Source,
+  query: PageQuery,
+  signal?: AbortSignal,
+): Promise<ListPage<readonly Listed[]>> => {
   const path = id === undefined ? {} : { path: { id } }
-  const input = { ...path, query: { view: 'full', ...query }, signal }
+  const input = { ...path, query: { view: 'full', ...(whose && { whose }), ...query }, signal }
   const page = (await apiPage(address, input as never)) as ListPage<Answer<ListAddress>>
   return { ...page, rows: (page.rows as unknown as readonly Full[]).map(rowOf) }
 }

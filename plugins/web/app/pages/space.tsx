@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Button } from '../components/controls.tsx'
 import { GoneNote } from '../components/gone-note.tsx'
 import { Empty, FactLine, FailurePage, Loading, PageTitle } from '../components/page-parts.tsx'
-import { addToSpace, type ListPlace, useResourceActions } from '../components/resource-actions.tsx'
+import { addableToSpaces, addToSpace, type ListPlace, useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog, PickDialog } from '../components/resource-dialogs.tsx'
 import { ResourceListView, sortQuery } from '../components/resource-list.tsx'
 import { Created, Margin, ThingMenu } from '../components/thing-parts.tsx'
@@ -13,7 +13,7 @@ import { api } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { isNotFound } from '../lib/messages.ts'
-import { editable, type FullSpace, pathTo, rowOf, useResourceList } from '../lib/resources.ts'
+import { type FullSpace, pathTo, rowOf, useResourceList } from '../lib/resources.ts'
 import { useSession } from '../lib/session.ts'
 
 export const SpacePage = () => {
@@ -54,7 +54,7 @@ const Space = ({ space, isGone }: { readonly space: FullSpace; readonly isGone: 
       <PickDialog
         title={t(`place.add.${kind}`)}
         kind={kind}
-        from={editable[kind]}
+        from={addableToSpaces(kind)}
         onPick={picked => addToSpace(picked, space)}
         onClose={close}
       />,

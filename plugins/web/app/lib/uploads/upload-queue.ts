@@ -80,7 +80,6 @@ class UploadQueue {
     window.addEventListener('beforeunload', event => {
       if (this.isBusy) event.preventDefault()
     })
-    for (const change of ['online', 'offline']) window.addEventListener(change, () => this.#notify(true))
     serverEvents.addEventListener('signed-in', () => this.#pauseReason === 'signed-out' && this.resume())
   }
 
@@ -137,8 +136,14 @@ class UploadQueue {
       if (owner !== user || known().has(id) || !(await lockBatch(id))) continue
       // The tab that had it may have finished it meanwhile.
       const batch = await storedBatch(id)
-      if (batch) await this.#restoreBatch(batch)
-      else unlockBatch(id)
+      const items = batch && (await restoredItems(batch))
+      // Another user may have signed in meanwhile.
+      if (!items || this.#user !== user) unlockBatch(id)
+      else {
+        this.#put(items)
+        this.#finishBatch(id)
+      }
+      if (this.#user !== user) return
     }
     this.#next()
   }
@@ -229,42 +234,6 @@ class UploadQueue {
       if (item.state === 'waiting') this.#waiting.push(item.key)
     }
     this.#notify(true)
-  }
-
-  async #restoreBatch({ id, target, files }: StoredBatch): Promise<void> {
-    let arrived: ReadonlyMap<string, string>
-    try {
-      arrived = await withRetries(() => arrivedOf(target, files))
-    } catch (error) {
-      // The dataset is gone, or no longer open to this person: each file says so.
-      this.#put(
-        files.map(({ path, size, lastModified }) => ({
-          key: `${id}/${path}`,
-          batch: id,
-          target,
-          path,
-          size,
-          lastModified,
-          state: 'failed',
-          sent: 0,
-          error,
-        })),
-      )
-      return
-    }
-    const items: UploadItem[] = []
-    for (const stored of files) {
-      const { path, size, lastModified, handle } = stored
-      const base = { key: `${id}/${path}`, batch: id, target, path, size, lastModified, handle, sent: 0 }
-      const there = arrived.get(path)
-      if (there !== undefined) items.push({ ...base, state: 'done', sent: size, fileId: there })
-      else {
-        const file = handle && (await isGranted(handle)) ? await opened(handle) : undefined
-        items.push(file && isSame(file, stored) ? { ...base, state: 'waiting', file } : { ...base, state: 'missing' })
-      }
-    }
-    this.#put(items)
-    this.#finishBatch(id)
   }
 
   #next(): void {
@@ -370,7 +339,7 @@ class UploadQueue {
       sentBytes += Math.min(size, sent)
     }
     const running = items.filter(({ state }) => state === 'sending')
-    const isOffline = !navigator.onLine || (running.length > 0 && running.every(item => item.isOffline))
+    const isOffline = running.length > 0 && running.every(item => item.isOffline)
     const first = this.#samples[0]
     const ms = first ? Math.max(1000, Date.now() - first.at) : 1
     const bytesPerSecond = (this.#samples.reduce((sum, sample) => sum + sample.bytes, 0) / ms) * 1000
@@ -392,6 +361,39 @@ const newItem = (batch: string, target: UploadTarget, { path, file, handle }: Ch
   state: 'waiting',
   sent: 0,
 })
+
+/** The files of a batch that a reload interrupted. */
+const restoredItems = async ({ id, target, files }: StoredBatch): Promise<readonly UploadItem[]> => {
+  let arrived: ReadonlyMap<string, string>
+  try {
+    arrived = await withRetries(() => arrivedOf(target, files))
+  } catch (error) {
+    // The dataset is gone, or no longer open to this person: each file says so.
+    return files.map(({ path, size, lastModified }) => ({
+      key: `${id}/${path}`,
+      batch: id,
+      target,
+      path,
+      size,
+      lastModified,
+      state: 'failed',
+      sent: 0,
+      error,
+    }))
+  }
+  const items: UploadItem[] = []
+  for (const stored of files) {
+    const { path, size, lastModified, handle } = stored
+    const base = { key: `${id}/${path}`, batch: id, target, path, size, lastModified, handle, sent: 0 }
+    const there = arrived.get(path)
+    if (there !== undefined) items.push({ ...base, state: 'done', sent: size, fileId: there })
+    else {
+      const file = handle && (await isGranted(handle)) ? await opened(handle) : undefined
+      items.push(file && isSame(file, stored) ? { ...base, state: 'waiting', file } : { ...base, state: 'missing' })
+    }
+  }
+  return items
+}
 
 const storedOf = (id: string, user: string, target: UploadTarget, files: readonly ChosenFile[]): StoredBatch => ({
   id,

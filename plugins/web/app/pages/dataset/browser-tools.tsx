@@ -8,56 +8,44 @@ import { useNarrow } from '../../components/virtual-grid.tsx'
 import { t } from '../../lib/i18n.ts'
 import { chosenInInput } from '../../lib/uploads/chosen-files.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
+import { useTyped } from '../../lib/use-typed.ts'
 import type { EntryQuery } from './entries.ts'
 import { UrlsDialog } from './urls-dialog.tsx'
 
-/** Filters while typing, after a short pause. */
-export const Toolbar = ({
-  query,
-  onFind,
-  onBelow,
-  children,
-}: {
+interface FindProps {
   readonly query: EntryQuery
   readonly onFind: (text: string) => void
   readonly onBelow: (below: boolean) => void
-  readonly children: ReactNode
-}) => {
-  const [text, setText] = useState(query.filter)
-  const asked = useRef(query.filter)
-  useEffect(() => {
-    if (query.filter === asked.current) return
-    asked.current = query.filter
-    setText(query.filter)
-  }, [query.filter])
-  useEffect(() => {
-    if (text === asked.current) return undefined
-    const timer = setTimeout(() => {
-      asked.current = text
-      onFind(text)
-    }, 150)
-    return () => clearTimeout(timer)
-  }, [text, onFind])
+}
+
+export const Toolbar = ({ children, ...find }: FindProps & { readonly children: ReactNode }) => (
+  <div className="browser-tools">
+    {/* Text that was just typed does not apply to the next folder. */}
+    <Find key={find.query.folder ?? ''} {...find} />
+    <div className="actions end">{children}</div>
+  </div>
+)
+
+/** Filters while typing, after a short pause. */
+const Find = ({ query, onFind, onBelow }: FindProps) => {
+  const [text, setText] = useTyped(query.filter, onFind, 150)
   return (
-    <div className="browser-tools">
-      <div className="browser-find">
-        <input
-          type="search"
-          className="input"
-          aria-label={t('entries.find')}
-          placeholder={t('entries.find')}
-          value={text}
-          maxLength={200}
-          onChange={({ target }) => setText(target.value)}
-        />
-        {(text !== '' || query.isRecursive) && (
-          <label className="browser-below">
-            <input type="checkbox" checked={query.isRecursive} onChange={({ target }) => onBelow(target.checked)} />
-            {t('entries.below')}
-          </label>
-        )}
-      </div>
-      <div className="actions end">{children}</div>
+    <div className="browser-find">
+      <input
+        type="search"
+        className="input"
+        aria-label={t('entries.find')}
+        placeholder={t('entries.find')}
+        value={text}
+        maxLength={200}
+        onChange={({ target }) => setText(target.value)}
+      />
+      {(text !== '' || query.isRecursive) && (
+        <label className="browser-below">
+          <input type="checkbox" checked={query.isRecursive} onChange={({ target }) => onBelow(target.checked)} />
+          {t('entries.below')}
+        </label>
+      )}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { chosenCount, chosenSum, isChosen, type Selection } from '../../components/selection.ts'
-import type { Entry, EntryList } from './entries.ts'
+import { type Entry, type EntryList, loadedEntries } from './entries.ts'
 import type { Target } from './entry-acts.ts'
 
 export const isFile = ({ kind }: Entry): boolean => kind === 'file'
@@ -17,9 +17,18 @@ const foldersIn = async (list: EntryList): Promise<readonly Entry[]> => {
   return found
 }
 
+/** The rows of a selection as they are now: they may have been renamed or moved since they were selected. */
+export const chosenRows = ({ rows }: Selection<Entry>, dataset: string): readonly Entry[] => {
+  const loaded = loadedEntries(dataset)
+  return [...rows.values()].map(row => {
+    const { name, folder } = loaded.get(row.id) ?? row
+    return { ...row, name, folder }
+  })
+}
+
 /** The targets of an action on selected rows: "all except" stays a condition, so that it costs the same for a hundred thousand files. */
 export const chosenTarget = async (selection: Selection<Entry>, list: EntryList): Promise<Target> => {
-  if (!selection.isAllBut) return { entries: [...selection.rows.values()] }
+  if (!selection.isAllBut) return { entries: chosenRows(selection, list.query.dataset) }
   const folders = (await foldersIn(list)).filter(({ id }) => isChosen(selection, id))
   const count = chosenCount(selection, list.count) - folders.length
   const except = [...selection.rows.values()].filter(isFile).map(({ id }) => id)
@@ -28,7 +37,9 @@ export const chosenTarget = async (selection: Selection<Entry>, list: EntryList)
 
 /** The selected rows themselves, all loaded. */
 export const chosenEntries = async (selection: Selection<Entry>, list: EntryList): Promise<readonly Entry[]> =>
-  selection.isAllBut ? (await list.loadRows(0, list.count)).filter(({ id }) => isChosen(selection, id)) : [...selection.rows.values()]
+  selection.isAllBut
+    ? (await list.loadRows(0, list.count)).filter(({ id }) => isChosen(selection, id))
+    : chosenRows(selection, list.query.dataset)
 
 /** Bytes of the selected files; undefined where folders are selected, whose size the list does not contain. */
 export const sizeOf = (selection: Selection<Entry>, list: EntryList): number | undefined => {

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react'
 import { type Answer, api, apiPage } from '../../lib/api.ts'
 import { loadExtractionStates } from '../../lib/extraction-states.ts'
 import { onLiveEvents } from '../../lib/live.ts'
+import { isNotFound } from '../../lib/messages.ts'
 import { queries, refresh } from '../../lib/queries.ts'
 
 type EntryPage = Answer<'GET /api/datasets/{id}/entries'>
@@ -99,7 +100,7 @@ export const useEntries = (query: EntryQuery): EntryList => {
     async (start: number, end: number) => (isPaged ? await readRange(shown, start, end) : found.all.slice(start, end)),
     [isPaged, shown, found.all],
   )
-  useFreshStates(shown.dataset)
+  useFreshStates(shown)
   return {
     query: shown,
     count,
@@ -109,7 +110,7 @@ export const useEntries = (query: EntryQuery): EntryList => {
     totalBytes: first.data?.totalBytes ?? undefined,
     isCounting: !isPaged && found.isSearching,
     isLoading: wanted.isPending,
-    error: wanted.data === undefined ? wanted.error : undefined,
+    error: wanted.data === undefined || (query.folder !== undefined && isNotFound(wanted.error)) ? wanted.error : undefined,
     retry: () => void wanted.refetch(),
   }
 }
@@ -178,21 +179,25 @@ const readRange = async (query: EntryQuery, start: number, end: number): Promise
   return found
 }
 
-const changePages = (dataset: string, change: (page: EntryPage) => EntryPage): void => {
-  const key = ['dataset', dataset, 'entries']
-  for (const [queryKey, data] of queries.getQueriesData({ queryKey: key })) {
-    if (isPage(data)) queries.setQueryData(queryKey, change(data))
-  }
-}
-
 const isPage = (data: unknown): data is EntryPage => Array.isArray((data as EntryPage | undefined)?.entries)
 
-const changeEntries = (dataset: string, changes: ReadonlyMap<string, Partial<Entry>>): void =>
-  changePages(dataset, page =>
-    page.entries.some(({ id }) => changes.has(id))
-      ? { ...page, entries: page.entries.map(entry => (changes.has(entry.id) ? { ...entry, ...changes.get(entry.id) } : entry)) }
-      : page,
-  )
+/** The loaded pages of all lists of a dataset, those that are out of date first. */
+const loadedPages = (dataset: string) =>
+  queries
+    .getQueryCache()
+    .findAll({ queryKey: ['dataset', dataset, 'entries'] })
+    .flatMap(query => (isPage(query.state.data) ? [{ query, page: query.state.data, isStale: query.state.isInvalidated }] : []))
+    .sort((one, other) => Number(other.isStale) - Number(one.isStale))
+
+const changeEntries = (dataset: string, changes: ReadonlyMap<string, Partial<Entry>>): void => {
+  for (const { query, page, isStale } of loadedPages(dataset)) {
+    if (!page.entries.some(({ id }) => changes.has(id))) continue
+    const entries = page.entries.map(entry => (changes.has(entry.id) ? { ...entry, ...changes.get(entry.id) } : entry))
+    query.setData({ ...page, entries })
+    // Otherwise it would not be reloaded when it is shown next.
+    if (isStale) query.invalidate()
+  }
+}
 
 /** Shows a change of an entry before the server has responded. */
 export const changeEntry = (dataset: string, id: string, change: Partial<Entry>): void => changeEntries(dataset, new Map([[id, change]]))
@@ -200,8 +205,8 @@ export const changeEntry = (dataset: string, id: string, change: Partial<Entry>)
 /** Reloads all lists of the dataset that are shown; the others when they are shown next. */
 export const refreshEntries = (dataset: string): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', dataset] })
 
-/** Files whose status changes say so without their dataset: only their rows change. */
-const useFreshStates = (dataset: string): void => {
+/** Events of deletions, and of files whose status changes, do not name the dataset. */
+const useFreshStates = ({ dataset, folder }: EntryQuery): void => {
   useEffect(
     () =>
       onLiveEvents(events => {
@@ -209,7 +214,7 @@ const useFreshStates = (dataset: string): void => {
         let isAnyGone = false
         for (const { type, subject, data } of events) {
           const id = subject.split('/')[1] ?? ''
-          if (type === 'file.deleted') isAnyGone ||= isLoaded(dataset, id)
+          if (type === 'file.deleted' || type === 'folder.deleted') isAnyGone ||= id === folder || isLoaded(dataset, id)
           if (type !== 'file.updated' && type !== 'folder.updated') continue
           const { status, name } = data
           const change = { ...(typeof status === 'string' ? { status } : {}), ...(typeof name === 'string' ? { name } : {}) }
@@ -218,20 +223,18 @@ const useFreshStates = (dataset: string): void => {
         if (changes.size > 0) changeEntries(dataset, changes)
         if (isAnyGone) void refresh({ queryKey: ['dataset', dataset] })
       }),
-    [dataset],
+    [dataset, folder],
   )
 }
 
-const isLoaded = (dataset: string, id: string): boolean => loadedEntry(dataset, id) !== undefined
+const isLoaded = (dataset: string, id: string): boolean =>
+  loadedPages(dataset).some(({ page }) => page.entries.some(entry => entry.id === id))
 
-/** An entry of any loaded list. */
-export const loadedEntry = (dataset: string, id: string): Entry | undefined => {
-  for (const [, data] of queries.getQueriesData({ queryKey: ['dataset', dataset, 'entries'] })) {
-    const found = isPage(data) ? data.entries.find(entry => entry.id === id) : undefined
-    if (found) return found
-  }
-  return undefined
-}
+const byId = (pages: readonly { readonly page: EntryPage }[]): Map<string, Entry> =>
+  new Map(pages.flatMap(({ page }) => page.entries.map(entry => [entry.id, entry])))
+
+/** Entries of all loaded lists, by ID. */
+export const loadedEntries = (dataset: string): ReadonlyMap<string, Entry> => byId(loadedPages(dataset))
 
 interface PathFolder {
   readonly id: string
@@ -250,11 +253,11 @@ export const useFolderPath = (dataset: string, folder: string | undefined) =>
 const maxPathPages = 5
 
 const readFolderPath = async (dataset: string, folder: string, signal: AbortSignal): Promise<readonly PathFolder[]> => {
-  const known = new Map<string, Entry>()
+  const known = byId(loadedPages(dataset).filter(({ isStale }) => !isStale))
   const chain = (): readonly PathFolder[] | undefined => {
     const path: PathFolder[] = []
     for (let at: string | null = folder; at !== null; ) {
-      const one: Entry | undefined = known.get(at) ?? loadedEntry(dataset, at)
+      const one: Entry | undefined = known.get(at)
       if (!one) return undefined
       path.unshift({ id: one.id, name: one.name })
       at = one.folder

@@ -3,6 +3,7 @@ import { api, urlOf } from '../../lib/api.ts'
 import {
   type BulkChange,
   changedName,
+  filesChangedBy,
   jobsFor,
   type NewBulkJob,
   never,
@@ -16,6 +17,7 @@ import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
 import { saveText } from '../../lib/save-text.ts'
+import { serverTime } from '../../lib/session.ts'
 import { changeEntry, type Entry, type EntryQuery, refreshEntries } from './entries.ts'
 
 /** The targets of an action: known entries and, where all of a list except some were selected, the rest of its files. */
@@ -159,7 +161,7 @@ const moveAll = (dataset: string, target: Target, to: string | undefined, progre
   return act(target, entry => moveOne(dataset, entry, to), job, progress, signal)
 }
 
-/** Moves entries to a folder, or to the root. Offers an undo where their previous folder is known. */
+/** Moves entries to a folder, or to the root. Offers an undo unless they were in folders that are not known. */
 export const moveEntries = async (
   dataset: string,
   { entries, rest }: Target,
@@ -179,12 +181,16 @@ export const moveEntries = async (
       const some = moved.filter((_, at) => (others[at]?.folder ?? undefined) === origin)
       sayFailures(await moveAll(dataset, { entries: some }, origin, unseen, never))
     }
+    if (rest) {
+      const job = { act: 'move', to: placeIn(dataset, rest.query.folder), from: placeIn(dataset, to.id) } as const
+      sayFailures(await runJobs(jobsFor(await filesChangedBy(outcome), job), unseen, never))
+    }
     await refreshEntries(dataset)
   }
   if (outcome.done > 0)
     toast(
       t('entries.moved', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, others), folder: to.name }),
-      rest ? undefined : { label: t('undo'), run: () => void moveBack().catch(toastFailure) },
+      rest?.query.isRecursive ? undefined : { label: t('undo'), run: () => void moveBack().catch(toastFailure) },
     )
   sayFailures(outcome)
 }
@@ -240,7 +246,7 @@ export const deleteEntries = async (dataset: string, target: Target, progress: P
   sayFailures(outcome)
 }
 
-/** Adds tags to files, or removes them. Adding offers an undo. */
+/** Adds tags to files, or removes them. Adding offers an undo, which keeps tags that were there before. */
 export const tagEntries = async (
   target: Target,
   tags: readonly string[],
@@ -252,14 +258,16 @@ export const tagEntries = async (
     isAdding
       ? api('POST /api/files/{id}/tags', { path: { id }, body: { tags } })
       : api('DELETE /api/files/{id}/tags', { path: { id }, body: { tags } })
+  const begun = serverTime(performance.now())
+  const say = (outcome: Outcome, key: 'entries.tagged' | 'entries.untagged', undo?: () => Promise<void>): void => {
+    const about = { count: outcome.done, number: number(outcome.done), name: changedName(outcome, target.entries) }
+    if (outcome.done > 0) toast(t(key, about), undo && { label: t('undo'), run: () => void undo().catch(toastFailure) })
+    sayFailures(outcome)
+  }
+  const undo = async (addedSince: string): Promise<void> =>
+    say(await runJobs(jobsOf(target, { act: 'untag', tags, addedSince }), unseen, never), 'entries.untagged')
   const outcome = await act(target, change, { act: isAdding ? 'tag' : 'untag', tags }, progress, signal)
-  const about = { count: outcome.done, number: number(outcome.done), name: changedName(outcome, target.entries) }
-  if (outcome.done > 0)
-    toast(
-      t(isAdding ? 'entries.tagged' : 'entries.untagged', about),
-      isAdding ? { label: t('undo'), run: () => void tagEntries(target, tags, false, unseen, never).catch(toastFailure) } : undefined,
-    )
-  sayFailures(outcome)
+  say(outcome, isAdding ? 'entries.tagged' : 'entries.untagged', isAdding && begun !== undefined ? () => undo(begun) : undefined)
 }
 
 /** SHA-256 digests of files, in the format of `sha256sum`. */

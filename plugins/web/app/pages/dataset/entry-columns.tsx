@@ -6,6 +6,7 @@ import { urlOf } from '../../lib/api.ts'
 import { useExtractionState } from '../../lib/extraction-states.ts'
 import { bytes, exactTime, number, when } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
+import { useLanguage } from '../../lib/use-language.ts'
 import type { Entry, EntryQuery } from './entries.ts'
 import { folderUrl, listAddress, onPlainClick } from './entry-address.ts'
 
@@ -42,8 +43,10 @@ export const useEntryColumns = ({
   readonly onRename: (row: Entry, name: string | undefined) => void
 }): readonly GridColumn<Entry>[] => {
   const hasRoom = useWide()
+  const language = useLanguage()
   const latest = useRef({ onOpen, onRename })
   latest.current = { onOpen, onRename }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: titles and cells are in the language
   return useMemo(() => {
     const cutIds = new Set(cut.map(({ id }) => id))
     const address = new URLSearchParams(listAddress(query)).toString()
@@ -96,7 +99,7 @@ export const useEntryColumns = ({
         ),
       },
     ]
-  }, [dataset, query, renaming, cut, hasRoom])
+  }, [dataset, query, renaming, cut, hasRoom, language])
 }
 
 const NameCell = ({

@@ -7,10 +7,11 @@ import { SelectionBar } from '../../components/selection-bar.tsx'
 import { type GridHandle, VirtualGrid } from '../../components/virtual-grid.tsx'
 import { useWork, WorkLine } from '../../components/work-line.tsx'
 import { t } from '../../lib/i18n.ts'
+import { isNotFound } from '../../lib/messages.ts'
 import { useSession } from '../../lib/session.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import { AddFilesButton, ToolButton, Toolbar, usePaste } from './browser-tools.tsx'
-import { chosenTarget, sizeOf } from './chosen-entries.ts'
+import { chosenRows, chosenTarget, sizeOf } from './chosen-entries.ts'
 import { type Entry, type EntryList, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
 import { barActions, type Question, rowActions } from './entry-actions.ts'
 import {
@@ -27,7 +28,7 @@ import {
 } from './entry-acts.ts'
 import { listAddress, useChangeAddress, useEntryQuery } from './entry-address.ts'
 import { type Renaming, useEntryColumns } from './entry-columns.tsx'
-import { FolderPath, TreeSide } from './folder-nav.tsx'
+import { type DropOn, FolderPath, TreeSide } from './folder-nav.tsx'
 import { useKeptSelection } from './kept-selection.ts'
 import type { OpenDialog } from './open-dialog.tsx'
 
@@ -92,9 +93,13 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const openFolder = useCallback((folder: string | undefined) => change({ folder, find: undefined, below: undefined }), [change])
   const grid = useRef<GridHandle>(null)
   const walkTo = useWalk(query, list, grid, openFolder)
+  useReturn(restoreKey, list, grid)
   const openEntry = (row: Entry): void => {
     if (row.kind === 'folder') walkTo(row.id)
-    else void navigate({ to: '/files/$id', params: { id: row.id }, search: listAddress(list.query) } as never)
+    else {
+      leftForFile.add(restoreKey)
+      void navigate({ to: '/files/$id', params: { id: row.id }, search: listAddress(list.query) } as never)
+    }
   }
   const columns = useEntryColumns({
     dataset: dataset.id,
@@ -110,12 +115,12 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   })
   usePaste(canAdd, target, () => countOf(cut) > 0 && move(cut, here))
 
-  const drop = (folder: Entry | undefined): (() => void) | undefined => {
+  const drop: DropOn = folder => {
     if (dragged.length === 0 || !canAdd || dragged.some(({ id }) => id === folder?.id)) return undefined
     return () => move({ entries: dragged }, { id: folder?.id, name: folder?.name ?? dataset.name })
   }
   const drag = (event: DragEvent, row: Entry): void => {
-    dragged = isChosen(selection, row.id) && !selection.isAllBut ? [...selection.rows.values()] : [row]
+    dragged = isChosen(selection, row.id) && !selection.isAllBut ? chosenRows(selection, dataset.id) : [row]
     event.dataTransfer.setData(dragType, String(dragged.length))
     event.dataTransfer.effectAllowed = 'move'
     document.addEventListener('dragend', endDrag, { once: true })
@@ -137,7 +142,11 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
       <div className="browser-parts">
         <TreeSide dataset={dataset} open={open} current={query.folder} onOpen={openFolder} drop={drop} />
         <div className="browser-list" aria-busy={list.isLoading}>
-          {list.error ? (
+          {query.folder !== undefined && isNotFound(list.error) ? (
+            <Empty title={t('entries.noFolder')}>
+              <Button onPress={() => openFolder(undefined)}>{t('entries.toRoot')}</Button>
+            </Empty>
+          ) : list.error ? (
             <Failure error={list.error} retry={list.retry} />
           ) : list.isLoading && list.count === 0 ? (
             <Loading />
@@ -253,6 +262,18 @@ const useWalk = (
     setLeft({ folder })
     open(to)
   }
+}
+
+/** The history entries that were left for a file. */
+const leftForFile = new Set<string>()
+
+/** Back from a file, its row gets the focus. */
+const useReturn = (restoreKey: string, { count, isLoading }: EntryList, grid: RefObject<GridHandle | null>): void => {
+  const isReady = count > 0 && !isLoading
+  useEffect(() => {
+    // After the page itself, which gets the focus when it is opened.
+    if (isReady && leftForFile.delete(restoreKey)) setTimeout(() => grid.current?.focusRow())
+  }, [restoreKey, isReady, grid])
 }
 
 /** A key per history entry, so that going back restores the list's position. */

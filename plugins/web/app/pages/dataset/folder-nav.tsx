@@ -2,12 +2,11 @@ import { type DragEvent, useState } from 'react'
 import { IconButton } from '../../components/controls.tsx'
 import { useNarrow } from '../../components/virtual-grid.tsx'
 import { t } from '../../lib/i18n.ts'
-import { type Entry, loadedEntry } from './entries.ts'
 import { folderUrl, onPlainClick } from './entry-address.ts'
 import { FolderTree, useFolders } from './folder-tree.tsx'
 
-/** Returns the action for dropping rows on a folder; undefined where they cannot be dropped. */
-export type DropOn = (folder: Entry | undefined) => (() => void) | undefined
+/** Returns the action for dropping rows on a folder, or on the root; undefined where they cannot be dropped. */
+export type DropOn = (folder: { readonly id: string; readonly name: string } | undefined) => (() => void) | undefined
 
 const dropHandlers = (drop: () => (() => void) | undefined) => ({
   onDragOver: (event: DragEvent) => {
@@ -54,7 +53,7 @@ export const FolderPath = ({
                 href={folderUrl(id, step.id)}
                 dir="auto"
                 onClick={onPlainClick(() => onOpen(step.id))}
-                {...dropHandlers(() => drop(step.id === undefined ? undefined : loadedEntry(id, step.id)))}
+                {...dropHandlers(() => drop(path[at - 1]))}
               >
                 {step.name}
               </a>

@@ -11,6 +11,8 @@ import { t } from '../../lib/i18n.ts'
 import type { Entry } from './entries.ts'
 
 const pageSize = 48
+/** The server skips at most 100,000,000 entries. */
+const maxPage = 2_000_000
 
 const usePageOf = (dataset: string, page: number) =>
   useQuery({
@@ -27,7 +29,7 @@ const usePageOf = (dataset: string, page: number) =>
 /** All files of a dataset as tiles, including those in folders, grouped by type and paginated; two files can be compared side by side. */
 export const Views = ({ dataset }: { readonly dataset: string }) => {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
-  const page = Math.max(0, Math.floor(Number(search['page'] ?? 1)) - 1) || 0
+  const page = Math.min(maxPage, Math.max(0, Math.floor(Number(search['page'] ?? 1)) - 1)) || 0
   const { data, error, refetch } = usePageOf(dataset, page)
   const [chosen, setChosen] = useState<readonly Entry[]>([])
   const navigate = useNavigate()
@@ -43,7 +45,13 @@ export const Views = ({ dataset }: { readonly dataset: string }) => {
     const [left, right] = chosen
     if (left && right) void navigate({ to: '/compare', search: { left: left.id, right: right.id } } as never)
   }
-  if (files.length === 0 && page === 0) return <Empty title={t('views.none')} />
+  if (data.entries.length === 0 && page > 0)
+    return (
+      <Empty title={t('views.beyond', { page: number(page + 1) })}>
+        <Button onPress={() => open(0)}>{t('views.first')}</Button>
+      </Empty>
+    )
+  if (files.length === 0 && page === 0 && !hasNext) return <Empty title={t('views.none')} />
   return (
     <section className="views" aria-label={t('views.title')}>
       <div className="actions">

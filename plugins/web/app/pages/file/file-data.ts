@@ -1,17 +1,38 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import type { Models } from '../../api.ts'
 import type { PathStep } from '../../components/page-parts.tsx'
 import { api, urlOf } from '../../lib/api.ts'
+import { type LiveEvent, onLiveEvents } from '../../lib/live.ts'
+import { refresh } from '../../lib/queries.ts'
 import { type Dataset, datasetQuery } from '../dataset/dataset-data.ts'
 
 export type FullFile = Models['FullFile']
 
-export const useFile = (id: string) =>
-  useQuery({
+/** Whether a dataset, or a folder in it, was renamed or moved. */
+const changesPlaces = ({ type, subject, data }: LiveEvent, dataset: string): boolean =>
+  type === 'folder.updated' || type === 'folder.moved'
+    ? data['dataset'] === dataset
+    : type === 'dataset.updated' && subject === `dataset/${dataset}` && (data['fields'] as readonly string[]).includes('name')
+
+/** The file, with its current location: changes of the folders above it do not name the file. */
+export const useFile = (id: string) => {
+  const file = useQuery({
     queryKey: ['file', id],
     queryFn: async ({ signal }) =>
       (await api('GET /api/files/{id}/metadata', { path: { id }, query: { view: 'full' }, signal })) as FullFile,
   })
+  const places = file.data?.places
+  useEffect(
+    () =>
+      onLiveEvents(events => {
+        if (events.some(event => places?.some(({ dataset }) => changesPlaces(event, dataset.id))))
+          void refresh({ queryKey: ['file', id], exact: true })
+      }),
+    [id, places],
+  )
+  return file
+}
 
 /** The location of the file: its dataset and folders. */
 export const placePath = ({ places }: FullFile): readonly PathStep[] => {

@@ -1,0 +1,152 @@
+import test from 'ava'
+import { bootForTest } from 'pounce/sdk/testing'
+import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
+import { axeFindings, webPage } from '../../test/support/web-pages.ts'
+
+const server = await bootForTest({})
+const call = server.as(server.admin.key)
+const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
+test.after.always(() => server.stop())
+
+const remove = (path: string): Promise<unknown> => ok(call(path, { method: 'DELETE' }))
+const change = (method: 'PUT' | 'POST', path: string, json = {}): Promise<unknown> => ok(call(path, { method, json }))
+
+inBrowser('what others rename and delete changes the list, the selection and the dialog about it', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const folder = await newFolder(call, dataset, 'gone soon')
+  const [one, two] = [await upload(call, dataset, 'x', 'one.txt'), await upload(call, dataset, 'x', 'two.txt')]
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  const row = (name: string) => page.getByRole('row', { name })
+  for (const name of ['one.txt', 'two.txt', 'gone soon']) await row(name).getByRole('checkbox').click()
+  const selected = page.locator('.selection-count')
+  t.is(await selected.innerText(), '3 selected')
+  await remove(`/api/files/${two}`)
+  await row('two.txt').waitFor({ state: 'detached' })
+  await remove(`/api/datasets/${dataset}/deleteFolder/${folder}`)
+  await row('gone soon').waitFor({ state: 'detached' })
+  await until('the selection without deleted entries', async () => (await selected.innerText()) === '1 selected, 1\u00a0B')
+  await change('PUT', `/api/files/${one}/filename`, { name: 'first.txt' })
+  await row('first.txt').waitFor()
+  await page.getByRole('toolbar').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog', { name: 'Delete first.txt?' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('the path of a folder and of a file follows renames and moves of the folders and the dataset above', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const outer = await newFolder(call, dataset, 'outer')
+  const inner = await newFolder(call, dataset, 'inner', outer)
+  const file = await upload(call, dataset, 'x', 'plot.txt', { query: `extract=false&folder_id=${inner}` })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const shown = (label: string, text: string): Promise<boolean> =>
+    until(`the path ${text}`, async () => (await page.getByRole('navigation', { name: label, exact: true }).innerText()) === text)
+  await page.goto(`/datasets/${dataset}`)
+  for (const name of ['outer', 'inner']) await page.getByRole('grid').getByRole('link', { name }).click()
+  await shown('Folder', 'Oaks\nouter\ninner')
+  await change('POST', `/api/datasets/${dataset}/moveFolder/${inner}`)
+  await shown('Folder', 'Oaks\ninner')
+  await change('PUT', `/api/datasets/${dataset}/updateName/${inner}`, { name: 'raw' })
+  await shown('Folder', 'Oaks\nraw')
+
+  await page.getByRole('grid').getByRole('link', { name: 'plot.txt' }).click()
+  await shown('Location', 'Oaks\nraw')
+  await change('PUT', `/api/datasets/${dataset}/updateName/${inner}`, { name: 'cooked' })
+  await shown('Location', 'Oaks\ncooked')
+  await change('POST', `/api/datasets/${dataset}/moveFolder/${inner}?into=${outer}`)
+  await shown('Location', 'Oaks\nouter / cooked')
+  await change('PUT', `/api/datasets/${dataset}/title`, { name: 'Beeches' })
+  await shown('Location', 'Beeches\nouter / cooked')
+  t.is(new URL(page.url()).pathname, `/files/${file}`)
+
+  // The open folder is deleted.
+  await page.getByRole('navigation', { name: 'Location' }).getByRole('link', { name: 'outer / cooked' }).click()
+  await page.getByRole('row', { name: 'plot.txt' }).waitFor()
+  await remove(`/api/datasets/${dataset}/deleteFolder/${inner}`)
+  await page.getByText('This folder does not exist, or was deleted').waitFor()
+  // Without a tooltip.
+  await page.mouse.move(5, 400)
+  await page.getByRole('tooltip').waitFor({ state: 'detached' })
+  t.deepEqual(await axeFindings(page), [])
+  await page.getByRole('button', { name: 'To the dataset' }).click()
+  await page.getByRole('row', { name: 'outer' }).waitFor()
+  t.deepEqual(
+    problems.filter(problem => !/status of 404/.test(problem)),
+    [],
+  )
+})
+
+inBrowser('text typed into the filter right before a folder is opened does not filter the folder', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  await upload(call, dataset, 'x', 'plot.txt', { query: `extract=false&folder_id=${await newFolder(call, dataset, 'raw')}` })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('grid').getByRole('link', { name: 'raw' }).waitFor()
+  await page.evaluate(`{
+    const field = document.querySelector('.browser-find input')
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, 'nowhere')
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+    document.querySelector('.grid-body a').click()
+  }`)
+  await page.getByRole('row', { name: 'plot.txt' }).waitFor()
+  await page.waitForTimeout(400)
+  t.false(new URL(page.url()).searchParams.has('find'))
+  t.is(await page.getByPlaceholder('Find in this folder').inputValue(), '')
+  await page.getByRole('row', { name: 'plot.txt' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('what is typed into the filter of a list while the list is being filtered is kept', async t => {
+  await newDataset(call, { name: 'Hornbeam' })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/datasets')
+  await page.getByRole('row', { name: 'Hornbeam' }).waitFor()
+  await page.evaluate(`{
+    const field = document.querySelector('.find input')
+    const type = text => {
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text)
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    }
+    type('Horn')
+    // Right after the page has begun to filter, before it shows that.
+    const { replaceState } = history
+    history.replaceState = (...given) => {
+      history.replaceState = replaceState
+      type('Hornb')
+      replaceState.apply(history, given)
+    }
+  }`)
+  await page.waitForURL(url => url.searchParams.get('filter') === 'Hornb')
+  await page.getByRole('row', { name: 'Hornbeam' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('moving everything that is listed can be undone, without what was in the target before', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const kept = await newFolder(call, dataset, 'kept')
+  await newFolder(call, dataset, 'raw')
+  for (const name of ['a.txt', 'b.txt']) await upload(call, dataset, 'x', name)
+  await upload(call, dataset, 'x', 'before.txt', { query: `extract=false&folder_id=${kept}` })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'a.txt' }).waitFor()
+  await page.locator('.grid-body [tabindex="0"]').focus()
+  // All but the first row, which is the target.
+  for (const key of ['Control+a', ' ']) await page.keyboard.press(key)
+  await page.getByRole('toolbar').getByRole('button', { name: 'Move', exact: true }).click()
+  await page.getByRole('dialog').getByText('kept', { exact: true }).click()
+  await page.getByRole('button', { name: 'Move here' }).click()
+  const moved = page.getByText('Moved 3 items to kept')
+  await moved.waitFor()
+  await page.getByRole('row', { name: 'a.txt' }).waitFor({ state: 'detached' })
+  await moved.locator('..').getByRole('button', { name: 'Undo' }).click()
+  for (const name of ['raw', 'a.txt', 'b.txt']) await page.getByRole('row', { name }).waitFor()
+  const inKept = await ok<{ entries: { name: string }[] }>(call(`/api/datasets/${dataset}/entries?folder=${kept}`))
+  t.deepEqual(
+    inKept.entries.map(({ name }) => name),
+    ['before.txt'],
+  )
+  t.deepEqual(problems, [])
+})
