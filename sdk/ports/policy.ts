@@ -15,9 +15,10 @@ export type AccessDecision = 'yes' | 'no' | 'unseen' | 'frozen'
 /**
  * How a request treats resources in the trash: trashed datasets and collections, and everything that is only in those. `readable`: allowed for callers who can
  * view it there, since the request only reads. `frozen`: refused, since the request changes the resource or ignores trashed ones. By default the permission
- * decides: View* and DownloadFiles are `readable`; DeleteDataset and DeleteCollection purge and restore; all others are `frozen`.
+ * decides: View* and DownloadFiles are `readable`; DeleteDataset and DeleteCollection purge and restore; all others are `frozen`. `ignored`: decided as if
+ * nothing were in the trash, for news that something was moved there; content must not be returned on this basis.
  */
-export type TrashRule = 'readable' | 'frozen'
+export type TrashRule = 'readable' | 'frozen' | 'ignored'
 
 /** Makes all access decisions. Every decision is up to date: nothing is cached between requests. */
 export interface Policy {
