@@ -104,6 +104,24 @@ test('matches in metadata and comments are quoted for callers who may view them'
   t.deepEqual(await first('bittern NOT walnut'), [['name', 'Bittern']])
 })
 
+test('matches in comments and metadata are quoted however many precede them', async t => {
+  const dataset = await newDataset(ann.call, { name: 'Redshank' })
+  const comment = (text: string) => ann.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text } })
+  const describe = (content: object) =>
+    ok(
+      ann.call(`/api/datasets/${dataset}/metadata.jsonld`, {
+        method: 'POST',
+        json: { agent: { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }, content },
+      }),
+    )
+  await describe({ maker: 'Erstbeschreibung' })
+  for (let n = 0; n < 60; n += 1) await Promise.all([comment(`note ${n}`), describe({ count: n })])
+  await comment('the Schlusswort')
+  const first = async (query: string) => (await search(query)).map(marked)[0]
+  t.deepEqual(await first('schlusswort'), [['comment', 'Schlusswort']])
+  t.deepEqual(await first('erstbeschreibung'), [['metadata.maker', 'Erstbeschreibung']])
+})
+
 test('matches in metadata are not quoted for a role without permission to view it', async t => {
   const role = await ok<{ id?: string }>(
     server.as(server.admin.key)('/api/roles', {
