@@ -46,7 +46,10 @@ export interface Policy {
    * `state: 'live'`.
    */
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing'
-  /** The same rule for search: spaces, the caller's id (for files in the caller's datasets), and whether public and own resources are included. */
+  /**
+   * The same rule for search: spaces, the caller's id (for files in the caller's datasets), whether public and own resources are included, and where metadata,
+   * comments and sections may not be searched.
+   */
   searchScope(caller: Caller): SearchScope
   /**
    * The rules that led to the decision, for display: `["role Editor in space 5f… holds EditDataset"]`. Parents are named only if `reader`, who receives this
@@ -94,6 +97,14 @@ export type SearchScope =
       readonly inPart?: readonly { readonly kinds: readonly Kind[]; readonly spaces: readonly string[] }[]
       /** Additionally restricts to these spaces: the scope of a limited key. */
       readonly within?: readonly string[]
+      /**
+       * Present if roles of the caller grant view access to resources without their metadata, comments or sections: instead of `spaces` and `inPart`, where these
+       * may be viewed as well. Indexes ignore it.
+       */
+      readonly annotated?: {
+        readonly spaces: readonly string[]
+        readonly inPart?: readonly { readonly kinds: readonly Kind[]; readonly spaces: readonly string[] }[]
+      }
     }
 
 /** The data from which access to a resource is decided. */

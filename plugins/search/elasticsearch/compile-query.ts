@@ -5,6 +5,7 @@ import { allOf, anyOf, type Clause, everything, not, nothing, phrase, phraseBegi
 import { type ComparisonOperator, createdIs, metadataIs } from './compile-comparison.ts'
 import { numberToken, textToken } from './entry.ts'
 import { type FieldType, type FixedField, fixedFields, fixedKey, isFixedField, metadataPath, pathKey, typedKey } from './field-keys.ts'
+import { permittedBy } from './rights.ts'
 
 /** A query in the server's query language. */
 export interface CompiledQuery {
@@ -58,6 +59,8 @@ class QueryCompiler {
               'key',
               query.ids.map(id => id.toWellFormed()),
             )
+      case 'visible':
+        return permittedBy(query.scope) ?? nothing
       case 'and':
         return allOf(query.all.map(part => this.compile(part, isPositive)))
       case 'or':
