@@ -1,7 +1,21 @@
 import { Invalid } from 'pounce/sdk'
 import type { SearchQuery } from 'pounce/sdk/search'
 import { foldValue, isAnything, isPattern, patternsOf, readingOf, toLuceneRegex, wordsOf } from 'pounce/sdk/search'
-import { allOf, anyOf, type Clause, everything, not, nothing, phrase, phraseBegins, pieceIn, regexp, term, terms } from './clause.ts'
+import {
+  allOf,
+  anyOf,
+  type Clause,
+  everything,
+  not,
+  nothing,
+  phrase,
+  phraseAndPrefix,
+  phraseBegins,
+  pieceIn,
+  regexp,
+  term,
+  terms,
+} from './clause.ts'
 import { type ComparisonOperator, createdIs, metadataIs } from './compile-comparison.ts'
 import { numberToken, textToken } from './entry.ts'
 import { type FieldType, type FixedField, fixedFields, fixedKey, isFixedField, metadataPath, pathKey, typedKey } from './field-keys.ts'
@@ -83,7 +97,7 @@ class QueryCompiler {
     const pieces = patternsOf(text)
     if (pieces.length === 0) return nothing
     if (pieces.length > 1 && !pieces.some(isPattern)) {
-      this.#score(isPositive, field => phraseBegins(field, pieces))
+      this.#score(isPositive, field => phraseAndPrefix(field, pieces))
       return phraseBegins('any', pieces)
     }
     for (const piece of pieces.filter(each => !isAnything(each))) this.#scorePiece(piece, isPositive)
