@@ -15,9 +15,10 @@ export type AccessDecision = 'yes' | 'no' | 'unseen' | 'frozen'
 /**
  * How a request treats resources in the trash: trashed datasets and collections, and everything that is only in those. `readable`: allowed for callers who can
  * view it there, since the request only reads. `frozen`: refused, since the request changes the resource or ignores trashed ones. By default the permission
- * decides: View* and DownloadFiles are `readable`; DeleteDataset and DeleteCollection purge and restore; all others are `frozen`.
+ * decides: View* and DownloadFiles are `readable`; DeleteDataset and DeleteCollection purge and restore; all others are `frozen`. `ignored`: decided as if
+ * nothing were in the trash, for news that something was moved there; content must not be returned on this basis.
  */
-export type TrashRule = 'readable' | 'frozen'
+export type TrashRule = 'readable' | 'frozen' | 'ignored'
 
 /** Makes all access decisions. Every decision is up to date: nothing is cached between requests. */
 export interface Policy {
@@ -45,7 +46,10 @@ export interface Policy {
    * `state: 'live'`.
    */
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing'
-  /** The same rule for search: spaces, the caller's id (for files in the caller's datasets), and whether public and own resources are included. */
+  /**
+   * The same rule for search: spaces, the caller's id (for files in the caller's datasets), whether public and own resources are included, and where metadata,
+   * comments and sections may not be searched.
+   */
   searchScope(caller: Caller): SearchScope
   /**
    * The rules that led to the decision, for display: `["role Editor in space 5f… holds EditDataset"]`. Parents are named only if `reader`, who receives this
@@ -93,6 +97,14 @@ export type SearchScope =
       readonly inPart?: readonly { readonly kinds: readonly Kind[]; readonly spaces: readonly string[] }[]
       /** Additionally restricts to these spaces: the scope of a limited key. */
       readonly within?: readonly string[]
+      /**
+       * Present if roles of the caller grant view access to resources without their metadata, comments or sections: instead of `spaces` and `inPart`, where these
+       * may be viewed as well. Indexes ignore it.
+       */
+      readonly annotated?: {
+        readonly spaces: readonly string[]
+        readonly inPart?: readonly { readonly kinds: readonly Kind[]; readonly spaces: readonly string[] }[]
+      }
     }
 
 /** The data from which access to a resource is decided. */

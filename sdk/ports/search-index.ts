@@ -86,6 +86,8 @@ export type SearchQuery =
   | { readonly op: 'missing'; readonly field: string }
   /** The documents with these ids, at most 1,000; an empty list matches none. */
   | { readonly op: 'ids'; readonly ids: readonly string[] }
+  /** The documents within a scope. Not part of the query language: it limits parts of a query to where the caller may view what they search. */
+  | { readonly op: 'visible'; readonly scope: SearchScope }
   | { readonly op: 'and'; readonly all: readonly SearchQuery[] }
   | { readonly op: 'or'; readonly any: readonly SearchQuery[] }
   | { readonly op: 'not'; readonly not: SearchQuery }

@@ -75,6 +75,8 @@ function fits(document: SearchDocument, query: SearchQuery, words: WordTests): b
       return !exists(document, query.field)
     case 'ids':
       return query.ids.includes(document.id)
+    case 'visible':
+      return isInScope(document, query.scope)
     case 'word':
       return hasWords(allWords(document), query.text, words)
     case 'phrase':

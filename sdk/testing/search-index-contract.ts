@@ -172,6 +172,14 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
         t.deepEqual(numbers(sorted), expected)
       }
       t.deepEqual((await index.tags('', scope, 100)).map(({ tag }) => tag).sort(), tags)
+      const visible: SearchQuery = { op: 'visible', scope }
+      t.deepEqual(await found(index, visible), expected)
+      t.deepEqual(
+        await found(index, { op: 'and', all: [word('plot'), { op: 'not', not: visible }] }),
+        [1, 2, 3, 4, 5, 6].filter(n => !expected.includes(n)),
+      )
+      const own: SearchQuery = { op: 'or', any: [{ op: 'and', all: [visible, field('v', 'atLeast', 1)] }, field('tag', 'equals', 'own')] }
+      t.deepEqual(await found(index, own), [...new Set([...expected, 5])].sort())
     })
   }
 

@@ -142,12 +142,13 @@ const plain = ({ status, headers, text }: Seen, path: string): string =>
 
 /**
  * Suggestions and search facets come from the index alone, which is updated shortly after a deletion. And users see feed entries of their own
- * actions, with the name of the resource at that time, even after its deletion.
+ * actions, with the name of the resource at that time, even after its deletion. Those who could view a dataset receive its id when it is moved to the trash.
  */
 const isLate = ({ field }: Token, { path }: DeclaredRoute, asked: string): boolean =>
-  field.startsWith('gone ') &&
-  (/^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames|events)$/.test(path) ||
-    /^\/api\/search\?(?:.*&)?facets=/.test(asked))
+  (field === 'trashed id of dataset' && path === '/api/live') ||
+  (field.startsWith('gone ') &&
+    (/^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames|events)$/.test(path) ||
+      /^\/api\/search\?(?:.*&)?facets=/.test(asked)))
 
 /** Sends a list of requests and records the findings. */
 export class Crawl {

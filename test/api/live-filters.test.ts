@@ -131,3 +131,33 @@ test('the first part of an event type is a valid kind; an unknown kind gets 400 
     t.regex(refused.message, /^nosuch is not a kind of event: use one of job, space, .*extraction/)
   }
 })
+
+test('a move to the trash and a restore reach those who could view the dataset before, with its id alone, and nobody else', async t => {
+  const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
+  const [space, other] = [await newSpace(ann), await newSpace(ann)]
+  await letIn(ann, space, 'Viewer', bob)
+  await letIn(ann, other, 'Viewer', eve)
+  const [dataset, own] = [await newDataset(ann, { space: [space] }), await newDataset(ann)]
+  const collection = await newCollection(ann, { space })
+  const seen = await newDataset(ann, { space: [space, other] })
+  await server.drained()
+  const streams = await Promise.all([ann, bob, eve].map(({ key }) => listen(server.url, key)))
+  const ofSpace = await listen(server.url, bob.key, `?space=${space}`)
+  for (const each of [own, dataset]) {
+    await ann.remove(`/api/datasets/${each}`)
+    await ann.put(`/api/datasets/restore/${each}`)
+  }
+  await ann.remove(`/api/collections/${collection}`)
+  await ann.put(`/api/datasets/${seen}/title`, { name: 'last' })
+  await Promise.all([...streams, ofSpace].map(stream => stream.first('the last event', of('dataset.updated', seen))))
+  const lines = (stream: (typeof streams)[number]) =>
+    stream.events.filter(({ type }) => /trashed|restored/.test(type)).map(({ type, subject }) => `${type} ${subject}`)
+  const about = (id: string) => [`dataset.trashed dataset/${id}`, `dataset.restored dataset/${id}`]
+  const [anns, bobs, eves] = streams.map(lines)
+  t.deepEqual(anns, [...about(own), ...about(dataset), `collection.trashed collection/${collection}`])
+  t.deepEqual(bobs, [...about(dataset), `collection.trashed collection/${collection}`])
+  t.deepEqual(lines(ofSpace), bobs)
+  t.deepEqual(eves, [])
+  t.deepEqual(streams[1]?.events.find(of('dataset.trashed', dataset))?.data, { id: dataset })
+  for (const each of [...streams, ofSpace]) each.close()
+})

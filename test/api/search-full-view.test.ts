@@ -104,11 +104,29 @@ test('matches in metadata and comments are quoted for callers who may view them'
   t.deepEqual(await first('bittern NOT walnut'), [['name', 'Bittern']])
 })
 
-test('matches in metadata are not quoted for a role without permission to view it', async t => {
+test('matches in comments and metadata are quoted however many precede them', async t => {
+  const dataset = await newDataset(ann.call, { name: 'Redshank' })
+  const comment = (text: string) => ann.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text } })
+  const describe = (content: object) =>
+    ok(
+      ann.call(`/api/datasets/${dataset}/metadata.jsonld`, {
+        method: 'POST',
+        json: { agent: { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }, content },
+      }),
+    )
+  await describe({ maker: 'Erstbeschreibung' })
+  for (let n = 0; n < 60; n += 1) await Promise.all([comment(`note ${n}`), describe({ count: n })])
+  await comment('the Schlusswort')
+  const first = async (query: string) => (await search(query)).map(marked)[0]
+  t.deepEqual(await first('schlusswort'), [['comment', 'Schlusswort']])
+  t.deepEqual(await first('erstbeschreibung'), [['metadata.maker', 'Erstbeschreibung']])
+})
+
+test('a role without permission to view metadata, comments and sections does not find by them', async t => {
   const role = await ok<{ id?: string }>(
     server.as(server.admin.key)('/api/roles', {
       method: 'POST',
-      json: { name: 'Onlooker', description: '', permissions: ['ViewSpace', 'ViewDataset'] },
+      json: { name: 'Onlooker', description: '', permissions: ['ViewSpace', 'ViewDataset', 'ViewFile'] },
     }),
   ).catch(() => undefined)
   t.truthy(role)
@@ -118,7 +136,34 @@ test('matches in metadata are not quoted for a role without permission to view i
   await ok(ann.call(`/api/datasets/${dataset}/metadata.jsonld`, { method: 'POST', json: metadata }))
   await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Onlooker: eve.id } } }))
   t.deepEqual((await search('zwischenhalt')).map(marked), [[['metadata.ring', 'Zwischenhalt']]])
-  t.deepEqual((await search('zwischenhalt', eve)).map(marked), [[]])
+  const file = await upload(ann.call, dataset, 'x', 'plover.txt')
+  await ok(
+    ann.call('/api/sections', { method: 'POST', json: { file_id: file, startTime: 1, endTime: 2 } }).then(async made => {
+      const { id } = (await made.json()) as { id: string }
+      return ann.call(`/api/sections/${id}/tags`, { method: 'POST', json: { tags: ['Abschnitt'] } })
+    }),
+  )
+  await ann.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: 'Anmerkung' } })
+  await ok(ann.call(`/api/datasets/${dataset}/tags`, { method: 'POST', json: { tags: ['shorebird'] } }))
+  const own = await newDataset(eve.call, { name: 'Sanderling' })
+  await ok(eve.call(`/api/datasets/${own}/metadata.jsonld`, { method: 'POST', json: { ...metadata, content: { ring: 'Zugvogel' } } }))
+  const names = async (query: string, person = eve) => (await search(query, person)).map(({ name }) => name).sort()
+  const hidden = ['zwischenhalt', 'ring:zwischenhalt', 'anmerkung', 'comment:anmerkung', 'abschnitt', 'tag:abschnitt', '/zwischen.*/']
+  for (const query of hidden) {
+    t.not((await search(query)).length, 0, query)
+    t.deepEqual(await names(query), [], query)
+  }
+  t.deepEqual(await names('exists:ring'), ['Sanderling'])
+  t.deepEqual(await names('zugvogel'), ['Sanderling'])
+  t.deepEqual(await names('plover'), ['Plover', 'plover.txt'])
+  t.deepEqual(await names('plover NOT zwischenhalt'), ['Plover', 'plover.txt'])
+  t.deepEqual(await names('shorebird'), ['Plover'])
+  t.deepEqual(await names('"plover" OR zwischenhalt'), ['Plover', 'plover.txt'])
+  const suggested = (path: string) => ok<readonly object[]>(eve.call(path))
+  t.deepEqual(await suggested('/api/search/values?field=ring'), [{ value: 'Zugvogel', count: 1 }])
+  t.deepEqual(await suggested('/api/search/fields?prefix=ring'), [{ field: 'ring', count: 1 }])
+  t.deepEqual(await suggested('/api/tags?prefix=abs'), [])
+  t.deepEqual(await suggested('/api/tags?prefix=sho&kind=dataset'), [{ name: 'shorebird', count: 1 }])
 })
 
 test('a parent that the caller may not view is omitted from the location', async t => {

@@ -434,10 +434,15 @@ test('the log of deliveries is paged', async t => {
 test('the number of webhooks per user is limited', async t => {
   const own = await bootForTest({ t, config: { outbound: config.outbound, resources: { webhooks: { maxPerOwner: 2 } } } })
   const ann = await somebody(own, 'ann')
-  for (let round = 0; round < 2; round += 1) await hook(ann, 'https://example.org/hook')
-  const refused = await refusal(ann.call('/api/webhooks', { method: 'POST', json: { url: 'https://example.org/hook' } }))
+  const create = () => ann.call('/api/webhooks', { method: 'POST', json: { url: 'https://example.org/hook' } })
+  const statuses = (await Promise.all(Array.from({ length: 5 }, create))).map(({ status }) => status)
+  t.deepEqual(statuses.toSorted(), [201, 201, 409, 409, 409], 'also for concurrent requests')
+  const refused = await refusal(create())
   t.is(refused.status, 409)
   t.regex(refused.message, /At most 2 webhooks/)
+  const [first] = await ok<Hook[]>(ann.call('/api/webhooks'))
+  t.true((await ann.call(`/api/webhooks/${first?.id}`, { method: 'DELETE' })).ok)
+  t.is((await create()).status, 201)
 })
 
 test('deliveries that fail for too long become dead letters, and a webhook that always fails is paused', async t => {

@@ -271,6 +271,12 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
       told: `file ${small} is in dataset ${other}`,
     },
     {
+      name: 'an empty folder in another dataset than its parent',
+      seed: change('folders', subfolder, { dataset: other }),
+      check: 'places of folders',
+      told: `folder ${subfolder} is in dataset ${other}`,
+    },
+    {
       name: 'wrong storage usage',
       seed: change('quotas.usages', `user-${ann.id}`, { bytes: 1 }),
       check: 'storage usage',

@@ -28,7 +28,7 @@ export class Decision {
 
   verdict(permission: Permission, ref: Ref, trash = trashRule(this.asker.mode.permissions, permission, ref.kind)): AccessDecision {
     if (!this.graph.exists(ref) || !this.isWithin(ref)) return 'unseen'
-    const isHeld = this.#isIncluded(permission, ref) && this.#holds(permission, ref)
+    const isHeld = this.#isIncluded(permission, ref) && this.#holds(permission, ref, this.asker, trash === 'ignored')
     if (trash === 'frozen' && this.graph.isInTrash(ref)) return this.#inTrash(permission, ref, isHeld)
     if (isHeld) return 'yes'
     return this.sees(permission, ref) ? 'no' : 'unseen'
@@ -49,22 +49,23 @@ export class Decision {
     return this.sees(permission, ref) ? 'no' : 'unseen'
   }
 
-  #holds(permission: Permission, ref: Ref, asker = this.asker): boolean {
-    if (undividedPermissions.has(permission)) return this.grounds(permission, ref, asker).length > 0
-    return this.#nearest(permission, this.graph.above(ref), asker) !== undefined
+  #holds(permission: Permission, ref: Ref, asker = this.asker, isAsLive = false): boolean {
+    if (undividedPermissions.has(permission)) return this.grounds(permission, ref, asker, isAsLive).length > 0
+    const above = this.graph.above(ref)
+    return this.#nearest(permission, isAsLive ? above.map(asLive) : above, asker) !== undefined
   }
 
   /**
    * The nearest rule that grants the right, on the resource or one of its ancestors; for a permission that parents grant only together, the nearest one
    * towards each of them. None without the right.
    */
-  grounds(permission: Permission, ref: Ref, asker = this.asker): readonly Granted[] {
+  grounds(permission: Permission, ref: Ref, asker = this.asker, isAsLive = false): readonly Granted[] {
     if (!undividedPermissions.has(permission)) {
       const found = this.#nearest(permission, this.graph.above(ref), asker)
       return found ? [found] : []
     }
     // Besides a live parent, one in the trash counts as before, so that a restore returns what was deleted.
-    const isInTrash = this.graph.isInTrash(ref)
+    const isInTrash = !isAsLive && this.graph.isInTrash(ref)
     const towards = this.graph.tops(ref).map(top => {
       const path = pathTo(top)
       return this.#nearest(permission, isInTrash ? path : path.map(asLive), asker)

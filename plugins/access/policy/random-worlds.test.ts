@@ -78,3 +78,26 @@ test('a search covers exactly the live resources for whose kind the caller has t
   })
   await t.notThrowsAsync(async () => fc.assert(property, { numRuns: usualOrFull(800, 3000) }))
 })
+
+test('a search for metadata, comments and sections covers no resource on which the caller lacks one of these rights', async t => {
+  let withheld = 0
+  const property = fc.property(anyWorld, anyCaller, anyMode, (world, caller: Caller, mode) => {
+    const scope = policyOn(sourcesOf(world), mode).searchScope(caller)
+    if (scope.all || !scope.annotated) return true
+    const { annotated, inPart: _, ...rest } = scope
+    const naive = new NaivePolicy(world, mode)
+    return liveTops(world)
+      .filter(({ ref }) => ref.kind in viewing)
+      .every(listed => {
+        if (!isInScope({ ...rest, ...annotated }, listed)) {
+          withheld += Number(isInScope(scope, listed))
+          return true
+        }
+        return (['ViewMetadata', 'ViewComments', 'ViewSection'] as const).every(
+          permission => naive.verdict(caller, permission, listed.ref) === 'yes',
+        )
+      })
+  })
+  await t.notThrowsAsync(async () => fc.assert(property, { numRuns: usualOrFull(800, 3000) }))
+  t.true(withheld > 0)
+})

@@ -29,12 +29,17 @@ import { extractionPermissions, placedPermissions } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
 import { barred, includes, isOpen, isReading, JobKeyScope, type Mode, roleHolds, spacesHeld } from './rules.ts'
 
-/** Which of these a role may view; cached by permission set, since the same set applies in very many spaces. */
-const kindsSeen = (mode: Mode, searched: readonly Resource[]): ((held: Membership) => number) => {
+/** The rights without which words of a resource's annotations must not lead to it. */
+const annotationRights: readonly Permission[] = ['ViewMetadata', 'ViewComments', 'ViewSection']
+const areAnnotationsSeen = 2 ** annotationRights.length - 1
+
+/** Which of these permissions a role holds, as bits; cached by permission set, since the same set applies in very many spaces. */
+const bitsHeld = (mode: Mode, permissions: readonly Permission[]): ((held: Membership) => number) => {
   const known = new Map<ReadonlySet<Permission>, number>()
   return held => {
     const found =
-      known.get(held.permissions) ?? searched.reduce((bits, { view }, at) => bits | (Number(roleHolds(mode, held, view)) << at), 0)
+      known.get(held.permissions) ??
+      permissions.reduce((bits, permission, at) => bits | (Number(roleHolds(mode, held, permission)) << at), 0)
     known.set(held.permissions, found)
     return found
   }
@@ -42,16 +47,23 @@ const kindsSeen = (mode: Mode, searched: readonly Resource[]): ((held: Membershi
 
 /** Spaces in which all searchable kinds are visible, and those in which only some kinds are. */
 const searchedSpaces = (mode: Mode, searched: readonly Resource[], memberships: readonly Membership[]) => {
-  const seen = kindsSeen(mode, searched)
+  const count = annotationRights.length
+  const heldBits = bitsHeld(mode, [...annotationRights, ...searched.map(({ view }) => view)])
   const bySpace = new Map<string, number>()
-  for (const held of memberships) bySpace.set(held.space, (bySpace.get(held.space) ?? 0) | seen(held))
-  const byKinds = Map.groupBy(bySpace.keys(), space => bySpace.get(space) ?? 0)
+  for (const held of memberships) bySpace.set(held.space, (bySpace.get(held.space) ?? 0) | heldBits(held))
+  const byBits = [...Map.groupBy(bySpace.keys(), space => bySpace.get(space) ?? 0)]
   const all = 2 ** searched.length - 1
-  const inPart = [...byKinds].flatMap(([bits, spaces]) => {
-    const kinds = searched.filter((_, at) => (bits >> at) & 1).map(({ kind }) => kind)
-    return bits === all || bits === 0 ? [] : [{ kinds, spaces }]
-  })
-  return { whole: byKinds.get(all) ?? [], inPart }
+  const partsOf = (groups: typeof byBits) => {
+    const byKinds = Map.groupBy(groups, ([bits]) => bits >> count)
+    const spacesOf = (bits: number) => byKinds.get(bits)?.flatMap(([, spaces]) => spaces) ?? []
+    const inPart = [...byKinds.keys()].flatMap(bits => {
+      const kinds = searched.filter((_, at) => (bits >> at) & 1).map(({ kind }) => kind)
+      return bits === all || bits === 0 ? [] : [{ kinds, spaces: spacesOf(bits) }]
+    })
+    return { spaces: spacesOf(all), ...(inPart.length === 0 ? {} : { inPart }) }
+  }
+  const annotated = byBits.filter(([bits]) => (bits & areAnnotationsSeen) === areAnnotationsSeen || bits >> count === 0)
+  return { ...partsOf(byBits), ...(annotated.length === byBits.length ? {} : { annotated: partsOf(annotated) }) }
 }
 
 export const config = s.Object({
@@ -187,9 +199,13 @@ export class ResourcePolicy implements Policy {
     const closedKinds = searched.filter(({ view }) => view === 'ViewGeoStream' && !isOpen(this.#mode, view)).map(({ kind }) => kind)
     const open = { includePublic: true, ...(closedKinds.length === 0 ? {} : { closedKinds }) }
     if (!user) return { all: false, spaces: [], ...open }
-    const { whole, inPart } = searchedSpaces(this.#mode, searched, user.memberships)
-    const parts = inPart.length === 0 ? {} : { inPart }
-    return { all: false, spaces: [...whole, user.id], ...open, author: user.id, ...parts, ...within }
+    const { spaces, inPart, annotated } = searchedSpaces(this.#mode, searched, user.memberships)
+    return {
+      ...{ all: false, spaces: [...spaces, user.id], ...open, author: user.id },
+      ...(inPart ? { inPart } : {}),
+      ...within,
+      ...(annotated ? { annotated: { ...annotated, spaces: [...annotated.spaces, user.id] } } : {}),
+    }
   }
 
   async explain(

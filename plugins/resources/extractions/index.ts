@@ -20,6 +20,7 @@ import * as fileRoutes from './routes-files.ts'
 import * as labelRoutes from './routes-labels.ts'
 import * as operationRoutes from './routes-operations.ts'
 import { DeleteRunsOnTargetRemoved, JobRecordsOfRuns, StoredRunReports } from './stored-extractions.ts'
+import { MoveJobsToBus } from './transport-router.ts'
 
 export const plugin = definePlugin({
   id: 'resources.extractions',
@@ -34,6 +35,7 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalRuns),
   ],
   services: [ExtractionResults],
+  periodic: [{ name: 'move-to-bus', everyMs: 60_000, task: MoveJobsToBus }],
   routes: {
     ...{ ...extractorRoutes, ...enablingRoutes, ...labelRoutes },
     ...{ ...extractionRoutes, ...fileRoutes, ...operationRoutes, ...archiveRoutes },

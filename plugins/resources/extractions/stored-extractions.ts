@@ -105,6 +105,12 @@ export class StoredExtractions {
     return (await this.#documents.find(extractions, { using: 'byQueue', where, sort: newestFirst, limit })).items
   }
 
+  /** The open runs of a queue, oldest first. */
+  openOfQueue(queue: string): AsyncIterable<ExtractionRun> {
+    const where = and(eq('queue', queue), eq('state', 'open'))
+    return this.#documents.scan(extractions, { using: 'byQueue', where, sort: { by: 'start', order: 'ascending' } })
+  }
+
   /** Number of runs requested of a queue since a time, counted up to 100,000. */
   countOfQueue(queue: string, since: Date): Promise<number> {
     const where = and(eq('queue', queue), range('start', { gte: since.toISOString() }))

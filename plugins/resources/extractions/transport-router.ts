@@ -1,5 +1,6 @@
-import { type Contributions, type Ref, type Transport, Transports, Unavailable, wire } from 'pounce/sdk'
+import { type Contributions, Log, type Ref, type Transport, Transports, Unavailable, wire } from 'pounce/sdk'
 import type { Bus, Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
+import { StoredExtractions } from './stored-extractions.ts'
 import { StoredExtractors } from './stored-extractors.ts'
 
 /** Maximum number of jobs that a transport accepts at once. */
@@ -27,6 +28,17 @@ export class TransportRouter {
       if (!transport) throw new Unavailable('No transport is loaded: add transport.queue or transport.rabbitmq to "plugins"')
       for (let at = 0; at < share.length; at += maxJobs) await transport.publish(share.slice(at, at + maxJobs))
     }
+  }
+
+  /** Queues with jobs that wait on a transport which does not serve them, because they were submitted while the one that does was not loaded. */
+  async misplaced(): Promise<readonly { readonly queue: string; readonly from: Transport; readonly to: Transport }[]> {
+    const all = this.#transports.all()
+    if (all.length < 2) return []
+    const waiting = await Promise.all(all.filter(each => !each.bus).map(async from => ({ from, facts: await from.queues() })))
+    const checked = waiting.flatMap(({ from, facts }) =>
+      facts.filter(fact => fact.waiting > 0).map(async ({ queue }) => ({ queue, from, to: await this.#of(queue) })),
+    )
+    return (await Promise.all(checked)).flatMap(({ queue, from, to }) => (to && to !== from ? [{ queue, from, to }] : []))
   }
 
   /** Like `Transport.cancel`, on the transport that has the job. */
@@ -81,3 +93,33 @@ export class TransportRouter {
   }
 }
 wire(TransportRouter, Transports, StoredExtractors)
+
+/** Moves jobs that were submitted while no bus was loaded to the bus. A job whose move is interrupted is published again, which has no effect while the bus has it. */
+export class MoveJobsToBus {
+  #transports: TransportRouter
+  #extractions: StoredExtractions
+  #log: Log
+
+  constructor(transports: TransportRouter, extractions: StoredExtractions, log: Log) {
+    this.#transports = transports
+    this.#extractions = extractions
+    this.#log = log
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    for (const { queue, from, to } of await this.#transports.misplaced()) {
+      let moved = 0
+      for await (const { id, target, extractor } of this.#extractions.openOfQueue(queue)) {
+        if (signal.aborted) return
+        const waiting = (await from.pending(target)).find(({ job, state }) => job.id === id && state === 'waiting')
+        if (!waiting) continue
+        await to.publish([waiting.job])
+        // A user may have cancelled it meanwhile.
+        if ((await from.cancel(id)) === 'unknown') await to.cancel(id)
+        moved++
+        if (moved === 1) this.#log.info('Jobs submitted without a bus are moved to it', { extractor })
+      }
+    }
+  }
+}
+wire(MoveJobsToBus, TransportRouter, StoredExtractions, Log)

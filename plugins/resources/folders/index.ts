@@ -1,5 +1,6 @@
-import { BulkOperations, definePlugin, Folders, on, provide } from 'pounce/sdk'
+import { BulkOperations, Commands, definePlugin, Folders, on, provide } from 'pounce/sdk'
 import { FolderBulkOperations } from './bulk-operations.ts'
+import { FolderDoctor } from './folder-doctor.ts'
 import { FolderMoves } from './folder-moves.ts'
 import { DeleteFoldersOnDatasetRemoved, DeleteSubfoldersOnFolderRemoved } from './handlers.ts'
 import { folderResource } from './resource.ts'
@@ -10,7 +11,7 @@ export const plugin = definePlugin({
   id: 'resources.folders',
   summary: 'Folders in datasets.',
   resources: [folderResource],
-  provides: [provide(Folders, StoredFolders), provide(BulkOperations, FolderBulkOperations)],
+  provides: [provide(Folders, StoredFolders), provide(BulkOperations, FolderBulkOperations), provide(Commands, FolderDoctor)],
   routes,
   handlers: [
     on('folder.removed', DeleteSubfoldersOnFolderRemoved, 'leave-parent'),

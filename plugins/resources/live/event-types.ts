@@ -337,3 +337,6 @@ export const draftOf = (event: AnyEvent): EventDraft | undefined =>
 
 /** True for an event after which its subject has no record, so that no right on it can be read. */
 export const isDeletion = (type: string): boolean => type.endsWith('.deleted')
+
+/** True for an event after which only its creator can view its subject. */
+export const isTrashing = (type: string): boolean => type.endsWith('.trashed')

@@ -26,7 +26,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { geoNumberOf } from 'pounce/sdk/geo'
-import { draftOf, draftOfKind, type EventDraft, isDeletion, publicTypes, typesOfKinds } from './event-types.ts'
+import { draftOf, draftOfKind, type EventDraft, isDeletion, isTrashing, publicTypes, typesOfKinds } from './event-types.ts'
 
 /** The facts about a record that events need. */
 interface Facts {
@@ -40,8 +40,8 @@ interface Facts {
   readonly places?: readonly Ref[]
 }
 type FactsById = ReadonlyMap<string, Facts>
-/** A right on a resource. */
-type Check = readonly [Permission, Ref]
+/** A right on a resource, which may be required as if nothing were in the trash. */
+type Check = readonly [Permission, Ref, 'ignored'?]
 type Reader = (ids: readonly string[]) => Promise<FactsById>
 
 const maxRead = 1000
@@ -163,10 +163,11 @@ export class StoredPublicEvents implements PublicEvents {
     const inAll = [...places, ...(own?.places ?? [])]
     const about = [subject, ...within, ...[subject, ...within].flatMap(ref => facts.get(ref.id)?.within ?? [])]
     const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (facts.get(ref.id)?.spaces ?? [])))
-    // Names are omitted after a deletion, because it is unknown who could view them.
-    const named = isDeletion(type)
-      ? {}
-      : { ...(own?.name !== undefined && { name: own.name }), ...(own?.status !== undefined && { status: own.status }) }
+    // Names are omitted after a deletion or a move to the trash, because it is unknown who could view them before.
+    const named =
+      isDeletion(type) || isTrashing(type)
+        ? {}
+        : { ...(own?.name !== undefined && { name: own.name }), ...(own?.status !== undefined && { status: own.status }) }
     return {
       event: cloudEvent(this.#source(), {
         id,
@@ -240,10 +241,10 @@ export class StoredPublicEvents implements PublicEvents {
       checks: this.#checksOf(event),
       matches: matchedBy(filter, event).map(refs => this.#viewsOf(refs)),
     }))
-    for (const { checks, matches } of checked) for (const [permission, ref] of [...checks, ...matches.flat()]) sight.need(permission, ref)
+    for (const { checks, matches } of checked) for (const check of [...checks, ...matches.flat()]) sight.need(check)
     await sight.look()
     return checked.flatMap(({ event, checks, matches }) => {
-      const isFound = matches.every(views => views.some(([permission, ref]) => ref.id === event.subject.id || sight.has(permission, ref)))
+      const isFound = matches.every(views => views.some(check => check[1].id === event.subject.id || sight.has(check)))
       return isFound && this.#mayReceive(caller, event, checks, sight) ? [event] : []
     })
   }
@@ -255,6 +256,8 @@ export class StoredPublicEvents implements PublicEvents {
     // An extraction or other activity has no rights of its own: those on its target apply.
     const [, ...within] = about
     if (isDeletion(event.type)) return view ? within.filter(({ kind }) => kind !== 'space').map(ref => [view, ref] as const) : []
+    // Those who could view it right before.
+    if (view && isTrashing(event.type)) return [[view, subject, 'ignored']]
     const refs = view ? about.filter(ref => ref === subject || this.#isNamed(event, ref)) : within.slice(0, 1)
     return this.#viewsOf(refs)
   }
@@ -275,9 +278,9 @@ export class StoredPublicEvents implements PublicEvents {
   #mayReceive(caller: Caller, event: PublicEvent, checks: readonly Check[], sight: Sight): boolean {
     const isWhole = caller.limits === undefined && caller.scope === 'full'
     if (event.recipient !== undefined) return isWhole && caller.user?.id === event.recipient
-    if (!isDeletion(event.event.type)) return checks.length > 0 && checks.every(([permission, ref]) => sight.has(permission, ref))
+    if (!isDeletion(event.event.type)) return checks.length > 0 && checks.every(check => sight.has(check))
     if (isWhole && event.actor !== null && caller.user?.id === event.actor) return true
-    return checks.some(([permission, ref]) => sight.has(permission, ref)) || this.#sawInSpace(caller, event)
+    return checks.some(check => sight.has(check)) || this.#sawInSpace(caller, event)
   }
 
   /** Through a role in a space that contained the resource. */
@@ -301,7 +304,7 @@ wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, D
 class Sight {
   readonly #policy: Policy
   readonly #caller: Caller
-  readonly #needed = new Map<string, { readonly permission: Permission; readonly kind: Kind; readonly ids: Set<string> }>()
+  readonly #needed = new Map<string, { readonly check: Check; readonly ids: Set<string> }>()
   readonly #allowed = new Set<string>()
 
   constructor(policy: Policy, caller: Caller) {
@@ -309,23 +312,25 @@ class Sight {
     this.#caller = caller
   }
 
-  need(permission: Permission, { kind, id }: Ref): void {
-    const name = `${permission} ${kind}`
-    const known = this.#needed.get(name) ?? { permission, kind, ids: new Set<string>() }
+  need(check: Check): void {
+    const name = nameOf(check)
+    const known = this.#needed.get(name) ?? { check, ids: new Set<string>() }
     this.#needed.set(name, known)
-    known.ids.add(id)
+    known.ids.add(check[1].id)
   }
 
   async look(): Promise<void> {
-    for (const [name, { permission, kind, ids }] of this.#needed)
-      for (const id of await inBatches([...ids], some => this.#policy.allowed(this.#caller, permission, kind, some)))
+    for (const [name, { check, ids }] of this.#needed)
+      for (const id of await inBatches([...ids], some => this.#policy.allowed(this.#caller, check[0], check[1].kind, some, check[2])))
         this.#allowed.add(`${name} ${id}`)
   }
 
-  has(permission: Permission, { kind, id }: Ref): boolean {
-    return this.#allowed.has(`${permission} ${kind} ${id}`)
+  has(check: Check): boolean {
+    return this.#allowed.has(`${nameOf(check)} ${check[1].id}`)
   }
 }
+
+const nameOf = ([permission, { kind }, trash]: Check): string => `${permission} ${kind} ${trash ?? ''}`
 
 /** The resources and spaces that a filter matches in an event, for each member of the filter. */
 const matchedBy = ({ ids, spaces }: EventFilter, { about, places = [], spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [

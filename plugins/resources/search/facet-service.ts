@@ -1,6 +1,7 @@
 import { type Caller, Policy, SearchIndex, Spaces, s, Users, wire } from 'pounce/sdk'
 import { peopleFor } from 'pounce/sdk/kit'
 import type { FacetCounts, FacetName, FacetRequest } from 'pounce/sdk/search'
+import { annotatedPart, withinRights } from './annotated-part.ts'
 
 /** Facets by the name used in the parameter. */
 const facets = {
@@ -60,8 +61,15 @@ export class FacetService {
   /** Counted by the index, within the resources that the caller may view. */
   async count(search: Pick<FacetRequest, 'query' | 'kinds'>, asked: readonly FacetParameter[], caller: Caller): Promise<ShownFacets> {
     const scope = this.#policy.searchScope(caller)
-    const request = { ...search, scope, facets: asked.map(facet => facets[facet]), limit: countedValues }
-    const { counts, isExact } = await this.#index.facets(request)
+    const own = annotatedPart(scope)
+    const query = withinRights(search.query, scope)
+    const request = { ...search, query, scope, facets: asked.map(facet => facets[facet]), limit: countedValues }
+    const [{ counts: all, isExact }, tags] = await Promise.all([
+      this.#index.facets(request),
+      // Tags include those of sections.
+      own !== scope && asked.includes('tag') ? this.#index.facets({ ...request, scope: own, facets: ['tag'] }) : undefined,
+    ])
+    const counts = { ...all, ...tags?.counts }
     const first = (facet: FacetName) => counts[facet]?.slice(0, shownValues)
     const [spaces, creators] = await Promise.all([
       counts.space && this.#namedSpaces(counts.space, caller),

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Caller, Comments, type Kind, MetadataDocuments, type Permission, Policy, Sections, wire } from 'pounce/sdk'
 import type { ResourceSummary } from 'pounce/sdk/kit'
 import type { SearchQuery } from 'pounce/sdk/search'
+import { pagesOf } from './indexer.ts'
 import { isBesideRecord, type MatchCondition, matchConditions, type SearchedValue, searchedValue } from './match-conditions.ts'
 import { fragmentsOf, type MatchedFragment, withinLimit } from './matched-fragments.ts'
 import { metadataValues } from './metadata-values.ts'
@@ -18,6 +19,7 @@ export interface Hit {
 const maxReadHits = 50
 const readMs = 500
 const readAtOnce = 8
+/** Items in a page of annotations. Further pages are read while they may match a condition that nothing has matched. */
 const readItems = 50
 /** Number of characters of a description that are searched. */
 const maxDescription = 20_000
@@ -29,7 +31,8 @@ const annotationRights = { metadata: 'ViewMetadata', comments: 'ViewComments', s
   Permission
 >
 type Annotation = keyof typeof annotationRights
-const annotations = Object.keys(annotationRights) as readonly Annotation[]
+/** In the order in which matches are shown. */
+const annotations: readonly Annotation[] = ['sections', 'comments', 'metadata']
 
 interface Unexplained {
   readonly hit: Hit
@@ -79,8 +82,7 @@ export class HitMatches {
     const take = async (): Promise<void> => {
       for (const { hit, conditions } of rest) {
         if (performance.now() > until) return
-        const { fragments } = fragmentsOf(await this.#annotationValues(hit, conditions, rights), conditions)
-        found.set(hit, [...(found.get(hit) ?? []), ...fragments])
+        found.set(hit, [...(found.get(hit) ?? []), ...(await this.#annotationFragments(hit, conditions, rights, until))])
       }
     }
     await Promise.all(Array.from({ length: readAtOnce }, take))
@@ -104,26 +106,52 @@ export class HitMatches {
     return new Map(await Promise.all(annotations.map(allowed)))
   }
 
-  async #annotationValues(
-    { kind, id }: Hit,
+  async #annotationFragments(
+    hit: Hit,
     conditions: readonly MatchCondition[],
     rights: ReadonlyMap<Annotation, ReadonlySet<string>>,
-  ): Promise<readonly SearchedValue[]> {
-    const isAsked = (annotation: Annotation): boolean =>
-      rights.get(annotation)?.has(id) === true && conditions.some(condition => asksFor[annotation](condition))
+    until: number,
+  ): Promise<readonly MatchedFragment[]> {
+    const fragments: MatchedFragment[] = []
+    const pages = this.#annotationPages(hit)
+    let open = conditions
+    let readable = annotations.filter(annotation => rights.get(annotation)?.has(hit.id) === true)
+    do {
+      readable = readable.filter(annotation => open.some(asksFor[annotation]))
+      const read = await Promise.all(readable.map(annotation => pages[annotation].next()))
+      readable = readable.filter((_, at) => !read[at]?.done)
+      const found = fragmentsOf(
+        read.flatMap(({ value }) => value ?? []),
+        open,
+      )
+      fragments.push(...found.fragments)
+      open = found.unexplained
+    } while (readable.length > 0 && open.length > 0 && performance.now() < until)
+    return fragments
+  }
+
+  #annotationPages({ kind, id }: Hit): Readonly<Record<Annotation, AsyncGenerator<readonly SearchedValue[], void>>> {
+    const [sections, comments, documents] = [this.#sections, this.#comments, this.#metadata]
     const target = { kind, id }
-    const [sections, comments, metadata] = await Promise.all([
-      kind === 'file' && isAsked('sections') ? this.#sections.of(id, { limit: readItems }) : undefined,
-      isAsked('comments') ? this.#comments.of(target, { limit: readItems }) : undefined,
-      isAsked('metadata') ? this.#metadata.of(target, { limit: readItems }) : undefined,
-    ])
-    const { values, text } = metadataValues(metadata?.items ?? [])
-    return [
-      ...(sections?.items.flatMap(({ tags }) => tags.map(({ name }) => searchedValue('tag', name))) ?? []),
-      ...(comments?.items.map(comment => searchedValue('comment', comment.text)) ?? []),
-      ...values.map(({ field, value }) => searchedValue(`metadata.${field}`, value)),
-      ...(text === '' ? [] : [searchedValue('text', text)]),
-    ]
+    async function* sectionPages() {
+      if (kind !== 'file') return
+      for await (const some of pagesOf(page => sections.of(id, page), readItems))
+        yield some.flatMap(({ tags }) => tags.map(({ name }) => searchedValue('tag', name)))
+    }
+    async function* commentPages() {
+      for await (const some of pagesOf(page => comments.of(target, page), readItems))
+        yield some.map(comment => searchedValue('comment', comment.text))
+    }
+    async function* metadataPages() {
+      for await (const some of pagesOf(page => documents.of(target, page), readItems)) {
+        const { values, text } = metadataValues(some)
+        yield [
+          ...values.map(({ field, value }) => searchedValue(`metadata.${field}`, value)),
+          ...(text === '' ? [] : [searchedValue('text', text)]),
+        ]
+      }
+    }
+    return { sections: sectionPages(), comments: commentPages(), metadata: metadataPages() }
   }
 }
 wire(HitMatches, Policy, MetadataDocuments, Comments, Sections)

@@ -24,8 +24,8 @@ const readAtOnce = 8
 const mostTags = 2000
 /** Number of characters of comments after which no further one is indexed. */
 const longComments = 2_000_000
-/** Maximum number of pages of metadata, comments and sections that are read. */
-const mostPages = 10
+/** Maximum number of metadata documents, comments and sections of a resource that are read. */
+const mostItems = 2000
 const pageSize = 200
 /** A resource that changes between the passes has an event for each change. */
 const maxSharedPasses = 5
@@ -168,11 +168,11 @@ const toChange = (id: string, document: SearchDocument | undefined) => (document
 
 type ReadPage<T> = (page: { readonly after?: After; readonly limit: number }) => Promise<Page<T>>
 
-/** One page for an ordinary resource. */
-async function* pagesOf<T>(read: ReadPage<T>): AsyncIterable<readonly T[]> {
+/** The searched items of a resource: one page for an ordinary one. */
+export async function* pagesOf<T>(read: ReadPage<T>, limit = pageSize): AsyncGenerator<readonly T[], void> {
   let after: After | undefined
-  for (let count = 0; count < mostPages; count += 1) {
-    const { items, next } = await read({ limit: pageSize, ...(after ? { after } : {}) })
+  for (let count = 0; count < mostItems; count += limit) {
+    const { items, next } = await read({ limit, ...(after ? { after } : {}) })
     yield items
     if (!next) return
     after = next

@@ -1,5 +1,6 @@
 import { type Caller, type Contributions, type Kind, Policy, type Searchable, Searchables, SearchIndex, wire } from 'pounce/sdk'
 import type { SearchQuery, SearchRequest } from 'pounce/sdk/search'
+import { annotatedPart, withinRights } from './annotated-part.ts'
 import { AuthorAddresses } from './author-addresses.ts'
 import { ContainmentFilter } from './containment-filter.ts'
 import { type FacetParameter, FacetService, type ShownFacets } from './facet-service.ts'
@@ -103,8 +104,11 @@ export class SearchService {
     return { ...page, results: await this.#fullView.show(page.results, input.query, caller) }
   }
 
-  async #find<T>({ from, size, sort, kinds }: SearchInput, query: SearchQuery, caller: Caller, read: ReadItems<T>): Promise<SearchPage<T>> {
-    const scope = this.#policy.searchScope(caller)
+  async #find<T>({ from, size, sort, kinds }: SearchInput, asked: SearchQuery, caller: Caller, read: ReadItems<T>): Promise<SearchPage<T>> {
+    const whole = this.#policy.searchScope(caller)
+    // The order by metadata shows its values.
+    const scope = sort && sort.by !== 'score' && sort.by !== 'created' ? annotatedPart(whole) : whole
+    const query = withinRights(asked, scope)
     const results: T[] = []
     let scanned = 0
     let missed = 0

@@ -10,6 +10,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import type { FieldCount, ValueCount } from 'pounce/sdk/search'
+import { annotatedPart } from './annotated-part.ts'
 
 /** Fields without suggested values. */
 const fixed = [
@@ -46,7 +47,7 @@ export class SuggestionService {
 
   async values(field: string, prefix: string, limit: number, caller: Caller): Promise<readonly ValueCount[]> {
     if (fixed.includes(field)) throw new Invalid(`Values are available for tag and metadata fields, not for ${field}`)
-    if (field !== 'tag') return this.#index.values(field, prefix, this.#policy.searchScope(caller), limit)
+    if (field !== 'tag') return this.#index.values(field, prefix, annotatedPart(this.#policy.searchScope(caller)), limit)
     return (await this.tags(prefix, limit, caller)).map(({ tag, count }) => ({ value: tag, count }))
   }
 
@@ -59,11 +60,13 @@ export class SuggestionService {
   }
 
   tags(prefix: string, limit: number, caller: Caller, kind?: Kind): Promise<readonly { readonly tag: string; readonly count: number }[]> {
-    return this.#index.tags(prefix, this.#policy.searchScope(caller), limit, kind)
+    const scope = this.#policy.searchScope(caller)
+    // Those of files include the tags of their sections.
+    return this.#index.tags(prefix, kind === undefined || kind === 'file' ? annotatedPart(scope) : scope, limit, kind)
   }
 
   #paths(prefix: string, limit: number, caller: Caller): Promise<readonly FieldCount[]> {
-    return this.#index.fields(prefix.replace(/^metadata\./, ''), this.#policy.searchScope(caller), limit)
+    return this.#index.fields(prefix.replace(/^metadata\./, ''), annotatedPart(this.#policy.searchScope(caller)), limit)
   }
 }
 wire(SuggestionService, SearchIndex, Policy, MetadataNamings)

@@ -15,7 +15,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import type { MembershipChange } from 'pounce/sdk/kit'
+import { KeyedMutex, type MembershipChange } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { InvitationRateLimit } from './invitation-rate-limit.ts'
 
@@ -39,6 +39,7 @@ export class SpaceMembers {
   #spaces: Spaces
   #policy: Policy
   #rateLimit: InvitationRateLimit
+  readonly #mutex = new KeyedMutex()
 
   constructor({ invitationsPerHour }: Settings, users: Users, spaces: Spaces, policy: Policy, rateLimit: InvitationRateLimit) {
     this.#perHour = invitationsPerHour
@@ -120,8 +121,16 @@ export class SpaceMembers {
     return role
   }
 
-  /** Grants roles before it revokes others, so that there is an admin at any time; checks again afterwards for concurrent changes. */
-  async #change(space: string, next: ReadonlyMap<User, string | undefined>, actor: string | undefined): Promise<void> {
+  /**
+   * Serialized within this kernel, so that one of two admins who leave at once is refused before anyone is notified; against other kernels it
+   * checks again afterwards.
+   */
+  #change(space: string, next: ReadonlyMap<User, string | undefined>, actor: string | undefined): Promise<void> {
+    return this.#mutex.use(space, () => this.#changeInTurn(space, next, actor))
+  }
+
+  /** Grants roles before it revokes others, so that there is an admin at any time. */
+  async #changeInTurn(space: string, next: ReadonlyMap<User, string | undefined>, actor: string | undefined): Promise<void> {
     const ruling = new Set((await this.#users.roles()).filter(role => role.permissions.includes('EditSpace')).map(({ id }) => id))
     const losing = [...next].filter(([user, role]) => rules(user, roleIn(user, space), ruling) && !rules(user, role, ruling))
     const isRuled = async (but: readonly string[]): Promise<boolean> => {

@@ -21,6 +21,8 @@ export interface WebhookRecord {
   /** The user whose rights apply: the creator or, of a webhook of a space or the server, the user who last changed it. */
   readonly owner: string
   readonly space: string | null
+  /** The holder and a number below its limit; unique, so that concurrent requests cannot exceed the limit. Absent in records of earlier versions. */
+  readonly slot?: string
   readonly url: string
   readonly description: string
   readonly filter: EventFilter
@@ -78,6 +80,7 @@ export const webhooks = collection<WebhookRecord>()('webhooks', {
   bySpace: { on: ['scope', 'space'] },
   byActive: { on: ['isActive'] },
   byPerson: { on: ['owner'] },
+  bySlot: { on: ['slot'], unique: true },
 })
 
 export const deliveries = collection<DeliveryRecord>()('webhooks.deliveries', {

@@ -17,6 +17,7 @@ import {
   Problem,
   PublicEvents,
   signedIn,
+  Taken,
   wire,
 } from 'pounce/sdk'
 import { Config, type Settings } from './config.ts'
@@ -79,18 +80,22 @@ export class StoredWebhooks {
     const owner = signedIn(caller).id
     this.#check(url, filter)
     const space = of.scope === 'space' ? of.space : null
-    const count = await this.#documents.count(webhooks, { ...queryOf(of, owner), upTo: this.#settings.maxPerOwner })
-    if (count >= this.#settings.maxPerOwner)
-      throw new Conflict(`At most ${this.#settings.maxPerOwner} webhooks are allowed here: delete others first`)
     const id = this.#ids.next()
     const { secret, stored } = await this.#signer.newSecret(id)
-    const record: WebhookRecord = {
-      ...{ scope: of.scope, owner, space, url, description, filter, secrets: [stored], created: this.#clock.now().toISOString() },
-      ...{ isActive: true, pauseReason: null, failures: 0, failingSince: null, retryAt: null, recoveredAt: null, lastFailure: null },
-      ...{ retryAfter: null, claimedBy: null, claimedUntil: null },
-    }
     const created = event('webhook.created', { kind: 'user', id: owner }, { webhook: id, scope: of.scope, space }, owner)
-    return { webhook: await this.#documents.commit({ insert: { id, ...record }, into: webhooks }, [created]), secret }
+    for (;;) {
+      const slot = await this.#freeSlot(of, owner)
+      const record: WebhookRecord = {
+        ...{ scope: of.scope, owner, space, slot, url, description, filter, secrets: [stored], created: this.#clock.now().toISOString() },
+        ...{ isActive: true, pauseReason: null, failures: 0, failingSince: null, retryAt: null, recoveredAt: null, lastFailure: null },
+        ...{ retryAfter: null, claimedBy: null, claimedUntil: null },
+      }
+      try {
+        return { webhook: await this.#documents.commit({ insert: { id, ...record }, into: webhooks }, [created]), secret }
+      } catch (error) {
+        if (!(error instanceof Taken)) throw error
+      }
+    }
   }
 
   /** Newest first; not paginated. */
@@ -183,6 +188,16 @@ export class StoredWebhooks {
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
     }
+  }
+
+  /** The first free slot. It is always below the limit minus the number of webhooks without a slot, so concurrent requests cannot exceed the limit. */
+  async #freeSlot(of: WebhookOwner, owner: string): Promise<string> {
+    const held = await Array.fromAsync(this.#documents.scan(webhooks, queryOf(of, owner)))
+    if (held.length >= this.#settings.maxPerOwner)
+      throw new Conflict(`At most ${this.#settings.maxPerOwner} webhooks are allowed here: delete others first`)
+    const used = new Set(held.map(({ slot }) => slot))
+    const holder = of.scope === 'space' ? of.space : of.scope === 'server' ? 'server' : owner
+    for (let n = 0; ; n += 1) if (!used.has(`${holder} ${n}`)) return `${holder} ${n}`
   }
 
   #check(url: string | undefined, filter: EventFilter | undefined): void {

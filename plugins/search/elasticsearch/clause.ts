@@ -51,6 +51,14 @@ export const phraseBegins = (field: string, words: readonly string[]): Clause =>
   return { span_near: { clauses, slop: 0, in_order: true } }
 }
 
+/**
+ * For scores: the words before the last one next to each other, and a word with the last one as prefix. The server never refuses it, however many
+ * words of hidden entries have the prefix.
+ */
+export const phraseAndPrefix = (field: string, words: readonly string[]): Clause => ({
+  bool: { must: [phrase(field, words.slice(0, -1)), prefix(field, words.at(-1) ?? '')] },
+})
+
 /** A word of the field with this prefix, or matching the pattern. `before` is the prefix of each word of the field. */
 export function pieceIn(field: string, piece: string, before = ''): Clause {
   const begin = isPattern(piece) ? beginningOf(piece) : piece

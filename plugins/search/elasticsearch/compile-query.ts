@@ -1,10 +1,25 @@
 import { Invalid } from 'pounce/sdk'
 import type { SearchQuery } from 'pounce/sdk/search'
 import { foldValue, isAnything, isPattern, patternsOf, readingOf, toLuceneRegex, wordsOf } from 'pounce/sdk/search'
-import { allOf, anyOf, type Clause, everything, not, nothing, phrase, phraseBegins, pieceIn, regexp, term, terms } from './clause.ts'
+import {
+  allOf,
+  anyOf,
+  type Clause,
+  everything,
+  not,
+  nothing,
+  phrase,
+  phraseAndPrefix,
+  phraseBegins,
+  pieceIn,
+  regexp,
+  term,
+  terms,
+} from './clause.ts'
 import { type ComparisonOperator, createdIs, metadataIs } from './compile-comparison.ts'
 import { numberToken, textToken } from './entry.ts'
 import { type FieldType, type FixedField, fixedFields, fixedKey, isFixedField, metadataPath, pathKey, typedKey } from './field-keys.ts'
+import { permittedBy } from './rights.ts'
 
 /** A query in the server's query language. */
 export interface CompiledQuery {
@@ -58,6 +73,8 @@ class QueryCompiler {
               'key',
               query.ids.map(id => id.toWellFormed()),
             )
+      case 'visible':
+        return permittedBy(query.scope) ?? nothing
       case 'and':
         return allOf(query.all.map(part => this.compile(part, isPositive)))
       case 'or':
@@ -80,7 +97,7 @@ class QueryCompiler {
     const pieces = patternsOf(text)
     if (pieces.length === 0) return nothing
     if (pieces.length > 1 && !pieces.some(isPattern)) {
-      this.#score(isPositive, field => phraseBegins(field, pieces))
+      this.#score(isPositive, field => phraseAndPrefix(field, pieces))
       return phraseBegins('any', pieces)
     }
     for (const piece of pieces.filter(each => !isAnything(each))) this.#scorePiece(piece, isPositive)

@@ -76,6 +76,15 @@ live('expensive patterns are answered, or refused as invalid', async t => {
   }
 })
 
+live('a phrase that ends in a short prefix is not refused, however many hidden words begin with it', async t => {
+  const index = await fresh(t)
+  const names = (n: number): string => Array.from({ length: 1000 }, (_, at) => `b${n}x${at}`).join(' ')
+  const seen = [put(1, { name: 'grey badger', spaces: ['a'] }), put(2, { description: 'a grey badger', spaces: ['a'] })]
+  await index.apply([...seen, ...Array.from({ length: 20 }, (_, n) => put(n + 3, { name: names(n) }))])
+  for (const text of ['grey__b', 'grey__ba'])
+    t.deepEqual(await found(index, word(text), { scope: { all: false, spaces: ['a'], includePublic: false } }), [1, 2], text)
+})
+
 live('a query nested too deeply is invalid, unless its nesting can be flattened', async t => {
   const index = await fresh(t)
   await index.apply([put(1, { name: 'alpha' })])

@@ -1,7 +1,7 @@
 import type { FacetCounts, FacetName, FacetRequest } from 'pounce/sdk/search'
 import { nothing, terms } from './clause.ts'
 import { compileQuery } from './compile-query.ts'
-import { permittedBy } from './run-search.ts'
+import { permittedBy } from './rights.ts'
 
 export interface FacetAnswer {
   readonly terminated_early?: boolean

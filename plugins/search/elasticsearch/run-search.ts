@@ -1,9 +1,10 @@
 import { Invalid } from 'pounce/sdk'
-import type { SearchHits, SearchRequest, SearchScope } from 'pounce/sdk/search'
-import { allOf, anyOf, type Clause, not, nothing, term, terms } from './clause.ts'
+import type { SearchHits, SearchRequest } from 'pounce/sdk/search'
+import { type Clause, nothing, terms } from './clause.ts'
 import { sortByValue } from './compile-comparison.ts'
 import { compileQuery, sortable } from './compile-query.ts'
 import { metadataPath, pathKey } from './field-keys.ts'
+import { permittedBy } from './rights.ts'
 
 /** With more hits than this they are not ranked, but sorted newest first. */
 export const maxRanked = 2000
@@ -29,35 +30,6 @@ type Sort = readonly Clause[]
 const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
 export const newestFirst: Sort = [{ created: 'desc' }, { key: 'desc' }]
 const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
-
-const isPublic = term('isPublic', true)
-
-/** Files outside datasets, except those of `author`. Files in a dataset always have `spaces`, since these include its author. */
-const isHidden = ({ author }: { readonly author?: string }): Clause =>
-  allOf([term('kind', 'file'), not({ exists: { field: 'spaces' } }), ...(author === undefined ? [] : [not(term('author', author))])])
-
-/** What the caller may view; undefined when that is nothing. */
-export function permittedBy(scope: SearchScope): Clause | undefined {
-  const listed = term('isListed', true)
-  if (scope.all) return scope.unplaced === undefined ? listed : allOf([listed, not(isHidden(scope.unplaced))])
-  const { author, closedKinds = [], inPart = [], within } = scope
-  const permits = [
-    ...inSpaces(scope.spaces),
-    ...(author === undefined ? [] : [term('author', author)]),
-    ...(scope.includePublic ? [closedKinds.length === 0 ? isPublic : allOf([isPublic, not(terms('kind', closedKinds))])] : []),
-    ...inPart.map(({ kinds, spaces }) => allOf([terms('kind', kinds), anyOf(inSpaces(spaces))])),
-  ]
-  if (permits.length === 0 || within?.length === 0) return undefined
-  return allOf([listed, anyOf(permits), ...(within ? [anyOf(inSpaces(within))] : [])])
-}
-
-/** Maximum number of values in one list (`index.max_terms_count`). */
-const termsAtMost = 65_536
-
-const inSpaces = (spaces: readonly string[]): readonly Clause[] =>
-  Array.from({ length: Math.ceil(spaces.length / termsAtMost) }, (_, at) =>
-    terms('spaces', spaces.slice(at * termsAtMost, (at + 1) * termsAtMost)),
-  )
 
 /** Runs a search. Throws `Invalid` for an unsupported query. */
 export async function runSearch(request: SearchRequest, ask: Ask): Promise<SearchHits> {

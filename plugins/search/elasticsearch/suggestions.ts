@@ -3,7 +3,8 @@ import type { FieldCount, NameRequest, SearchHits, SearchScope, ValueCount } fro
 import { comparableText, typedValue, wordsOf } from 'pounce/sdk/search'
 import { prefix as beginning, type Clause, term, terms } from './clause.ts'
 import { metadataPath, pathKey } from './field-keys.ts'
-import { newestFirst, permittedBy } from './run-search.ts'
+import { permittedBy } from './rights.ts'
+import { newestFirst } from './run-search.ts'
 
 interface Bucket {
   readonly key: string

@@ -4,6 +4,7 @@ import { type ComparisonOperator, compileComparison } from './compile-comparison
 import { automatonOf, phrase, phraseIn, WordCompiler } from './compile-words.ts'
 import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
+import { permittedBy } from './rights.ts'
 import { fieldToken, fixedFields, isFixedField, isPlace, type PlaceField, tokens } from './tokens.ts'
 import type { KnownField, Vocabulary } from './vocabulary.ts'
 
@@ -62,6 +63,10 @@ class QueryCompiler {
         return not(this.#exists(query.field))
       case 'ids':
         return hasId(query.ids)
+      case 'visible': {
+        const permitted = permittedBy(query.scope)
+        return permitted === undefined ? nothing : { fts: permitted }
+      }
       case 'and':
         return and(query.all.map(part => this.compile(part, isPositive)))
       case 'or':

@@ -3,6 +3,7 @@ import { type Keys, type Log, NotFound } from 'pounce/sdk'
 import { parseJson } from 'pounce/sdk/kit'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
+import { maskQueue } from './mask-keys.ts'
 import { idsIn, messageLimits } from './message-ids.ts'
 import { type Search, searchQueue } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
@@ -42,7 +43,7 @@ export class ErrorQueues {
       try {
         await this.#putBackFrom(model, queue, some)
       } catch (error) {
-        log.warn('jobs are kept in their error queue', { queue, jobs: some.length, error })
+        log.warn('jobs are kept in their error queue', { queue: maskQueue(queue), jobs: some.length, error })
         for (const job of some) await book.become(job, 'parked', {}, againMs)
       }
     }
@@ -90,7 +91,7 @@ export class ErrorQueues {
         else {
           await this.#parts.book.become(job, 'sent')
           search.take(message)
-          this.#parts.log.info('job requeued from its error queue', { jobId: job.id, queue, times: job.putBack })
+          this.#parts.log.info('job requeued from its error queue', { jobId: job.id, queue: maskQueue(queue), times: job.putBack })
         }
       }
     } finally {

@@ -4,6 +4,7 @@ import { KeyedMutex } from 'pounce/sdk/kit'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import type { Management } from './management.ts'
+import { maskQueue } from './mask-keys.ts'
 import { isMessageOf } from './message-ids.ts'
 import { searchQueue } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
@@ -85,7 +86,7 @@ export class JobCancellation {
     try {
       return await this.#management.unacknowledged(queue)
     } catch (error) {
-      this.#log.debug('The management plugin of the broker does not say what is being processed', { queue, error })
+      this.#log.debug('The management plugin of the broker does not say what is being processed', { queue: maskQueue(queue), error })
       return undefined
     }
   }

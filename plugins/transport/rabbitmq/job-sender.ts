@@ -3,6 +3,7 @@ import type { ChannelModel } from 'amqplib'
 import { type Keys, type Log, type Metrics, NotFound } from 'pounce/sdk'
 import type { BrokerConnection, Tenant } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
+import { maskQueue } from './mask-keys.ts'
 import { PublisherConfirms, type SendOutcome } from './publisher-confirms.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 
@@ -224,7 +225,11 @@ export class JobSender implements Tenant {
     this.#parts
       .refuse(job, reason)
       .catch(async (error: unknown) => {
-        this.#parts.log.warn('failed to report that a job cannot be sent; will be retried', { jobId: job.id, queue: job.queue, error })
+        this.#parts.log.warn('failed to report that a job cannot be sent; will be retried', {
+          jobId: job.id,
+          queue: maskQueue(job.queue),
+          error,
+        })
         await this.#parts.book.postpone([job.id], refusedAgainMs)
       })
       .catch((error: unknown) => this.#parts.log.warn('job delayed until its lease expires', { jobId: job.id, error }))

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { growsLinearly } from 'pounce/sdk/testing'
-import { maskKeys } from './mask-keys.ts'
+import { maskKeys, maskQueue } from './mask-keys.ts'
 
 test('keys in extractor messages are masked wherever they occur', t => {
   const key = 'e1e1865a-60e0-cf7f-cb8e-432c8ad6aac7'
@@ -34,4 +34,9 @@ test('masking takes linear time', t => {
       growsLinearly(size => maskKeys(piece.repeat(size / piece.length)), 200_000),
       piece,
     )
+})
+
+test('the queue of a private extractor is masked as a whole, since its key may contain dots', t => {
+  t.is(maskQueue('private.K9.x.its.name'), 'private')
+  t.is(maskQueue('ncsa.file.digest'), 'ncsa.file.digest')
 })

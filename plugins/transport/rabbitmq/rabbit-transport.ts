@@ -11,6 +11,7 @@ import { JobCancellation } from './job-cancellation.ts'
 import { JobSender } from './job-sender.ts'
 import { JobStatusUpdates } from './job-status-updates.ts'
 import { Management } from './management.ts'
+import { maskQueue } from './mask-keys.ts'
 import { queueFacts } from './queue-facts.ts'
 import { RabbitBus } from './rabbit-bus.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
@@ -208,8 +209,8 @@ export class RabbitTransport implements Transport {
     await this.#heard().status({
       jobId: job.id,
       targetId: job.target.id,
-      // Queues of private extractors are `private.<key>.<name>`.
-      extractor: job.queue.replace(/^private\.[^.]+\./, ''),
+      // The listener knows the extractor by the job.
+      extractor: maskQueue(job.queue),
       status: `StatusMessage.error: ${reason}`,
       at: this.#clock.now(),
     })

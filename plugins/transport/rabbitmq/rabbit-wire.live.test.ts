@@ -53,14 +53,14 @@ live('a missing queue ends the job with a status that does not contain its name,
   const { transport } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri })
   const listener = new TestListener('')
   await transport.listen(listener)
-  const [lost, kept] = [jobFor(1, { queue: 'private.secret1.no.such' }), jobFor(3)]
+  const [lost, kept] = [jobFor(1, { queue: 'private.secret.1.no.such' }), jobFor(3)]
   await transport.publish([lost, kept])
   await eventually(() => listener.statuses.length === 1)
   const [{ at, ...told } = { at: undefined }] = listener.statuses
   t.deepEqual(told, {
     jobId: lost.id,
     targetId: lost.target.id,
-    extractor: 'no.such',
+    extractor: 'private',
     status: 'StatusMessage.error: The queue of this extractor does not exist on the broker: no extractor of this name has connected',
   })
   t.true(at instanceof Date)

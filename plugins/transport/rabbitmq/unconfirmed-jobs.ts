@@ -1,6 +1,7 @@
 import type { Log } from 'pounce/sdk'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
+import { maskQueue } from './mask-keys.ts'
 import { idsIn } from './message-ids.ts'
 import { searchQueue } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
@@ -49,9 +50,9 @@ export class UnconfirmedJobs {
       }
       const search = await searchQueue(link.model, queue, isWanted, { timeMs: searchMs, answerMs: timeoutMs, wanted: ids.size })
       await search?.close()
-      if (found.size > 0) log.info('jobs already on the broker are not sent again', { queue, jobs: found.size })
+      if (found.size > 0) log.info('jobs already on the broker are not sent again', { queue: maskQueue(queue), jobs: found.size })
     } catch (error) {
-      log.warn('failed to read a queue; its jobs may be delivered twice', { queue, error })
+      log.warn('failed to read a queue; its jobs may be delivered twice', { queue: maskQueue(queue), error })
     }
     return found
   }

@@ -4,6 +4,7 @@ import { Broker } from './broker.ts'
 import type { Tenant } from './broker-connection.ts'
 import type { ErrorQueues } from './error-queues.ts'
 import type { JobSender } from './job-sender.ts'
+import { maskQueue } from './mask-keys.ts'
 import { countQueues } from './queue-search.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
 import type { UnconfirmedJobs } from './unconfirmed-jobs.ts'
@@ -117,7 +118,7 @@ export class LostQueues {
       if (count || signal.aborted) continue
       const jobs = await this.#book.inQueue('sent', queue)
       for (const job of jobs) await this.#book.become(job, 'unsent')
-      this.#log.warn('queue with jobs is missing on the broker; its jobs are sent again', { queue, jobs: jobs.length })
+      this.#log.warn('queue with jobs is missing on the broker; its jobs are sent again', { queue: maskQueue(queue), jobs: jobs.length })
     }
   }
 }
