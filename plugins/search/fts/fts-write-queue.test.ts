@@ -44,11 +44,7 @@ test('a write that takes long is continued in further ones, and no call resolves
     return now
   })
   await Promise.all([queue.add(removals(1, 4)), queue.add([removal(5)]).then(() => t.deepEqual(writes.flat(), ['1', '2', '3', '4', '5']))])
-  t.deepEqual(writes, [
-    ['1', '2'],
-    ['3', '4'],
-    ['5'],
-  ])
+  t.deepEqual(writes, [['1', '2'], ['3', '4'], ['5']])
 })
 
 test('a failed write rejects its callers and no later ones', async t => {
