@@ -108,7 +108,7 @@ class Rounds {
   #comparable(path: string, text: string): string {
     const steady = text.replaceAll(/"(?:requestId|lastUsed)":"[^"]*"/g, '')
     if (/^\/api\/session(?:\?|$)/.test(path)) return steady.replace(/"time":"[^"]*"/, '')
-    // Whoever could view a dataset is told of its move to the trash.
+    // Those who could view a dataset receive the event of its move to the trash.
     if (path.startsWith('/api/live')) return steady.replaceAll(/id: [\d.]+\ndata: [^\n]*"type":"dataset\.trashed"[^\n]*\n\n/g, '')
     // The totals of a public server include the bytes of the trash until it is purged.
     if (isPublicTotals(path, this.world)) return steady.replace(/"files":\d+,"bytes":\d+/, '')
