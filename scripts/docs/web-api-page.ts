@@ -6,7 +6,6 @@ export interface Schema {
   readonly const?: unknown
   readonly nullable?: boolean
   readonly anyOf?: readonly Schema[]
-  readonly discriminator?: { readonly mapping: Readonly<Record<string, string>> }
   readonly allOf?: readonly Schema[]
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
@@ -99,13 +98,11 @@ export const typeOf = (schema: Schema): string => {
 }
 
 const plainType = (schema: Schema): string => {
-  const { $ref, anyOf, discriminator, allOf, type } = schema
+  const { $ref, anyOf, allOf, type } = schema
   if ($ref !== undefined) return `Models['${nameOf($ref)}']`
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return union(schema.enum.map(value => JSON.stringify(value)))
-  // TypeScript can only narrow a union by its discriminator if each of its models has values of its own.
-  const mapped = discriminator && new Set(Object.values(discriminator.mapping))
-  if (anyOf) return `(${union(anyOf.filter(each => !mapped || mapped.has(each.$ref ?? '')).map(typeOf))})`
+  if (anyOf) return `(${union(anyOf.map(typeOf))})`
   if (allOf) return `(${allOf.map(typeOf).join(' & ')})`
   switch (type) {
     case 'string':

@@ -64,16 +64,8 @@ const page = {
 const sensorHit = { id: s.String(), name: s.String(), created: s.v1Date() }
 const SensorHit = s.model('SensorHit', s.Object({ ...sensorHit, resource_type: s.Literal('sensor') }))
 const StreamHit = s.model('StreamHit', s.Object({ ...sensorHit, sensor_id: s.String(), resource_type: s.Literal('stream') }))
-const PluginHit = s.model(
-  'PluginHit',
-  s.Object(
-    { id: s.String(), resource_type: s.String() },
-    { description: 'A hit of a kind that a plugin adds, with further members of its own' },
-  ),
-  { id: '5b2a1c8e4f0c2d3a6b7e9f10', resource_type: 'instrument' },
-)
 /** As rendered by the plugin of each kind (`Searchable`). */
-const hit = s.Union([s.otherModel('FileSummary'), s.otherModel('Dataset'), s.otherModel('Collection'), SensorHit, StreamHit, PluginHit], {
+const hit = s.Union([s.otherModel('FileSummary'), s.otherModel('Dataset'), s.otherModel('Collection'), SensorHit, StreamHit], {
   [s.discriminator]: {
     member: 'resource_type',
     models: { file: 'FileSummary', dataset: 'Dataset', collection: 'Collection', sensor: 'SensorHit', stream: 'StreamHit' },

@@ -133,7 +133,6 @@ export interface Models {
   PermissionCheck: { readonly resources: readonly ({ readonly type: string; readonly id: string })[]; readonly permissions?: readonly (string)[] }
   PermissionExplanation: { readonly user: { readonly id: string; readonly fullName: string } | null; readonly permission: string; readonly verb: string; readonly resource: { readonly type: string; readonly id: string } | null; readonly verdict: "yes" | "no" | "unseen" | "frozen"; readonly because: readonly (string)[] }
   Plugin: { readonly id: string; readonly summary: string; readonly version?: string; readonly source: string; readonly switchable: boolean; readonly refusal?: string; readonly enabled: boolean; readonly state: "on" | "off"; readonly restartRequired: boolean; readonly healthy: boolean; readonly message?: string; readonly waitingEvents: number }
-  PluginHit: { readonly id: string; readonly resource_type: string }
   Preview: { readonly id: string; readonly filename: string; readonly contentType: string }
   PreviewInfo: { readonly id: string; readonly contentType: string; readonly title: string | null }
   PreviewsByExtractor: { readonly extractor_id: string; readonly values: readonly ({ readonly preview_id: string; readonly contentType: string; readonly url: string })[] }
