@@ -45,8 +45,8 @@ export interface EventMap extends ScanEvents {
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
   /** Attached to or detached from a parent, child, dataset or space; `other` is that resource: a `space`, `dataset` or `collection`. */
-  /** `withOthers`: descendants of other owners enter the space too. */
-  'collection.attached': { readonly other: Ref; readonly withOthers?: boolean }
+  /** `isNew`: it was created there, so nothing is in it. `withOthers`: descendants of other owners enter the space too. */
+  'collection.attached': { readonly other: Ref; readonly isNew?: boolean; readonly withOthers?: boolean }
   /** `withDatasets`: its datasets leave the space too, except those in another collection of the space. */
   'collection.detached': { readonly other: Ref; readonly withDatasets?: boolean }
   'collection.trashed': None

@@ -315,6 +315,21 @@ test('a root collection can be removed from a space that a parent of it is in', 
   t.like(await recordOf(child), { spaces: [], rootSpaces: [], parents: [top] })
 })
 
+test('a collection stays out of a space that it was removed from, also while events of its parent are pending', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  // Their children enter the space one after another, which keeps the consumer of all these events busy.
+  const large = await Promise.all(Array.from({ length: 8 }, () => newCollection(ann)))
+  await Promise.all(large.flatMap(parent => Array.from({ length: 15 }, () => below(ann, parent))))
+  await server.drained()
+  await Promise.all(large.map(parent => ann.post(`/api/spaces/${space}/addCollectionToSpace/${parent}`)))
+  const child = await below(ann, await newCollection(ann, { space }))
+  await ann.post(`/api/collections/${child}/rootFlag/${space}`)
+  t.is((await ann.post(`/api/spaces/${space}/removeCollection/${child}?removeDatasets=false`)).status, 200)
+  await server.drained()
+  t.like(await recordOf(child), { spaces: [] })
+})
+
 test('the root flag of a collection in a space can be set and unset', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)

@@ -60,7 +60,7 @@ export class CollectionService {
     ]
     const made = await this.#documents.commit({ insert: { id, ...record }, into: collections }, [
       event('collection.created', subject, {}, author),
-      ...into.map(other => event('collection.attached', subject, { other }, author)),
+      ...into.map(other => event('collection.attached', subject, { other, isNew: true }, author)),
     ])
     return spaces.length > 0 ? this.#tree.settle(id) : made
   }

@@ -103,6 +103,8 @@ export class UpdateSpacesOnParentChanged {
   async handle(change: StoredEvent<'collection.attached'> | StoredEvent<'collection.detached'>): Promise<void> {
     const { subject, actor } = change
     const { other } = change.data
+    // What is in it now entered its spaces when it was added, and may have left them since.
+    if (change.type === 'collection.attached' && change.data.isNew) return
     const parent = await this.#documents.get(collections, subject.id)
     if (!parent) return
     if (other.kind === 'collection' && parent.parents.includes(other.id)) await this.#tree.breakCircle(other.id, subject.id)
