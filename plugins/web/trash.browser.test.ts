@@ -72,7 +72,7 @@ inBrowser('deleting a dataset that was moved to the trash meanwhile does not del
   const dataset = await newDataset(call, { name: 'Limes' })
   const { page } = await webPage(t, browser(), server.url, server.admin)
   // Without live events, the page is not updated.
-  await page.route('**/api/live', route => route.abort())
+  await page.route(/\/api\/live(?:\?|$)/, route => route.abort())
   await page.goto('/datasets')
   const row = page.getByRole('row', { name: /Limes/ })
   await row.waitFor()
