@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DocumentStore } from './ports/document-store.ts'
+import { inBatches } from './batches.ts'
+import type { Collection, DocumentStore, Stored } from './ports/document-store.ts'
 
 /** One result of `pounce doctor`. */
 export interface DoctorRow extends Readonly<Record<string, unknown>> {
@@ -14,6 +15,8 @@ const settleMs = 10_000
 const lookMs = 100
 const maxTries = 3
 const maxNamed = 20
+/** Maximum number of findings of a check of all records that are kept. */
+const maxFound = 1000
 
 const pendingEvents = async ({ outbox }: DocumentStore): Promise<number> =>
   Object.values(await outbox.waiting()).reduce((sum, count) => sum + count, 0)
@@ -53,4 +56,30 @@ export async function doctorRow<T>(
   const all = remaining.length > maxNamed ? `${named} and ${remaining.length - maxNamed} or more others` : named
   if (pending > 0) return { check, ok: true, detail: `undecided while ${pending} events are waiting: ${all}` }
   return { check, ok: false, detail: remedy === undefined ? all : `${all}: ${remedy}` }
+}
+
+/** How all records of a collection are checked. The `id` of a finding is that of its record. */
+export interface RecordsCheck<T extends object, F extends { readonly id: string }> {
+  readonly in: Collection<T>
+  findingsIn(records: readonly (T & Stored)[]): Promise<readonly F[]>
+  text(finding: F): string
+  readonly remedy?: string
+}
+
+/** The row of a check of all records of a collection. */
+export async function recordsRow<T extends object, F extends { readonly id: string }>(
+  documents: DocumentStore,
+  check: string,
+  { in: records, findingsIn, text, remedy }: RecordsCheck<T, F>,
+): Promise<DoctorRow> {
+  const found: F[] = []
+  for await (const batch of inBatches(documents.walk(records))) {
+    found.push(...(await findingsIn(batch)))
+    if (found.length >= maxFound) break
+  }
+  const remains = async (finding: F): Promise<boolean> => {
+    const now = await documents.get(records, finding.id)
+    return now !== undefined && (await findingsIn([now])).some(again => text(again) === text(finding))
+  }
+  return doctorRow(documents, check, found, { remains, text, ...(remedy === undefined ? {} : { remedy }) })
 }

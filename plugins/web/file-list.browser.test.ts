@@ -82,6 +82,7 @@ inBrowser('text typed into the filter right before a folder is opened does not f
   const dataset = await newDataset(call, { name: 'Oaks' })
   await upload(call, dataset, 'x', 'plot.txt', { query: `extract=false&folder_id=${await newFolder(call, dataset, 'raw')}` })
   const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.clock.install()
   await page.goto(`/datasets/${dataset}`)
   await page.getByRole('grid').getByRole('link', { name: 'raw' }).waitFor()
   await page.evaluate(`{
@@ -91,7 +92,8 @@ inBrowser('text typed into the filter right before a folder is opened does not f
     document.querySelector('.grid-body a').click()
   }`)
   await page.getByRole('row', { name: 'plot.txt' }).waitFor()
-  await page.waitForTimeout(400)
+  // The pause in typing after which a filter applies is over.
+  await page.clock.runFor(1000)
   t.false(new URL(page.url()).searchParams.has('find'))
   t.is(await page.getByPlaceholder('Find in this folder').inputValue(), '')
   await page.getByRole('row', { name: 'plot.txt' }).waitFor()

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
-import { signedInComputer, type UserComputer } from '../support/command-line.ts'
+import { type Contents, signedInComputer, states, type TransferLine, type UserComputer, writeFiles } from '../support/command-line.ts'
 import { type Disturbance, reverseProxy } from '../support/reverse-proxy.ts'
 import { newDataset, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -13,22 +13,6 @@ const server = await bootForTest({
   config: { resources: { uploads: { partBytes } }, access: { policy: { allowAnonymousDownload: true } } },
 })
 test.after.always(() => server.stop())
-
-interface Line {
-  readonly path: string
-  readonly state: string
-  readonly id?: string
-}
-
-type Contents = Readonly<Record<string, Buffer | string>>
-
-const write = async (folder: string, contents: Contents): Promise<void> => {
-  for (const [path, content] of Object.entries(contents)) {
-    const file = join(folder, path)
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, content)
-  }
-}
 
 const contentsOf = async (folder: string): Promise<Contents> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -46,9 +30,6 @@ const sameFiles = async (t: ExecutionContext, folder: string, wanted: Contents):
   t.deepEqual(sorted(found), sorted(wanted))
   for (const [path, content] of Object.entries(asBytes(wanted))) t.true((content as Buffer).equals(found[path] as Buffer), path)
 }
-
-const states = (lines: readonly Line[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(lines.flatMap(({ path, state }) => (path === undefined ? [] : [[path, state]])))
 
 /** Downloads without our command. */
 const bytesOf = async (ada: Somebody, id: string | undefined): Promise<Buffer> =>
@@ -72,14 +53,14 @@ test('a folder of 200 files is uploaded below a path, skipped the second time, a
   const { ada, computer, dataset } = await scene(t)
   const contents: Record<string, Buffer> = { 'empty.txt': Buffer.alloc(0), 'große Datei.bin': randomBytes(3_000_000) }
   for (let count = 0; count < 198; count += 1) contents[`run ${count % 7}/part ${count % 3}/${count}.txt`] = randomBytes(count)
-  await write(join(computer.folder, 'photos'), contents)
-  const first = (await computer.done('put', 'photos', `dataset:${dataset}`, '--json')).lines<Line>()
+  await writeFiles(join(computer.folder, 'photos'), contents)
+  const first = (await computer.done('put', 'photos', `dataset:${dataset}`, '--json')).lines<TransferLine>()
   t.is(first.length, 201)
   t.like(first.at(-1), { summary: { uploaded: 200 } })
   const big = first.find(({ path }) => path === 'photos/große Datei.bin')
   t.true((await bytesOf(ada, big?.id)).equals(contents['große Datei.bin'] as Buffer))
 
-  const second = (await computer.done('put', 'photos', `dataset:${dataset}`, '--json')).lines<Line>()
+  const second = (await computer.done('put', 'photos', `dataset:${dataset}`, '--json')).lines<TransferLine>()
   t.like(second.at(-1), { summary: { unchanged: 200 }, bytes: 0 })
 
   const listed = await computer.done('ls', `dataset:${dataset}/photos`, '--recursive', '--json')
@@ -92,11 +73,11 @@ test('a folder of 200 files is uploaded below a path, skipped the second time, a
 
 test('the contents of a folder are uploaded to a folder created for them; a changed file becomes a new version', async t => {
   const { ada, computer, dataset } = await scene(t)
-  await write(join(computer.folder, 'notes'), { 'a.txt': 'one', 'sub/b.txt': 'b' })
+  await writeFiles(join(computer.folder, 'notes'), { 'a.txt': 'one', 'sub/b.txt': 'b' })
   await mkdir(join(computer.folder, 'notes/nothing'))
   await computer.done('put', 'notes/', `dataset:${dataset}/2026/summer`)
-  await write(join(computer.folder, 'notes'), { 'a.txt': 'two' })
-  const lines = (await computer.done('put', 'notes/', `dataset:${dataset}/2026/summer`, '--json')).lines<Line>()
+  await writeFiles(join(computer.folder, 'notes'), { 'a.txt': 'two' })
+  const lines = (await computer.done('put', 'notes/', `dataset:${dataset}/2026/summer`, '--json')).lines<TransferLine>()
   t.deepEqual(states(lines), { 'a.txt': 'updated', 'sub/b.txt': 'unchanged' })
   const versions = (await ada.get(`/api/files/${lines.find(({ path }) => path === 'a.txt')?.id}/versions`)).body as unknown[]
   t.is(versions.length, 2)
@@ -123,9 +104,9 @@ const breaksUploads = (times: number, afterBytes: number): Disturbance => {
 test('an upload that is interrupted twice resumes by itself', async t => {
   const { ada, computer, dataset, proxy } = await scene(t)
   const content = randomBytes(8 * partBytes + 17)
-  await write(computer.folder, { 'big.bin': content })
+  await writeFiles(computer.folder, { 'big.bin': content })
   proxy.become(breaksUploads(2, 3 * partBytes + 5))
-  const [line] = (await computer.done('put', 'big.bin', `dataset:${dataset}`, '--json')).lines<Line>()
+  const [line] = (await computer.done('put', 'big.bin', `dataset:${dataset}`, '--json')).lines<TransferLine>()
   t.is(line?.state, 'uploaded')
   t.true((await bytesOf(ada, line?.id)).equals(content))
 })
@@ -133,17 +114,17 @@ test('an upload that is interrupted twice resumes by itself', async t => {
 test('a failed upload is resumed by the next run, which sends only the missing bytes', async t => {
   const { ada, computer, dataset, proxy } = await scene(t)
   const content = randomBytes(8 * partBytes + 17)
-  await write(computer.folder, { 'big.bin': content })
+  await writeFiles(computer.folder, { 'big.bin': content })
   proxy.become(breaksUploads(1, 6 * partBytes))
   const words = ['put', 'big.bin', `dataset:${dataset}/deep/down`, '--json']
   const broken = await computer.run([...words, '--retries', '0'])
   t.is(broken.code, 1)
-  t.like(broken.lines<Line>()[0], { path: 'big.bin', state: 'failed' })
+  t.like(broken.lines<TransferLine>()[0], { path: 'big.bin', state: 'failed' })
   // Bytes received before the interruption are not stored immediately.
   const received = async () => ((await ada.get('/api/uploads')).body as { received: number }[])[0]?.received ?? 0
   await until('parts to be stored', received, bytes => bytes >= 4 * partBytes)
   proxy.sentBytes()
-  const [line] = (await computer.done(...words)).lines<Line>()
+  const [line] = (await computer.done(...words)).lines<TransferLine>()
   t.is(line?.state, 'uploaded')
   t.true((await bytesOf(ada, line?.id)).equals(content))
   t.true(proxy.sentBytes() < 5 * partBytes)
@@ -153,7 +134,7 @@ test('a failed upload is resumed by the next run, which sends only the missing b
 
 test('an upload whose creation response was lost is found, not repeated', async t => {
   const { ada, computer, dataset, proxy } = await scene(t)
-  await write(computer.folder, { 'small.txt': 'small', 'large.bin': randomBytes(2 * partBytes) })
+  await writeFiles(computer.folder, { 'small.txt': 'small', 'large.bin': randomBytes(2 * partBytes) })
   const seen = new Set<string>()
   proxy.become({
     cutsResponseAfter: (method, path) => {
@@ -162,7 +143,7 @@ test('an upload whose creation response was lost is found, not repeated', async 
       return -1
     },
   })
-  const lines = (await computer.done('put', 'small.txt', 'large.bin', `dataset:${dataset}`, '--jobs', '1', '--json')).lines<Line>()
+  const lines = (await computer.done('put', 'small.txt', 'large.bin', `dataset:${dataset}`, '--jobs', '1', '--json')).lines<TransferLine>()
   t.deepEqual(states(lines), { 'small.txt': 'uploaded', 'large.bin': 'uploaded' })
   const files = (await ada.get(`/api/datasets/${dataset}/files`)).body as unknown[]
   t.is(files.length, 2)
@@ -170,7 +151,7 @@ test('an upload whose creation response was lost is found, not repeated', async 
 
 test('requests refused with 429 or 503 are retried after the time in Retry-After', async t => {
   const { computer, dataset, proxy } = await scene(t)
-  await write(computer.folder, { 'a.txt': 'a' })
+  await writeFiles(computer.folder, { 'a.txt': 'a' })
   const refused: string[] = []
   proxy.become({
     answer: (method, path) => {
@@ -187,7 +168,7 @@ test('requests refused with 429 or 503 are retried after the time in Retry-After
 test('an interrupted download resumes where it stopped, in the same run and in the next', async t => {
   const { computer, dataset, proxy } = await scene(t)
   const content = randomBytes(6_000_000)
-  await write(computer.folder, { 'big.bin': content })
+  await writeFiles(computer.folder, { 'big.bin': content })
   await computer.done('put', 'big.bin', `dataset:${dataset}`)
   const cut = (times: number): Disturbance => {
     let left = times
@@ -218,7 +199,7 @@ test('an interrupted download resumes where it stopped, in the same run and in t
 test('a file is written to standard output completely even if the connection breaks', async t => {
   const { computer, dataset, proxy } = await scene(t)
   const content = randomBytes(1_000_000).toString('base64')
-  await write(computer.folder, { 'a.txt': content })
+  await writeFiles(computer.folder, { 'a.txt': content })
   await computer.done('put', 'a.txt', `dataset:${dataset}`)
   let cuts = 2
   proxy.become({
@@ -246,17 +227,23 @@ test('excluded files and folders are neither uploaded, downloaded nor deleted', 
   const { computer, dataset } = await scene(t)
   const target = `dataset:${dataset}`
   const kept = { 'a.txt': 'a', 'sub/b.txt': 'b' }
-  await write(join(computer.folder, 'run'), { ...kept, 'a.tmp': 't', 'sub/b.tmp': 't', 'raw/old/c.txt': 'c', 'sub/raw/old/d.txt': 'd' })
+  await writeFiles(join(computer.folder, 'run'), {
+    ...kept,
+    'a.tmp': 't',
+    'sub/b.tmp': 't',
+    'raw/old/c.txt': 'c',
+    'sub/raw/old/d.txt': 'd',
+  })
   const first = await computer.done('put', 'run/', target, '--exclude', '*.tmp', '--exclude', 'raw/old', '--json')
-  t.deepEqual(states(first.lines<Line>()), { 'a.txt': 'uploaded', 'sub/b.txt': 'uploaded', 'sub/raw/old/d.txt': 'uploaded' })
+  t.deepEqual(states(first.lines<TransferLine>()), { 'a.txt': 'uploaded', 'sub/b.txt': 'uploaded', 'sub/raw/old/d.txt': 'uploaded' })
   await computer.done('put', 'run/', target)
 
   const got = await computer.done('get', `${target}/`, 'back', '--exclude', '*.tmp', '--exclude', 'raw', '--json')
-  t.deepEqual(Object.keys(states(got.lines<Line>())).sort(), ['a.txt', 'sub/b.txt'])
+  t.deepEqual(Object.keys(states(got.lines<TransferLine>())).sort(), ['a.txt', 'sub/b.txt'])
   await sameFiles(t, join(computer.folder, 'back'), kept)
 
   // Excluded files are kept on both sides.
-  await write(join(computer.folder, 'back'), { 'own.tmp': 'own' })
+  await writeFiles(join(computer.folder, 'back'), { 'own.tmp': 'own' })
   const up = await computer.done('sync', 'back', target, '--exclude', '*.tmp', '--exclude', 'raw', '--delete', '--yes', '--json')
   t.like(up.lines().at(-1), { summary: { unchanged: 2 } })
   const down = await computer.done(
@@ -284,9 +271,9 @@ test('excluded files and folders are neither uploaded, downloaded nor deleted', 
 
 test('a download replaces a different file only with --overwrite', async t => {
   const { computer, dataset } = await scene(t)
-  await write(computer.folder, { 'a.txt': 'server' })
+  await writeFiles(computer.folder, { 'a.txt': 'server' })
   await computer.done('put', 'a.txt', `dataset:${dataset}`)
-  await write(computer.folder, { 'a.txt': 'mine' })
+  await writeFiles(computer.folder, { 'a.txt': 'mine' })
   const refused = await computer.run(['get', `dataset:${dataset}/`])
   t.is(refused.code, 1)
   t.regex(refused.out, /failed {2}a\.txt: .*--overwrite/)
@@ -297,12 +284,12 @@ test('a download replaces a different file only with --overwrite', async t => {
 
 test('a user with read access downloads missing and changed files, and cannot upload', async t => {
   const { computer, dataset } = await scene(t)
-  await write(join(computer.folder, 'run'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
+  await writeFiles(join(computer.folder, 'run'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
   await computer.done('put', 'run/', `dataset:${dataset}`)
   const reader = await signedInComputer(t, server.url, await somebody(server, 'reader'))
   await reader.done('get', `dataset:${dataset}/`, 'copy')
-  await write(join(reader.folder, 'copy'), { 'a.txt': 'x' })
-  const lines = (await reader.done('sync', 'copy', `dataset:${dataset}`, '--down', '--json')).lines<Line>()
+  await writeFiles(join(reader.folder, 'copy'), { 'a.txt': 'x' })
+  const lines = (await reader.done('sync', 'copy', `dataset:${dataset}`, '--down', '--json')).lines<TransferLine>()
   t.deepEqual(states(lines), { 'a.txt': 'downloaded', 'sub/b.txt': 'unchanged' })
   await sameFiles(t, join(reader.folder, 'copy'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
   const refused = await reader.run(['put', 'copy/', `dataset:${dataset}`])
@@ -313,10 +300,10 @@ test('a user with read access downloads missing and changed files, and cannot up
 test('sync makes a dataset match a folder, and --dry-run shows the changes', async t => {
   const { ada, computer, dataset } = await scene(t)
   const target = `dataset:${dataset}`
-  await write(join(computer.folder, 'run'), { 'keep.txt': 'keep', 'change.txt': 'old', 'gone/deep/file.txt': 'gone' })
+  await writeFiles(join(computer.folder, 'run'), { 'keep.txt': 'keep', 'change.txt': 'old', 'gone/deep/file.txt': 'gone' })
   await computer.done('sync', 'run', target)
   await rm(join(computer.folder, 'run/gone'), { recursive: true })
-  await write(join(computer.folder, 'run'), { 'change.txt': 'new', 'add/new.txt': 'new' })
+  await writeFiles(join(computer.folder, 'run'), { 'change.txt': 'new', 'add/new.txt': 'new' })
 
   const wanted = {
     'add/new.txt': 'would upload',
@@ -326,7 +313,7 @@ test('sync makes a dataset match a folder, and --dry-run shows the changes', asy
   }
   const before = (await ada.get(`/api/datasets/${dataset}/files`)).body
   const dry = await computer.done('sync', 'run', target, '--delete', '--dry-run', '--json')
-  t.deepEqual(states(dry.lines<Line>()), wanted)
+  t.deepEqual(states(dry.lines<TransferLine>()), wanted)
   t.deepEqual((await ada.get(`/api/datasets/${dataset}/files`)).body, before)
 
   const unconfirmed = await computer.run(['sync', 'run', target, '--delete'])
@@ -335,7 +322,7 @@ test('sync makes a dataset match a folder, and --dry-run shows the changes', asy
   t.deepEqual((await ada.get(`/api/datasets/${dataset}/files`)).body, before)
 
   const done = await computer.done('sync', 'run', target, '--delete', '--yes', '--json')
-  t.deepEqual(states(done.lines<Line>()), {
+  t.deepEqual(states(done.lines<TransferLine>()), {
     'add/new.txt': 'uploaded',
     'change.txt': 'updated',
     'keep.txt': 'unchanged',
@@ -347,20 +334,20 @@ test('sync makes a dataset match a folder, and --dry-run shows the changes', asy
   t.like(again.lines().at(-1), { summary: { unchanged: 3 } })
 
   // Restoring the content of an older version is a change as well.
-  await write(join(computer.folder, 'run'), { 'change.txt': 'old' })
-  t.is(states((await computer.done('sync', 'run', target, '--json')).lines<Line>())['change.txt'], 'updated')
+  await writeFiles(join(computer.folder, 'run'), { 'change.txt': 'old' })
+  t.is(states((await computer.done('sync', 'run', target, '--json')).lines<TransferLine>())['change.txt'], 'updated')
 })
 
 test('sync --down makes a folder match a dataset', async t => {
   const { computer, dataset } = await scene(t)
   const target = `dataset:${dataset}`
   const contents = { 'keep.txt': 'keep', 'change.txt': 'right', 'sub/new.txt': 'new' }
-  await write(join(computer.folder, 'source'), contents)
+  await writeFiles(join(computer.folder, 'source'), contents)
   await computer.done('sync', 'source', target)
   const mine = { 'keep.txt': 'keep', 'change.txt': 'wrong', 'old/own.txt': 'own' }
-  await write(join(computer.folder, 'copy'), mine)
+  await writeFiles(join(computer.folder, 'copy'), mine)
   const dry = await computer.done('sync', 'copy', target, '--down', '--delete', '--dry-run', '--json')
-  t.deepEqual(states(dry.lines<Line>()), {
+  t.deepEqual(states(dry.lines<TransferLine>()), {
     'keep.txt': 'unchanged',
     'change.txt': 'would download',
     'sub/new.txt': 'would download',
@@ -400,13 +387,13 @@ test('commands need only the routes of Clowder v1', async t => {
   t.is((await computer.done('whoami', '--json')).json<{ software: string }>().software, 'Clowder')
   const target = `dataset:${await newDataset(ada)}`
   const contents: Contents = { 'a.txt': 'one', 'sub/deep/b.bin': randomBytes(2_000_000), 'sub/"quoted".txt': 'quoted', 'empty.txt': '' }
-  await write(join(computer.folder, 'data'), contents)
+  await writeFiles(join(computer.folder, 'data'), contents)
   await computer.done('put', 'data', `${target}/new`)
   t.like((await computer.done('put', 'data', `${target}/new`, '--json')).lines().at(-1), { summary: { unchanged: 4 } })
   await computer.done('get', `${target}/new/data/`, 'back')
   await sameFiles(t, join(computer.folder, 'back'), contents)
 
-  await write(join(computer.folder, 'data'), { 'a.txt': 'longer', 'more/c.txt': 'c' })
+  await writeFiles(join(computer.folder, 'data'), { 'a.txt': 'longer', 'more/c.txt': 'c' })
   await rm(join(computer.folder, 'data/sub/deep'), { recursive: true })
   await computer.done('sync', 'data', `${target}/new/data`, '--delete', '--yes')
   await computer.done('sync', 'copy', `${target}/new/data`, '--down')
@@ -417,58 +404,4 @@ test('commands need only the routes of Clowder v1', async t => {
   t.is((await computer.done('tag', target)).out, 'beech\n')
   await computer.done('meta', target, 'set', 'plot=17')
   t.regex((await computer.done('meta', target)).out, /plot +17/)
-})
-
-/** Only Linux has a file that even root cannot read, and names that are not UTF-8. */
-const onLinux = process.platform === 'linux' ? test : test.skip
-
-onLinux('files and folders that cannot be read fail, the others are transferred, and nothing is deleted for them', async t => {
-  const { computer, dataset } = await scene(t)
-  const notes = join(computer.folder, 'notes')
-  await write(notes, { 'a.txt': 'a' })
-  await symlink('/proc/self/mem', join(notes, 'closed.txt'))
-  const bytes = Buffer.from('b\xe4d', 'latin1')
-  await writeFile(Buffer.concat([Buffer.from(`${notes}/`), bytes, Buffer.from('.txt')]), 'b')
-  await mkdir(Buffer.concat([Buffer.from(`${notes}/`), bytes]))
-  const all = { 'a.txt': 'uploaded', 'closed.txt': 'failed', 'b\uFFFDd.txt': 'failed', 'b\uFFFDd': 'failed' }
-
-  const put = await computer.run(['put', 'notes/', `dataset:${dataset}`, '--json'])
-  t.is(put.code, 1)
-  t.deepEqual(states(put.lines<Line>()), all)
-  t.regex(put.out, /"path":"closed\.txt","state":"failed","message":"EIO: /)
-  t.is(put.out.match(/its name is not valid UTF-8: rename it/g)?.length, 2)
-
-  await write(computer.folder, { 'other.txt': 'other' })
-  await computer.done('put', 'other.txt', `dataset:${dataset}`)
-  const sync = await computer.run(['sync', 'notes', `dataset:${dataset}`, '--delete', '--yes', '--json'])
-  t.is(sync.code, 1)
-  t.deepEqual(states(sync.lines<Line>()), { ...all, 'a.txt': 'unchanged' })
-  t.regex(sync.err, /Nothing is deleted in the dataset/)
-})
-
-test('two files with the same path are named, and no dataset is created for them', async t => {
-  const { computer } = await scene(t)
-  await write(computer.folder, { 'one/\u00e9.txt': '1', 'one/e\u0301.txt': '2', 'two/a.txt': '3', 'three/a.txt': '4' })
-  const put = await computer.run(['put', 'two/', 'three/a.txt', 'Twins', '--create'])
-  t.is(put.code, 2)
-  t.regex(put.err, /\/two\/a\.txt and .*\/three\/a\.txt would have the same path in the dataset, a\.txt: /)
-  const sync = await computer.run(['sync', 'one', 'Twins', '--create'])
-  t.is(sync.code, 2)
-  t.regex(sync.err, /^one\/.*\.txt and one\/.*\.txt would have the same path/)
-  t.is((await computer.run(['ls', 'Twins'])).code, 1)
-})
-
-test('empty folders are downloaded, and a file in place of a folder is refused without a stack trace', async t => {
-  const { computer, dataset } = await scene(t)
-  await write(computer.folder, { 'src/a.txt': 'a', taken: 'a file' })
-  await mkdir(join(computer.folder, 'src/empty/below'), { recursive: true })
-  await computer.done('put', 'src/', `dataset:${dataset}`)
-  await computer.done('get', `dataset:${dataset}/`, 'back')
-  t.true((await stat(join(computer.folder, 'back/empty/below'))).isDirectory())
-  const sync = await computer.run(['sync', '--down', 'taken', `dataset:${dataset}`])
-  t.is(sync.code, 2)
-  t.is(sync.err, 'taken is not a folder\n')
-  const openapi = await computer.run(['openapi', '--out', 'missing/openapi.json'])
-  t.is(openapi.code, 1)
-  t.regex(openapi.err, /^ENOENT: [^\n]*missing\/openapi\.json'\n$/)
 })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Person } from './people.ts'
@@ -76,3 +76,25 @@ export const signedInComputer = async (t: ExecutionContext, url: string, { key }
 /** The key in the credentials file of a computer. */
 export const storedKey = async ({ credentials }: UserComputer, url: string): Promise<string> =>
   (JSON.parse(await readFile(credentials, 'utf8')) as { servers: Record<string, { key: string }> }).servers[url]?.key ?? ''
+
+/** A line of `put`, `get` or `sync` with `--json`. */
+export interface TransferLine {
+  readonly path: string
+  readonly state: string
+  readonly id?: string
+}
+
+/** The states of the files of a transfer by path. */
+export const states = (lines: readonly TransferLine[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(lines.flatMap(({ path, state }) => (path === undefined ? [] : [[path, state]])))
+
+/** Files by path. */
+export type Contents = Readonly<Record<string, Buffer | string>>
+
+export const writeFiles = async (folder: string, contents: Contents): Promise<void> => {
+  for (const [path, content] of Object.entries(contents)) {
+    const file = join(folder, path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, content)
+  }
+}

@@ -105,22 +105,14 @@ export class LdapAccounts implements AuthProvider {
 
   /** The directory is also queried for an unknown account, so that an unknown name takes as long as a wrong password. */
   async #isRight(client: Client, library: Library, dn: string | undefined, password: string): Promise<boolean> {
-    const {
-      InvalidCredentialsError,
-      NoSuchObjectError,
-      UnwillingToPerformError,
-      InappropriateAuthError,
-      InvalidDNSyntaxError,
-      ConstraintViolationError,
-    } = library
     const refusals = [
-      InvalidCredentialsError,
+      library.InvalidCredentialsError,
       // For a name without an entry, from versions of 389 Directory Server before the fix of CVE-2020-35518.
-      NoSuchObjectError,
-      UnwillingToPerformError,
-      InappropriateAuthError,
-      InvalidDNSyntaxError,
-      ConstraintViolationError,
+      library.NoSuchObjectError,
+      library.UnwillingToPerformError,
+      library.InappropriateAuthError,
+      library.InvalidDNSyntaxError,
+      library.ConstraintViolationError,
     ]
     try {
       await client.bind(dn ?? `cn=nobody,${this.#config.baseDn}`, password.normalize('NFC'))

@@ -1,9 +1,6 @@
 import { type Command, DocumentStore, wire } from 'pounce/sdk'
-import { type DoctorRow, doctorRow, inBatches } from 'pounce/sdk/kit'
+import { type DoctorRow, recordsRow } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
-
-/** Maximum number of findings that are kept. */
-const maxFound = 1000
 
 /** The part of `pounce doctor` that finds folders in another dataset than the one that contains them, or whose parent folder is. */
 export class FolderDoctor implements Command {
@@ -17,19 +14,13 @@ export class FolderDoctor implements Command {
 
   async run(_input: unknown, progress: (message: string) => void): Promise<readonly DoctorRow[]> {
     progress('places of folders')
-    const found: Folder[] = []
-    for await (const batch of inBatches(this.#documents.walk(folders))) {
-      found.push(...(await this.#misplacedIn(batch)))
-      if (found.length >= maxFound) break
+    const check = {
+      in: folders,
+      findingsIn: (batch: readonly Folder[]) => this.#misplacedIn(batch),
+      text: ({ id, dataset, parent }: Folder) => `folder ${id} is in dataset ${dataset}, its ${parent.kind} ${parent.id} is not`,
+      remedy: 'moving the folder elsewhere and back takes it along, with its contents',
     }
-    const remains = async ({ id }: Folder): Promise<boolean> => {
-      const now = await this.#documents.get(folders, id)
-      return now !== undefined && (await this.#misplacedIn([now])).length > 0
-    }
-    const text = ({ id, dataset, parent }: Folder): string =>
-      `folder ${id} is in dataset ${dataset}, its ${parent.kind} ${parent.id} is not`
-    const remedy = 'moving the folder elsewhere and back takes it along, with its contents'
-    return [await doctorRow(this.#documents, 'places of folders', found, { remains, text, remedy })]
+    return [await recordsRow(this.#documents, 'places of folders', check)]
   }
 
   /** Parents that do not exist are reported as references. */

@@ -1,10 +1,10 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 import { treeOf } from '../../core/cli/user/dataset-contents.ts'
 import type { ServerClient } from '../../core/cli/user/server-client.ts'
-import { signedInComputer } from '../support/command-line.ts'
+import { signedInComputer, states, type TransferLine, writeFiles } from '../support/command-line.ts'
 import { newDataset, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest()
@@ -63,17 +63,56 @@ test('of equal paths on a Clowder server in any time zone the newest file counts
   for (const zone of zones) t.is(tree.files.get(`${zone}.txt`)?.id, fileOf(zone, 3).id, zone)
 })
 
-test('names that are not valid UTF-8 are reported as failed, and all other files are uploaded', async t => {
+/** Only Linux has a file that even root cannot read, and names that are not UTF-8. */
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+onLinux('files and folders that cannot be read fail, the others are transferred, and nothing is deleted for them', async t => {
   const { computer, dataset } = await scene(t)
-  const folder = join(computer.folder, 'old')
-  await mkdir(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), { recursive: true })
-  await writeFile(Buffer.concat([Buffer.from(`${folder}/gr`), Buffer.from([0xfc]), Buffer.from('n.txt')]), 'green')
-  await writeFile(join(folder, 'blau.txt'), 'blue')
-  for (const command of ['put', 'sync']) {
-    const { code, out } = await computer.run([command, 'old', dataset])
-    t.is(code, 1, command)
-    t.regex(out, /failed {2}.*caf\ufffd: its name is not valid UTF-8: rename it/)
-    t.regex(out, /failed {2}.*gr\ufffdn\.txt: its name is not valid UTF-8: rename it/)
-    t.regex(out, /uploaded {2}(?:old\/)?blau\.txt/)
-  }
+  const notes = join(computer.folder, 'notes')
+  await writeFiles(notes, { 'a.txt': 'a' })
+  await symlink('/proc/self/mem', join(notes, 'closed.txt'))
+  const bytes = Buffer.from('b\xe4d', 'latin1')
+  await writeFile(Buffer.concat([Buffer.from(`${notes}/`), bytes, Buffer.from('.txt')]), 'b')
+  await mkdir(Buffer.concat([Buffer.from(`${notes}/`), bytes]))
+  const all = { 'a.txt': 'uploaded', 'closed.txt': 'failed', 'b\uFFFDd.txt': 'failed', 'b\uFFFDd': 'failed' }
+
+  const put = await computer.run(['put', 'notes/', dataset, '--json'])
+  t.is(put.code, 1)
+  t.deepEqual(states(put.lines<TransferLine>()), all)
+  t.regex(put.out, /"path":"closed\.txt","state":"failed","message":"EIO: /)
+  t.is(put.out.match(/its name is not valid UTF-8: rename it/g)?.length, 2)
+
+  await writeFiles(computer.folder, { 'other.txt': 'other' })
+  await computer.done('put', 'other.txt', dataset)
+  const sync = await computer.run(['sync', 'notes', dataset, '--delete', '--yes', '--json'])
+  t.is(sync.code, 1)
+  t.deepEqual(states(sync.lines<TransferLine>()), { ...all, 'a.txt': 'unchanged' })
+  t.regex(sync.err, /Nothing is deleted in the dataset/)
+})
+
+test('two files with the same path are named, and no dataset is created for them', async t => {
+  const { computer } = await scene(t)
+  await writeFiles(computer.folder, { 'one/\u00e9.txt': '1', 'one/e\u0301.txt': '2', 'two/a.txt': '3', 'three/a.txt': '4' })
+  const put = await computer.run(['put', 'two/', 'three/a.txt', 'Twins', '--create'])
+  t.is(put.code, 2)
+  t.regex(put.err, /\/two\/a\.txt and .*\/three\/a\.txt would have the same path in the dataset, a\.txt: /)
+  const sync = await computer.run(['sync', 'one', 'Twins', '--create'])
+  t.is(sync.code, 2)
+  t.regex(sync.err, /^one\/.*\.txt and one\/.*\.txt would have the same path/)
+  t.is((await computer.run(['ls', 'Twins'])).code, 1)
+})
+
+test('empty folders are downloaded, and a file in place of a folder is refused without a stack trace', async t => {
+  const { computer, dataset } = await scene(t)
+  await writeFiles(computer.folder, { 'src/a.txt': 'a', taken: 'a file' })
+  await mkdir(join(computer.folder, 'src/empty/below'), { recursive: true })
+  await computer.done('put', 'src/', dataset)
+  await computer.done('get', `${dataset}/`, 'back')
+  t.true((await stat(join(computer.folder, 'back/empty/below'))).isDirectory())
+  const sync = await computer.run(['sync', '--down', 'taken', dataset])
+  t.is(sync.code, 2)
+  t.is(sync.err, 'taken is not a folder\n')
+  const openapi = await computer.run(['openapi', '--out', 'missing/openapi.json'])
+  t.is(openapi.code, 1)
+  t.regex(openapi.err, /^ENOENT: [^\n]*missing\/openapi\.json'\n$/)
 })
