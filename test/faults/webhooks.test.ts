@@ -65,6 +65,20 @@ test('a server killed during deliveries repeats some, loses none, and keeps the 
   t.true(repeats <= kills * maxRepeats)
 })
 
+test('a server that is stopped waits for the response to a sent message and does not repeat it', async t => {
+  const folder = await dataFolder(t)
+  const { server, target, call, key, datasets } = await setUp(t, folder)
+  target.answer = (_, response) => setTimeout(() => response.end('late'), 700)
+  await tagAll(call, datasets.slice(0, 1), 1)
+  await until('the message to be received', () => target.received.length === 1)
+  server.signal('SIGTERM')
+  await server.ended
+  await tagAll((await childServer(t, folder, settings)).as(key), datasets.slice(0, 1), 2)
+  await until('later messages', () => target.received.some(message => wordOf(message).endsWith(' 1')))
+  const ids = target.received.map(({ headers }) => headers['webhook-id'])
+  t.deepEqual(ids, [...new Set(ids)])
+})
+
 test('events during the outage of a target are delivered afterwards, in order per resource', async t => {
   const each = usualOrFull(40, 1000)
   const { target, call, datasets } = await setUp(t, await dataFolder(t))

@@ -43,6 +43,8 @@ const maxCutRemembered = 10_000
 const [firstRetryMs, retryFactor, maxRetryMs] = [2000, 1.25, 3_600_000]
 /** A new event during an outage of the target is tried after this time: the target may be available again. */
 const probeMs = 5000
+/** How long a server that is stopping waits for responses to sent messages, which would be sent again otherwise. */
+const stopGraceMs = 3000
 /** Maximum age of the check of a webhook and of its owner's rights when a delivery starts. */
 const maxCheckAgeMs = 1000
 
@@ -100,7 +102,10 @@ export class DeliveryDispatcher {
   readonly #clock: Clock
   readonly #log: Log
   readonly #kernel = randomUUID()
+  /** Aborted when the server is stopping: nothing more is sent. */
   readonly #stopped = new AbortController()
+  /** Aborted `stopGraceMs` later: responses are no longer awaited. */
+  readonly #interrupted = new AbortController()
   readonly #running = new Map<string, Promise<void>>()
   readonly #woken = new Set<string>()
   readonly #slots: Semaphore
@@ -147,8 +152,10 @@ export class DeliveryDispatcher {
   async dispose(): Promise<void> {
     this.#stopped.abort(new Error('the server is stopping'))
     clearInterval(this.#poll)
+    const interruption = setTimeout(() => this.#interrupted.abort(new Error('the server is stopping')), stopGraceMs)
     await this.#looking
     await Promise.all(this.#running.values())
+    clearTimeout(interruption)
   }
 
   /** Deliveries of a webhook may be due. */
@@ -167,7 +174,7 @@ export class DeliveryDispatcher {
 
   /** Sends one event immediately, ahead of waiting deliveries, and does not record it. */
   async test(webhook: Webhook, id: string, event: Pick<PublicEvent, 'event'>): Promise<Outcome> {
-    return this.#sender.send(webhook.url, id, event, await this.#signer.signerOf(webhook), this.#stopped.signal)
+    return this.#sender.send(webhook.url, id, event, await this.#signer.signerOf(webhook), this.#interrupted.signal)
   }
 
   /** Finds webhooks with waiting deliveries, one read each. */
@@ -350,7 +357,7 @@ export class DeliveryDispatcher {
     const send = async (delivery: WebhookDelivery): Promise<Outcome | undefined> => {
       const current = isOver() ? undefined : await signer()
       if (!current || isOver() || !pending.delete(delivery)) return undefined
-      return this.#sender.send(webhook.url, delivery.id, delivery.event, current, this.#stopped.signal)
+      return this.#sender.send(webhook.url, delivery.id, delivery.event, current, this.#interrupted.signal)
     }
     const chains = Map.groupBy(pending, ({ event }) => event.event.subject)
     const ended = await Promise.allSettled(
@@ -358,7 +365,7 @@ export class DeliveryDispatcher {
         target.use(async () => {
           for (const delivery of chain) {
             const outcome = await this.#slots.use(() => send(delivery))
-            if (!outcome || (this.#stopped.signal.aborted && !outcome.isDelivered)) return
+            if (!outcome || (this.#interrupted.signal.aborted && !outcome.isDelivered)) return
             results.push({ delivery, outcome })
             if (!outcome.isDelivered) return
           }
