@@ -16,9 +16,10 @@ import {
 } from 'pounce/sdk'
 import { type PublicEventHandler, removeFound, requireDone } from 'pounce/sdk/kit'
 import { Config, type Settings } from './config.ts'
-import { DeliveryDispatcher, WebhookOwners } from './delivery-dispatcher.ts'
+import { DeliveryDispatcher } from './delivery-dispatcher.ts'
 import { type DeliveryRecord, deliveries, deliveryId, type Webhook, type WebhookDelivery, webhooks } from './records.ts'
 import { StoredWebhooks } from './stored-webhooks.ts'
+import { WebhookOwners } from './webhook-owners.ts'
 
 const dayMs = 86_400_000
 const batch = 500

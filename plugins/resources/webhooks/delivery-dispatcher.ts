@@ -1,46 +1,16 @@
-import { randomUUID } from 'node:crypto'
-import {
-  type After,
-  and,
-  type Caller,
-  Clock,
-  CommitConflict,
-  DocumentStore,
-  eq,
-  Installation,
-  Log,
-  or,
-  Policy,
-  type PublicEvent,
-  PublicEvents,
-  range,
-  Users,
-  wire,
-} from 'pounce/sdk'
+import { and, Clock, DocumentStore, eq, Installation, Log, type PublicEvent, PublicEvents, range, wire } from 'pounce/sdk'
 import { requireDone, Semaphore } from 'pounce/sdk/kit'
-import type { Change } from 'pounce/sdk/store-kit'
 import { Config, type Settings } from './config.ts'
+import { DeliveryOutcomes, type TriedDelivery } from './delivery-outcomes.ts'
 import { DeliverySender, type Outcome } from './delivery-sender.ts'
-import { type DeliveryRecord, deliveries, type Webhook, type WebhookDelivery, type WebhookRecord, webhooks } from './records.ts'
+import { DueDeliveries } from './due-deliveries.ts'
+import { deliveries, type Webhook, type WebhookDelivery, webhooks } from './records.ts'
 import { type Signer, WebhookSigner } from './signer.ts'
 import { StoredWebhooks } from './stored-webhooks.ts'
+import { WebhookClaims } from './webhook-claims.ts'
+import { WebhookOwners } from './webhook-owners.ts'
 
 const pollMs = 1000
-/** Lifetime of a claim that is not renewed: how long another kernel waits after one was killed. */
-const [claimMs, renewMs] = [15_000, 5000]
-const dayMs = 86_400_000
-const maxBatch = 100
-/** Maximum number of deliveries skipped because they are not due, or wait behind one of the same subject. */
-const maxPassedOver = 5000
-const pageSize = 200
-const maxAttemptsKept = 10
-/** Number of webhooks whose cut responses are recorded, so that each is logged once. */
-const maxCutRemembered = 10_000
-/**
- * The first retry is after 2 s, then each delay is a quarter longer than the previous one, so that it stays a fraction of the outage; at
- * most an hour.
- */
-const [firstRetryMs, retryFactor, maxRetryMs] = [2000, 1.25, 3_600_000]
 /** A new event during an outage of the target is tried after this time: the target may be available again. */
 const probeMs = 5000
 /** How long a server that is stopping waits for responses to sent messages, which would be sent again otherwise. */
@@ -48,46 +18,15 @@ const stopGraceMs = 3000
 /** Maximum age of the check of a webhook and of its owner's rights when a delivery starts. */
 const maxCheckAgeMs = 1000
 
-/** Milliseconds until the next attempt after some failures, with ±20 % jitter. */
-export const retryPauseMs = (failures: number, random: () => number = Math.random): number =>
-  Math.round(Math.min(maxRetryMs, firstRetryMs * retryFactor ** Math.max(0, failures - 1)) * (0.8 + 0.4 * random()))
-
-interface Result {
-  readonly delivery: WebhookDelivery
-  readonly outcome: Outcome
-}
-
 /** The state of one round of deliveries. */
 interface Round {
   readonly webhook: Webhook
   /** Deliveries that have not started. */
   readonly pending: Set<WebhookDelivery>
-  readonly results: Result[]
+  readonly results: TriedDelivery[]
   /** Checks again if the last check is too old. Undefined when nothing may be sent any more. */
   signer(): Promise<Signer | undefined>
 }
-
-/** The owners of webhooks and their rights. */
-export class WebhookOwners {
-  readonly #users: Users
-  readonly #policy: Policy
-
-  constructor(users: Users, policy: Policy) {
-    this.#users = users
-    this.#policy = policy
-  }
-
-  /** The owner with their current rights; undefined for one who may no longer have such a webhook. */
-  async callerOf({ owner, scope, space }: Webhook): Promise<Caller | undefined> {
-    const user = await this.#users.get(owner)
-    if (!user || user.status === 'Inactive') return undefined
-    const caller = await this.#users.callerOf(user)
-    if (scope === 'person') return caller
-    if (scope === 'server') return user.status === 'Admin' ? { ...caller, superAdmin: true } : undefined
-    return (await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: space ?? '' })) === 'yes' ? caller : undefined
-  }
-}
-wire(WebhookOwners, Users, Policy)
 
 /** Sends waiting deliveries: for each webhook in order per subject, several subjects concurrently, while its target responds. */
 export class DeliveryDispatcher {
@@ -96,12 +35,14 @@ export class DeliveryDispatcher {
   readonly #webhooks: StoredWebhooks
   readonly #events: PublicEvents
   readonly #owners: WebhookOwners
+  readonly #claims: WebhookClaims
+  readonly #due: DueDeliveries
+  readonly #outcomes: DeliveryOutcomes
   readonly #sender: DeliverySender
   readonly #signer: WebhookSigner
   readonly #installation: Installation
   readonly #clock: Clock
   readonly #log: Log
-  readonly #kernel = randomUUID()
   /** Aborted when the server is stopping: nothing more is sent. */
   readonly #stopped = new AbortController()
   /** Aborted `stopGraceMs` later: responses are no longer awaited. */
@@ -110,8 +51,6 @@ export class DeliveryDispatcher {
   readonly #woken = new Set<string>()
   readonly #slots: Semaphore
   readonly #targets = new Map<string, Semaphore>()
-  /** Webhooks whose last response was cut. */
-  readonly #cut = new Set<string>()
   #poll: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
 
@@ -121,6 +60,9 @@ export class DeliveryDispatcher {
     stored: StoredWebhooks,
     events: PublicEvents,
     owners: WebhookOwners,
+    claims: WebhookClaims,
+    due: DueDeliveries,
+    outcomes: DeliveryOutcomes,
     sender: DeliverySender,
     signer: WebhookSigner,
     installation: Installation,
@@ -132,6 +74,9 @@ export class DeliveryDispatcher {
     this.#webhooks = stored
     this.#events = events
     this.#owners = owners
+    this.#claims = claims
+    this.#due = due
+    this.#outcomes = outcomes
     this.#sender = sender
     this.#signer = signer
     this.#installation = installation
@@ -199,10 +144,10 @@ export class DeliveryDispatcher {
       for (;;) {
         const known = await this.#documents.get(webhooks, id)
         if (!known || !this.#isReady(known)) return
-        const webhook = await this.#claim(id)
+        const webhook = await this.#claims.claim(id)
         if (!webhook) return
-        const hasMore = !this.#stopped.signal.aborted && (await this.#renewing(id, () => this.#round(webhook)))
-        if (!hasMore) return await this.#release(id)
+        const hasMore = !this.#stopped.signal.aborted && (await this.#claims.renewing(id, () => this.#round(webhook)))
+        if (!hasMore) return await this.#claims.release(id)
       }
     } catch (error) {
       if (!this.#stopped.signal.aborted) this.#log.warn('Webhook deliveries interrupted; they will continue', { webhook: id, error })
@@ -216,57 +161,18 @@ export class DeliveryDispatcher {
     return retryAt === null || Date.parse(retryAt) <= now || lastFailure === null || Date.parse(lastFailure) + probeMs <= now
   }
 
-  /** Undefined when another kernel holds the claim, or the webhook is paused. */
-  async #claim(id: string): Promise<Webhook | undefined> {
-    const now = this.#clock.now()
-    const isFree = or(eq('claimedBy', null), eq('claimedBy', this.#kernel), range('claimedUntil', { lt: now.toISOString() }))
-    const set = { claimedBy: this.#kernel, claimedUntil: new Date(now.getTime() + claimMs).toISOString() }
-    return this.#change(id, { where: and(eq('isActive', true), isFree), set })
-  }
-
-  /** Renews the claim while `work` runs. */
-  async #renewing<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const timer = setInterval(() => {
-      this.#claim(id).catch((error: unknown) => this.#log.debug('Failed to renew the claim of a webhook', { webhook: id, error }))
-    }, renewMs).unref()
-    try {
-      return await work()
-    } finally {
-      clearInterval(timer)
-    }
-  }
-
-  async #release(id: string): Promise<void> {
-    await this.#change(id, { where: eq('claimedBy', this.#kernel), set: { claimedBy: null, claimedUntil: null } })
-  }
-
-  async #change(
-    id: string,
-    change: Omit<Extract<Change<WebhookRecord>, { update: string }>, 'update' | 'in'>,
-  ): Promise<Webhook | undefined> {
-    try {
-      return await this.#documents.commit({ update: id, in: webhooks, ...change })
-    } catch (error) {
-      if (error instanceof CommitConflict) return undefined
-      throw error
-    }
-  }
-
   /** Sends due deliveries, at most a hundred. False when nothing more is due now. */
   async #round(webhook: Webhook): Promise<boolean> {
-    const isProbing = webhook.failures > 0
-    const due = isProbing ? await this.#probe(webhook) : await this.#due(webhook)
+    const due = await this.#due.of(webhook)
     if (due.length === 0) return false
     const round = this.#newRound(webhook, due)
     if (!(await round.signer())) return false
     try {
       await this.#sendAll(round)
     } finally {
-      // Received deliveries are not sent again, regardless of the others.
-      this.#reportCut(webhook, round.results)
-      await this.#record(round.results)
+      await this.#outcomes.record(webhook, round.results)
     }
-    return this.#note(round)
+    return round.results.length === 0 ? round.pending.size === 0 : this.#outcomes.note(webhook, round.results)
   }
 
   #newRound(webhook: Webhook, due: readonly WebhookDelivery[]): Round {
@@ -280,49 +186,13 @@ export class DeliveryDispatcher {
     return { webhook, pending, results: [], signer }
   }
 
-  /** Due deliveries in the order of their events; within a subject none overtakes another. */
-  async #due({ id, recoveredAt }: Webhook): Promise<readonly WebhookDelivery[]> {
-    const now = this.#clock.now().toISOString()
-    const due: WebhookDelivery[] = []
-    const held = new Set<string>()
-    let after: After | undefined
-    for (let passed = 0; passed < maxPassedOver; passed += pageSize) {
-      const page = await this.#waiting(id, pageSize, after)
-      for (const delivery of page.items) {
-        const { event, dueAt, attempts } = delivery
-        const isDue = dueAt <= now || (recoveredAt !== null && (attempts.at(-1)?.at ?? '') < recoveredAt)
-        if (held.has(event.event.subject)) continue
-        if (isDue) due.push(delivery)
-        else held.add(event.event.subject)
-        if (due.length === maxBatch) return due
-      }
-      after = page.next
-      if (!after) break
-    }
-    return due
-  }
-
-  /** One delivery that probes the target: the one with the fewest attempts among the first of each subject. */
-  async #probe({ id, retryAt }: Webhook): Promise<readonly WebhookDelivery[]> {
-    const { items } = await this.#waiting(id, pageSize)
-    const first = [...new Map(items.toReversed().map(delivery => [delivery.event.event.subject, delivery])).values()]
-    const isDue = retryAt === null || retryAt <= this.#clock.now().toISOString()
-    const candidates = isDue ? first : first.filter(({ tries }) => tries === 0)
-    return candidates.toSorted((one, other) => one.tries - other.tries || (one.id < other.id ? -1 : 1)).slice(0, 1)
-  }
-
-  #waiting(webhook: string, limit: number, after?: After) {
-    const where = and(eq('webhook', webhook), eq('state', 'waiting'))
-    return this.#documents.find(deliveries, { using: 'byState', where, limit, ...(after && { after }) })
-  }
-
   /**
    * The signer of a webhook that still delivers to the same URL; otherwise undefined. A webhook whose owner lacks the rights is paused. Drops
    * pending deliveries that the owner may not receive now.
    */
   async #check({ id, url }: Webhook, pending: Set<WebhookDelivery>): Promise<Signer | undefined> {
     const webhook = await this.#documents.get(webhooks, id)
-    if (!webhook?.isActive || webhook.claimedBy !== this.#kernel || webhook.url !== url) return undefined
+    if (!webhook?.isActive || !this.#claims.isMine(webhook) || webhook.url !== url) return undefined
     const caller = await this.#owners.callerOf(webhook)
     if (!caller) {
       await this.#webhooks.pause(webhook, 'owner-without-rights')
@@ -381,70 +251,6 @@ export class DeliveryDispatcher {
     this.#targets.set(host, known)
     return known
   }
-
-  async #record(results: readonly Result[]): Promise<void> {
-    const now = this.#clock.now().getTime()
-    const changes = results.map(({ delivery, outcome }) => {
-      const { attempt, isDelivered, retryAfterSeconds = 0 } = outcome
-      const tries = delivery.tries + 1
-      const isOver = now - Date.parse(delivery.since) >= this.#settings.retryDays * dayMs
-      const pauseMs = Math.max(retryPauseMs(tries), retryAfterSeconds * 1000)
-      const set = {
-        tries,
-        state: isDelivered ? 'delivered' : isOver ? 'failed' : 'waiting',
-        ...(isDelivered ? {} : { dueAt: new Date(now + pauseMs).toISOString() }),
-      } satisfies Partial<DeliveryRecord>
-      const push = { attempts: { values: [attempt], keepLast: maxAttemptsKept } }
-      return { change: { update: delivery.id, in: deliveries, where: eq('state', 'waiting'), set, push } }
-    })
-    if (changes.length > 0) requireDone(await this.#documents.commitEach(changes))
-  }
-
-  /** Logs once per webhook that its responses are cut, until one is not. */
-  #reportCut({ id, url }: Webhook, results: readonly Result[]): void {
-    const isCut = results.some(({ outcome }) => outcome.isCut)
-    if (isCut && !this.#cut.has(id)) this.#log.warn('Webhook response cut: too long or too slow', { webhook: id, host: new URL(url).host })
-    if (this.#cut.size >= maxCutRemembered) this.#cut.clear()
-    if (isCut) this.#cut.add(id)
-    else if (results.length > 0) this.#cut.delete(id)
-  }
-
-  /** Records the state of the target. True when more may be due immediately. */
-  async #note({ webhook, results, pending }: Round): Promise<boolean> {
-    const { id, failures, failingSince } = webhook
-    if (results.length === 0) return pending.size === 0
-    const failed = results.filter(({ outcome }) => !outcome.isDelivered)
-    const now = this.#clock.now()
-    if (failed.some(({ outcome }) => outcome.isGone)) {
-      await this.#webhooks.pause(webhook, 'gone')
-      return false
-    }
-    const waitMs = Math.max(0, ...failed.map(({ outcome }) => (outcome.retryAfterSeconds ?? 0) * 1000))
-    const retryAfter = waitMs > 0 ? new Date(now.getTime() + waitMs).toISOString() : null
-    if (results.length > failed.length) {
-      if (failures === 0 && retryAfter === null) return true
-      if (failures > 0) this.#log.info('Webhook target reachable again', { webhook: id, host: new URL(webhook.url).host })
-      const recovered = { failures: 0, failingSince: null, retryAt: null, recoveredAt: now.toISOString() }
-      await this.#change(id, { set: { ...(failures > 0 && recovered), retryAfter } })
-      return retryAfter === null
-    }
-    const since = failingSince ?? now.toISOString()
-    if (now.getTime() - Date.parse(since) >= this.#settings.pauseAfterDays * dayMs) {
-      this.#log.warn('Webhook paused: its target has been failing for too long', { webhook: id, since })
-      await this.#webhooks.pause(webhook, 'failing')
-      return false
-    }
-    const [last] = failed.toReversed()
-    const pauseMs = Math.max(retryPauseMs(failures + 1), waitMs)
-    if (failures === 0) {
-      const { status, error } = last?.outcome.attempt ?? {}
-      this.#log.warn('Webhook target failed; deliveries will be retried', { webhook: id, host: new URL(webhook.url).host, status, error })
-    }
-    const retryAt = new Date(now.getTime() + pauseMs).toISOString()
-    const failing = { failures: failures + 1, failingSince: since, lastFailure: now.toISOString(), retryAt, retryAfter }
-    await this.#change(id, { set: failing })
-    return false
-  }
 }
 wire(
   DeliveryDispatcher,
@@ -453,6 +259,9 @@ wire(
   StoredWebhooks,
   PublicEvents,
   WebhookOwners,
+  WebhookClaims,
+  DueDeliveries,
+  DeliveryOutcomes,
   DeliverySender,
   WebhookSigner,
   Installation,

@@ -20,6 +20,7 @@ import {
   Taken,
   wire,
 } from 'pounce/sdk'
+import type { Change } from 'pounce/sdk/store-kit'
 import { Config, type Settings } from './config.ts'
 import { type PauseReason, type Webhook, type WebhookRecord, webhooks } from './records.ts'
 import { WebhookSigner } from './signer.ts'
@@ -36,6 +37,8 @@ export interface WebhookChange {
   readonly filter?: EventFilter
   readonly active?: boolean
 }
+
+type StateChange = Omit<Extract<Change<WebhookRecord>, { update: string }>, 'update' | 'in'>
 
 /** The owner of a new webhook. */
 export type WebhookOwner = { readonly scope: 'person' | 'server' } | { readonly scope: 'space'; readonly space: string }
@@ -175,6 +178,16 @@ export class StoredWebhooks {
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
       throw new NotFound('webhook', { cause: error })
+    }
+  }
+
+  /** Changes the state of deliveries. Undefined if the webhook does not exist, or the condition does not hold. */
+  async update(id: string, change: StateChange): Promise<Webhook | undefined> {
+    try {
+      return await this.#documents.commit({ update: id, in: webhooks, ...change })
+    } catch (error) {
+      if (error instanceof CommitConflict) return undefined
+      throw error
     }
   }
 

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import { and, Clock, eq, Log, or, range, wire } from 'pounce/sdk'
+import type { Webhook } from './records.ts'
+import { StoredWebhooks } from './stored-webhooks.ts'
+
+/** Lifetime of a claim that is not renewed: how long another kernel waits after one was killed. */
+const [claimMs, renewMs] = [15_000, 5000]
+
+/** Claims webhooks, so that one kernel at a time delivers to each. */
+export class WebhookClaims {
+  readonly #webhooks: StoredWebhooks
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #kernel = randomUUID()
+
+  constructor(webhooks: StoredWebhooks, clock: Clock, log: Log) {
+    this.#webhooks = webhooks
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** Undefined when another kernel holds the claim, or the webhook is paused. */
+  async claim(id: string): Promise<Webhook | undefined> {
+    const now = this.#clock.now()
+    const isFree = or(eq('claimedBy', null), eq('claimedBy', this.#kernel), range('claimedUntil', { lt: now.toISOString() }))
+    const set = { claimedBy: this.#kernel, claimedUntil: new Date(now.getTime() + claimMs).toISOString() }
+    return this.#webhooks.update(id, { where: and(eq('isActive', true), isFree), set })
+  }
+
+  /** Renews the claim while `work` runs. */
+  async renewing<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const timer = setInterval(() => {
+      this.claim(id).catch((error: unknown) => this.#log.debug('Failed to renew the claim of a webhook', { webhook: id, error }))
+    }, renewMs).unref()
+    try {
+      return await work()
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  async release(id: string): Promise<void> {
+    await this.#webhooks.update(id, { where: eq('claimedBy', this.#kernel), set: { claimedBy: null, claimedUntil: null } })
+  }
+
+  isMine({ claimedBy }: Webhook): boolean {
+    return claimedBy === this.#kernel
+  }
+}
+wire(WebhookClaims, StoredWebhooks, Clock, Log)
