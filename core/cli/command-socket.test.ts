@@ -108,7 +108,9 @@ test('a client that sends invalid or too much data is refused, and the server ke
   const answerTo = (text: string): Promise<string> =>
     new Promise(done => {
       let answer = ''
-      const socket = connect(join(data, 'commands.sock'), () => socket.write(text))
+      const socket = connect(join(data, 'commands.sock'))
+      // At once: the server waits 5 s for it.
+      socket.write(text)
       socket.setEncoding('utf8').on('data', (piece: string) => {
         answer += piece
       })

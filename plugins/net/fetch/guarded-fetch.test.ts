@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava'
 import { Unreachable } from 'pounce/sdk'
 import { AllowedAddresses, GuardedFetch } from './guarded-fetch.ts'
 
-const limits = { maxBytes: 1000, timeoutMs: 5000 }
+const limits = { maxBytes: 1000, timeoutMs: 60_000 }
 
 const serve = async (t: ExecutionContext, listener: RequestListener): Promise<string> => {
   const server = createServer(listener)
@@ -167,7 +167,7 @@ const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
   return { asked, answers, guarded, outer, url: `http://rebind.test:${port}/` }
 }
 
-const message = { headers: {}, body: Buffer.from('{}'), maxBytes: 1000, timeoutMs: 5000 }
+const message = { headers: {}, body: Buffer.from('{}'), ...limits }
 
 test('a host name that later resolves to a private address is not contacted there, by a new or kept-alive connection', async t => {
   const { asked, answers, guarded, outer, url } = await rebinding(t, (_, response) => response.end('hello'))
