@@ -24,7 +24,8 @@ export const fillCached = async (name: string, fill: (folder: string) => Promise
     if (fault === undefined) await keep(folder, name)
     return fault
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    // An installer that was stopped may have child processes that still write.
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })
   }
 }
 

@@ -32,7 +32,7 @@ const installInto = async (folder: string, { name, release, also = [] }: PythonP
     return 'there is no python3'
   }
   try {
-    await run('python3', ['-m', 'venv', folder], { timeout: 60_000 })
+    await run('python3', ['-m', 'venv', folder], { timeout: 300_000 })
   } catch (error) {
     return `python3 makes no virtual environment: ${lastLine(error)}`
   }
