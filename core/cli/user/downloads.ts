@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -30,6 +30,38 @@ export const localName = (name: string): string => {
   if (process.platform !== 'win32') return isDots ? `_${safe}` : safe
   const trimmed = safe.replace(/[<>:"|?*]/g, '_').replace(/[. ]$/, '_')
   return reserved.test(trimmed) || isDots ? `_${trimmed}` : trimmed
+}
+
+interface LocalFolder {
+  readonly folder: string
+  /** The existing names, by themselves and in NFC. */
+  readonly names: ReadonlyMap<string, string>
+}
+
+const localFolder = async (folder: string): Promise<LocalFolder> => {
+  const names = await readdir(folder).catch(() => [])
+  return {
+    folder,
+    names: new Map([...names.map(name => [name.normalize('NFC'), name] as const), ...names.map(name => [name, name] as const)]),
+  }
+}
+
+/** Finds the local paths of paths on the server, also of files and folders whose local names are decomposed (NFD), as macOS writes them. */
+export const localPathsIn = (folder: string): ((path: string) => Promise<string>) => {
+  const read = new Map<string, Promise<LocalFolder>>()
+  const folderOf = (path: string): Promise<LocalFolder> => {
+    const known = read.get(path) ?? pathOf(path).then(localFolder)
+    read.set(path, known)
+    return known
+  }
+  const pathOf = async (path: string): Promise<string> => {
+    if (path === '') return folder
+    const slash = path.lastIndexOf('/')
+    const { folder: above, names } = await folderOf(path.slice(0, Math.max(slash, 0)))
+    const name = localName(path.slice(slash + 1))
+    return join(above, names.get(name) ?? names.get(name.normalize('NFC')) ?? name)
+  }
+  return pathOf
 }
 
 /** The digest of `sha-256=:…:` (RFC 9530), in hex. */
