@@ -100,7 +100,8 @@ const filesOf = async (
   const place = placeOf(target)
   if (!place) throw new UsageError('get downloads files, folders and datasets: specify one of these (pounce ls lists them)')
   const { files, folders, older } = await treeOf(client, place)
-  if (older > 0) progress.warn(`${older} older file versions skipped`)
+  const skipped = [...older.values()].flat().length
+  if (skipped > 0) progress.warn(`${skipped} older file versions skipped`)
   const pathOf = target.kind === 'root' || isContent ? inFolder : localPathsIn(await inFolder(localName(target.name)))
   const wanted = await localFilesOf(files, pathOf, isExcluded)
   const empty = emptyFolders(

@@ -51,6 +51,15 @@ const deleteFolders = async (
   }
 }
 
+/** Ignores a file that no longer exists. */
+const deleteFile = async (client: ServerClient, id: string): Promise<void> => {
+  try {
+    await client.json('DELETE', `/api/files/${id}`)
+  } catch (error) {
+    if (!(error instanceof RequestRefused) || error.status !== 404) throw error
+  }
+}
+
 const syncUp = async (
   context: UserContext,
   client: ServerClient,
@@ -84,10 +93,10 @@ const syncUp = async (
   await forEachOf(surplus, jobs, async ([path, { id }]) => {
     if (isDryRun) return progress.result({ path, state: 'would delete', id }, false)
     try {
-      await client.json('DELETE', `/api/files/${id}`)
+      // The older versions first: they would take its place.
+      for (const version of [...(remote.older.get(path) ?? []), { id }]) await deleteFile(client, version.id)
       progress.result({ path, state: 'deleted', id }, false)
     } catch (error) {
-      if (error instanceof RequestRefused && error.status === 404) return
       progress.failure(path, error)
     }
   })
