@@ -196,6 +196,15 @@ test('an interrupted download resumes where it stopped, in the same run and in t
   t.deepEqual(sorted(await contentsOf(join(computer.folder, 'next'))), ['big.bin'])
 })
 
+test('names and messages from a server cannot control the terminal', async t => {
+  const { computer, dataset, proxy } = await scene(t)
+  proxy.become({ changed: (path, body) => (path.endsWith('/tags') ? { tags: ['\x1b[2Jbeech'] } : body) })
+  t.is((await computer.done('tag', `dataset:${dataset}`)).out, '\\u001b[2Jbeech\n')
+  const body = JSON.stringify({ message: 'No\x1b[2J' })
+  proxy.become({ answer: (_method, path) => (path.endsWith('/tags') ? { status: 403, body } : undefined) })
+  t.is((await computer.run(['tag', `dataset:${dataset}`])).err, 'No\\u001b[2J\n')
+})
+
 test('several commands that resume one download at the same time do not disturb each other', async t => {
   const { computer, dataset } = await scene(t)
   const content = randomBytes(12_000_000)

@@ -153,7 +153,8 @@ ${addresses}`,
     ],
     options: [server],
     help: `
-add stores another document; set changes these keys in your own metadata and keeps the others. Values are parsed as JSON (17, true) if possible.
+add stores another document; set changes these keys in your own metadata and keeps the others. Values are parsed as JSON (17, true) if possible;
+integers that are too long for a number stay text.
 ${addresses}`,
     load: async () => (await loadResources()).metadata,
   },

@@ -222,7 +222,7 @@ export const download = async (
   })
   await rename(part, file).catch(async error => {
     // Another process may have completed the download.
-    if ((await sha256Of(file).catch(unlessAbsent)) !== sha256) throw error
+    if ((await sha256Of(file).catch(() => undefined)) !== sha256) throw error
   })
   return sha256
 }

@@ -131,7 +131,10 @@ const syncDown = async (
     files.reduce((sum, { size = 0 }) => sum + size, 0),
   )
   const kept = await Promise.all([...remote.folders.keys()].filter(path => !isExcluded(path)).map(pathOf))
-  if (!isDryRun) for (const path of [folder, ...kept]) await mkdir(path, { recursive: true })
+  if (!isDryRun) {
+    await mkdir(folder, { recursive: true })
+    for (const path of kept) await mkdir(path, { recursive: true }).catch(error => progress.failure(path, error, false))
+  }
   await downloadAll(client, files, progress, { place, jobs, isDryRun, isOverwriting: true })
   for (const { file, path } of surplus) {
     if (!isDryRun) await rm(file, { force: true })
