@@ -283,7 +283,7 @@ test('a query gets types and defaults', async t => {
 
 test('empty form fields are treated as absent unless they are text', async t => {
   const { get } = await server(t)
-  t.deepEqual((await get('?limit=&deep=&space=&order=&text=')).json['query'], { limit: 12, deep: false, text: '' })
+  t.deepEqual((await get('?limit=&deep=&space=&text=')).json['query'], { limit: 12, deep: false, text: '' })
 })
 
 test('the first value of a repeated parameter is used unless it is a list', async t => {

@@ -111,16 +111,10 @@ const memberOf = (schema: SchemaShape): { isList: boolean; skipsEmpty: boolean; 
   const items = Array.isArray(schema.items) ? schema.items[0] : schema.items
   return {
     isList,
-    // Forms send empty fields; an empty number, id or choice is treated as absent.
-    skipsEmpty: !types.includes('string') || schema.pattern === idPattern || isChoice(schema),
+    // Forms send empty fields; an empty number or id is treated as absent.
+    skipsEmpty: !types.includes('string') || schema.pattern === idPattern,
     coerce: coercerOf(isList && items ? typesOf(items) : types),
   }
-}
-
-/** Whether the schema lists all values, none of them empty. */
-const isChoice = ({ enum: listed, anyOf = [] }: SchemaShape): boolean => {
-  const values = listed ?? (anyOf.every(one => 'const' in one) ? anyOf.map(one => one.const) : [])
-  return values.length > 0 && !values.includes('')
 }
 
 const coercerOf = (types: readonly string[]): Coercer => {
