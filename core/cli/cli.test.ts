@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
@@ -50,6 +50,19 @@ test('a valid configuration passes the check, and --set is a flag', async t => {
   const wrong = await pounce(['config', 'check', '--set', 'log.level'])
   t.is(wrong.code, 1)
   t.regex(wrong.err, /--set log\.level has no value/)
+})
+
+test('a pounce.json in the current folder that is not read is reported, also by a start', async t => {
+  const folder = await tempFolder(t)
+  await writeFile(join(folder, 'pounce.json'), JSON.stringify({ http: { port: 1 } }))
+  const warning = 'pounce.json is not read; to use it, add --config pounce.json'
+  const check = await pounce(['config', 'check', '--json'], {}, folder)
+  t.deepEqual([check.err, JSON.parse(check.out).warnings], [`${warning}\n`, 1])
+  t.is((await pounce(['config', 'print'], {}, folder)).err, `${warning}\n`)
+  t.is((await pounce(['config', 'check', '--config', 'pounce.json'], {}, folder)).err, '')
+  const start = await pounce(['start', '--data', 'pounce.json'], {}, folder)
+  t.is(start.code, 1)
+  t.true(start.out.includes(warning))
 })
 
 test('plugins are listed in start order', async t => {

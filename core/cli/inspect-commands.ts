@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import { type PluginState, PluginSwitch } from 'pounce/sdk/kit'
-import { loadConfig } from '../kernel/config.ts'
 import { routesOf } from '../kernel/plugin-graph.ts'
 import { StartupError } from '../kernel/startup-error.ts'
 import { sourceOf } from '../plugin-source.ts'
@@ -8,11 +7,11 @@ import { programVersion } from '../services/installation.ts'
 import type { RunCommand } from './built-in.ts'
 import { commandSocket } from './command-socket.ts'
 import { dataFolderOf } from './data-folder.ts'
-import { makeKernel, withKernel } from './kernel-session.ts'
+import { makeKernel, readConfig, withKernel } from './kernel-session.ts'
 
 /** `pounce config print`: always JSON, so that the output can be used as a configuration file. */
 export const printConfig: RunCommand = async ({ sources, output }) => {
-  const config = await loadConfig(sources)
+  const config = await readConfig(sources)
   for (const warning of config.warnings) output.err(`${warning}\n`)
   return JSON.stringify(config.print(), null, 2)
 }

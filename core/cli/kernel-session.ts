@@ -1,14 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootKernel, type Kernel } from '../boot.ts'
-import { type Config, loadConfig } from '../kernel/config.ts'
+import { type Config, type ConfigSources, loadConfig } from '../kernel/config.ts'
 import type { StartOptions } from '../kernel/kernel-options.ts'
 import { StartupError } from '../kernel/startup-error.ts'
 import { createLog, logDestination } from '../services/log.ts'
 import type { CommandContext } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
+
+/** The usual name of a configuration file, which only `pounce dev` reads by itself. */
+const usualFile = 'pounce.json'
+
+/** The configuration, with a warning if the current folder has a configuration file that is not read. */
+export const readConfig = async (sources: ConfigSources): Promise<Config> => {
+  const config = await loadConfig(sources)
+  if (sources.file !== undefined || !(await stat(usualFile).catch(() => undefined))) return config
+  return { ...config, warnings: [...config.warnings, `${usualFile} is not read; to use it, add --config ${usualFile}`] }
+}
 
 /** Temporary data folders of single commands. */
 const scratchFolders = new WeakMap<Config, string>()
@@ -32,7 +42,7 @@ const forCommand = (config: Config): Config => {
  */
 export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sources' | 'running'>): Promise<Kernel> => {
   if (running) return running
-  const config = forCommand(await loadConfig(sources))
+  const config = forCommand(await readConfig(sources))
   const level = config.kernel.log.level === 'debug' ? 'debug' : 'warn'
   const stream = logDestination(2)
   return bootKernel(config, { log: createLog({ level, stream, ...(process.stderr.isTTY ? { pretty: prettyLine } : {}) }) })

@@ -6,6 +6,7 @@ import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import { programVersion } from '../services/installation.ts'
 import { type BuiltIn, builtIns, type CommandHost, type RunLine, UsageError } from './built-in.ts'
 import { formatted, type Output, progressOn } from './output.ts'
+import { visible } from './pretty-log.ts'
 
 interface GlobalOptions {
   readonly config?: string
@@ -147,7 +148,7 @@ const say = (error: unknown, asJson: boolean, output: Output): void => {
   const isExpected =
     error instanceof StartupError || (error instanceof Error && (('status' in error && 'code' in error) || 'syscall' in error))
   if (asJson) output.err(`${JSON.stringify({ error: messageOf(error) })}\n`)
-  else if (isExpected || !(error instanceof Error)) output.err(`${messageOf(error)}\n`)
+  else if (isExpected || !(error instanceof Error)) output.err(`${messageOf(error).split('\n').map(visible).join('\n')}\n`)
   else output.err(`${error.stack ?? error.message}\n`)
 }
 

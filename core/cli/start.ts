@@ -3,12 +3,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Greetings, type Log, Metrics } from 'pounce/sdk'
 import { bootKernel, type Kernel } from '../boot.ts'
-import { loadConfig } from '../kernel/config.ts'
 import { pluginFinder } from '../plugin-source.ts'
 import { programVersion } from '../services/installation.ts'
 import { createLog, type LogLevel, logDestination } from '../services/log.ts'
 import type { RunCommand } from './built-in.ts'
 import { serveCommands } from './command-socket.ts'
+import { readConfig } from './kernel-session.ts'
 import { prettyLine } from './pretty-log.ts'
 
 /**
@@ -80,7 +80,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
 
 /** `pounce start`: serves until SIGTERM or SIGINT. */
 export const start: RunCommand = async ({ sources, output, asJson, runLine }) => {
-  const config = await loadConfig(sources)
+  const config = await readConfig(sources)
   const level = config.kernel.log.level as LogLevel
   // With --json, standard output contains exactly one object.
   const log = asJson ? { stream: logDestination(2) } : process.stdout.isTTY ? { pretty: prettyLine } : {}

@@ -67,5 +67,21 @@ export const boxesAcross = ([west, south, east, north]: GeoBox): readonly GeoBox
   return [[west, south, east, north], ...ends]
 }
 
+/**
+ * The bounding box of a polygon. If it reaches 180° or −180° of longitude, also boxes without width around the same places on the other side: its
+ * borders along that meridian, and its corners there.
+ */
+export const boxesAroundPolygon = (polygon: readonly (readonly GeoPosition[])[]): readonly [GeoBox, ...GeoBox[]] => {
+  const otherSide = polygon.flatMap(ring =>
+    ring.slice(1).flatMap(([longitude = 0, latitude = 0], at): readonly GeoBox[] => {
+      if (Math.abs(longitude) !== 180) return []
+      const [before, from = latitude] = ring[at] ?? []
+      const to = before === longitude ? from : latitude
+      return [[-longitude, Math.min(latitude, to), -longitude, Math.max(latitude, to)]]
+    }),
+  )
+  return [boxAround(polygon.flat()), ...otherSide]
+}
+
 /** The altitude of a geometry's first position in metres; 0 if it has none. */
 export const altitudeOf = (geometry: Geometry): number => positionsOf(geometry)[0]?.[2] ?? 0

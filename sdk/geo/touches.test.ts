@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { GeoPosition } from '../ports/geo-store.ts'
+import type { Geometry, GeoPosition } from '../ports/geo-store.ts'
 import { touches } from './touches.ts'
 
 /** A coarse grid, so that positions are often on borders and corners. */
@@ -49,6 +49,18 @@ test('a point touches the same areas as a collection or MultiPoint of only that 
 test('a box across the antimeridian has two sides', t => {
   const at = (longitude: number) => touches({ type: 'Point', coordinates: [longitude, 0] }, { box: [179, -1, -179, 1] })
   t.deepEqual([178.9, 179, 180, -180, -179, -178.9].map(at), [false, true, true, true, true, false])
+})
+
+test('a polygon that ends at 180 degrees touches lines and polygons that end at -180 degrees', t => {
+  const ring = (...corners: GeoPosition[]) => [...corners, ...corners.slice(0, 1)]
+  const area = { polygon: [ring([170, -1], [180, -1], [180, 1], [178, 0], [180, 3], [170, 3])] }
+  const line = (latitude: number): Geometry => ({ type: 'LineString', coordinates: [[-180, latitude], [-170, 9]] }) // biome-ignore format: one line says it
+  t.deepEqual(
+    [-2, -1, 0, 1, 2, 3, 4].map(latitude => touches(line(latitude), area)),
+    [false, true, true, true, false, true, false],
+  )
+  t.true(touches({ type: 'Polygon', coordinates: [ring([-180, -9], [-170, 0], [-180, 9])] }, area))
+  t.false(touches({ type: 'Polygon', coordinates: [ring([-179.9, -9], [-170, 0], [-179.9, 9])] }, area))
 })
 
 const circleAt = (longitude: number, latitude: number, kilometres: number) => ({

@@ -1,5 +1,5 @@
 import type { GeoArea, Geometry, GeoPosition } from '../ports/geo-store.ts'
-import { boxAround, boxesAcross, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
+import { boxAround, boxesAcross, boxesAroundPolygon, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
 
 type Ring = readonly GeoPosition[]
 type Polygon = readonly Ring[]
@@ -99,14 +99,12 @@ const ringAround = ([west, south, east, north]: GeoBox): Ring => [
 ]
 
 /** The same area is compared with many geometries. */
-const polygonBoxes = new WeakMap<Polygon, GeoBox>()
+const polygonBoxes = new WeakMap<Polygon, ReturnType<typeof boxesAroundPolygon>>()
 
-const boxOfPolygon = (polygon: Polygon): GeoBox => {
-  const known = polygonBoxes.get(polygon)
-  if (known) return known
-  const box = boxAround(polygon.flat())
-  polygonBoxes.set(polygon, box)
-  return box
+const boxesOfPolygon = (polygon: Polygon): ReturnType<typeof boxesAroundPolygon> => {
+  const boxes = polygonBoxes.get(polygon) ?? boxesAroundPolygon(polygon)
+  polygonBoxes.set(polygon, boxes)
+  return boxes
 }
 
 const isInBox = (place: GeoPosition, [west, south, east, north]: GeoBox): boolean =>
@@ -115,7 +113,10 @@ const isInBox = (place: GeoPosition, [west, south, east, north]: GeoBox): boolea
 /** Fast path: most geometries are points. */
 const touchesPoint = (place: GeoPosition, area: GeoArea): boolean => {
   if ('box' in area) return isInBox(place, area.box) || (Math.abs(x(place)) === 180 && isInBox([-x(place), y(place)], area.box))
-  if ('polygon' in area) return isInBox(place, boxOfPolygon(area.polygon)) && isInside(place, area.polygon)
+  if ('polygon' in area) {
+    const [box, ...otherSide] = boxesOfPolygon(area.polygon)
+    return (isInBox(place, box) && isInside(place, area.polygon)) || otherSide.some(line => isInBox(place, line))
+  }
   return metresBetween(place, [area.circle.longitude, area.circle.latitude]) <= area.circle.radiusMetres
 }
 
@@ -125,6 +126,8 @@ export const touches = (geometry: Geometry, area: GeoArea): boolean => {
   const parts = partsOf(geometry)
   if ('circle' in area) return touchesCircle(parts, [area.circle.longitude, area.circle.latitude], area.circle.radiusMetres)
   const own = boxAround(positionsOf(geometry))
-  if ('box' in area) return boxesAcross(area.box).some(box => !areApart(own, box) && touchesPolygon(parts, [ringAround(box)]))
-  return !areApart(own, boxOfPolygon(area.polygon)) && touchesPolygon(parts, area.polygon)
+  const touchesBox = (box: GeoBox): boolean => !areApart(own, box) && touchesPolygon(parts, [ringAround(box)])
+  if ('box' in area) return boxesAcross(area.box).some(touchesBox)
+  const [box, ...otherSide] = boxesOfPolygon(area.polygon)
+  return (!areApart(own, box) && touchesPolygon(parts, area.polygon)) || otherSide.some(touchesBox)
 }

@@ -13,6 +13,7 @@ const square = (west: number, south: number, size: number) => [
   [west, south + size],
   [west, south],
 ]
+const triangle = (...corners: readonly (readonly [number, number])[]) => [...corners, ...corners.slice(0, 1)]
 const place = (longitude: number, latitude: number): Geometry => ({ type: 'Point', coordinates: [longitude, latitude] })
 
 /** Geometries by datapoint id. */
@@ -50,6 +51,10 @@ const areas: readonly (readonly [string, readonly GeoArea[], readonly number[]])
   ['the box of the whole Earth', [{ box: [-180, -90, 180, 90] }], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
   ['a box that ends at 180 degrees reaches -180', [{ box: [179, 39, 180, 41] }], [11, 12]],
   ['a box that begins at -180 degrees reaches 180', [{ box: [-180, 39, -179, 41] }], [11, 12]],
+  ['a polygon that ends at 180 degrees reaches -180', [{ polygon: [square(178, 39, 2)] }], [11, 12]],
+  ['a polygon that begins at -180 degrees reaches 180', [{ polygon: [square(-180, 39, 2)] }], [11, 12]],
+  ['a polygon with a corner at 180 degrees reaches -180', [{ polygon: [triangle([179, 39], [180, 40], [179, 41])] }], [11, 12]],
+  ['a polygon that ends at 180 degrees elsewhere', [{ polygon: [square(175, 41, 5)] }], []],
   ['a circle around 180 degrees contains -180', [{ circle: { longitude: 180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
   ['a circle around -180 degrees contains 180', [{ circle: { longitude: -180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
   ['a circle without a radius at -180 degrees contains 180', [{ circle: { longitude: -180, latitude: 40, radiusMetres: 0 } }], [11, 12]],

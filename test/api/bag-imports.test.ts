@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
-import { Datasets, Files, Folders } from 'pounce/sdk'
+import { Datasets, Files, Folders, Unavailable } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { downloaded, newFolder, unzip, uploadBytes } from '../support/archives.ts'
 import { bagFiles, bagZip, importBag, v1Bag, zipOf } from '../support/bags.ts'
@@ -326,6 +326,25 @@ test('several bags in one request become datasets, all or none, and the last one
   t.deepEqual(await contentOf(ann, last), { 'b.txt': 'b' })
   t.is(ids.length, 2)
   t.deepEqual(await contentOf(ann, ids.find(id => id !== last) ?? ''), { 'a.txt': 'a' })
+})
+
+test('of several bags none remains if one of them cannot be made visible', async t => {
+  const own = await bootForTest({ t })
+  const datasets = own.get(Datasets)
+  const reveal = datasets.reveal.bind(datasets)
+  let count = 0
+  datasets.reveal = async id => {
+    count += 1
+    const revealed = await reveal(id)
+    if (count === 2) throw new Unavailable('A fault of the test')
+    return revealed
+  }
+  const ann = await somebody(own)
+  const form = new FormData()
+  for (const name of ['a', 'b', 'c']) form.append('bag', new Blob([new Uint8Array(bagZip({ [`${name}.txt`]: name }))]), `${name}.zip`)
+  t.is((await ann.call('/api/datasets/createfrombag', { method: 'POST', body: form })).status, 503)
+  t.is(count, 2)
+  t.deepEqual(await idsOf(ann.get('/api/datasets/canEdit?limit=0')), [])
 })
 
 test('an import requires an account, permission to create datasets, and a bag', async t => {

@@ -156,6 +156,9 @@ test('areas are circles in kilometres, boxes, polygons and GeoJSON, which takes 
   t.deepEqual(await found('geocode=-41,179,-39,-179'), [across])
   t.deepEqual(await found('geocode=-40,180,100'), [across])
   t.deepEqual(await found('geocode=-41,149,-41,151,-39,150'), [at])
+  t.deepEqual(await found('geocode=-40,150,1,'), [at], 'as in Clowder 1.x, which drops empty items at the end')
+  const end = await named(ann, 'end', { geometry: pointAt(-180, -60) })
+  t.deepEqual(await found('geocode=-61,179,-61,180,-59,180,-59,179'), [end])
   const polygon = { type: 'Polygon', coordinates: [[[149, -41], [151, -41], [150, -39], [149, -41]]] } // biome-ignore format: one line says it
   const inFeatures = { type: 'FeatureCollection', features: [{ type: 'Feature', properties: {}, geometry: polygon }] }
   for (const geojson of [polygon, { type: 'MultiPolygon', coordinates: [polygon.coordinates] }, inFeatures])

@@ -166,6 +166,39 @@ test('a role without permission to view metadata, comments and sections does not
   t.deepEqual(await suggested('/api/tags?prefix=sho&kind=dataset'), [{ name: 'shorebird', count: 1 }])
 })
 
+test('a role without permission to view one kind of annotation finds by the others', async t => {
+  const space = await newSpace('Estuary')
+  const dataset = await newDataset(ann.call, { name: 'Brachvogel', space: [space] })
+  const metadata = { agent: { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }, content: { beak: 'Krummschnabel' } }
+  await ok(ann.call(`/api/datasets/${dataset}/metadata.jsonld`, { method: 'POST', json: metadata }))
+  await ann.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: 'Randnotiz' } })
+  const file = await upload(ann.call, dataset, 'x', 'brachvogel.txt')
+  const section = { file_id: file, startTime: 1, endTime: 2 }
+  const { id } = await ok<{ id: string }>(ann.call('/api/sections', { method: 'POST', json: section }))
+  await ok(ann.call(`/api/sections/${id}/tags`, { method: 'POST', json: { tags: ['Teilstück'] } }))
+  const found = {
+    ViewMetadata: ['beak:krummschnabel', 'exists:beak'],
+    ViewComments: ['randnotiz', 'comment:randnotiz', '/randnot.*/'],
+    ViewSection: ['teilstück', 'tag:teilstück', '"teilstück"'],
+  }
+  const rights = Object.keys(found)
+  for (const withheld of rights) {
+    const person = await newPerson(server, `without-${withheld}`)
+    const role = { name: `Without ${withheld}`, description: '' }
+    const permissions = ['ViewSpace', 'ViewDataset', 'ViewFile', ...rights.filter(right => right !== withheld)]
+    await ok(server.as(server.admin.key)('/api/roles', { method: 'POST', json: { ...role, permissions } }))
+    await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { [role.name]: person.id } } }))
+    for (const [right, queries] of Object.entries(found))
+      for (const query of queries) t.is((await search(query, person)).length, right === withheld ? 0 : 1, `${query} without ${withheld}`)
+    const others = await search('brachvogel NOT comment:randnotiz', person)
+    t.deepEqual(others.map(({ name }) => name).sort(), withheld === 'ViewComments' ? ['Brachvogel', 'brachvogel.txt'] : ['brachvogel.txt'])
+    const values = await ok<readonly object[]>(person.call('/api/search/values?field=beak'))
+    t.is(values.length, withheld === 'ViewMetadata' ? 0 : 1)
+    const tags = await ok<readonly object[]>(person.call('/api/tags?prefix=teil&kind=file'))
+    t.is(tags.length, withheld === 'ViewSection' ? 0 : 1)
+  }
+})
+
 test('a parent that the caller may not view is omitted from the location', async t => {
   const [hidden, open] = [await newSpace('Hidden hollow'), await newSpace('Open meadow')]
   const dataset = await newDataset(ann.call, { name: 'Lapwing', space: [hidden, open] })

@@ -178,12 +178,12 @@ test('tags and metadata are set and shown, and found by a search', async t => {
   await computer.done('tag', target, 'remove', 'oak')
   t.is((await computer.done('tag', target)).out, 'beech\n')
 
-  await computer.done('meta', target, 'set', 'plot=17', 'site=Bonn')
+  await computer.done('meta', target, 'set', 'plot=17', 'site=Bonn', 'barcode=12345678901234567890')
   const set = await computer.run(['meta', target, 'set', '-', '--json'], { input: '{"plot": 18, "open": true}' })
   t.is(set.code, 0, set.err)
   t.deepEqual(
     set.json<{ content: object }[]>().map(({ content }) => content),
-    [{ plot: 18, site: 'Bonn', open: true }],
+    [{ plot: 18, site: 'Bonn', barcode: '12345678901234567890', open: true }],
   )
   t.is((await computer.done('meta', target, 'add', 'plot=19', '--json')).json<unknown[]>().length, 2)
   await server.drained()

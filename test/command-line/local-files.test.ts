@@ -51,6 +51,39 @@ test('sync --down finds local files and folders with decomposed names', async t 
   t.is(await readFile(join(twice, 'Brücke.txt'), 'utf8'), 'new bridge')
 })
 
+test('get finds local files and folders with decomposed names', async t => {
+  const { computer, dataset } = await scene(t)
+  await writeFiles(computer.folder, { [mac('Köln/Rhein Süd/a.txt')]: 'a', [mac('Köln/Brücke.txt')]: 'bridge' })
+  await computer.done('put', mac('Köln'), dataset)
+  await writeFiles(computer.folder, { 'Köln Süd/Brücke.txt': 'new bridge', 'Köln Süd/Rhein Süd/größer.txt': 'b' })
+  await computer.done('put', 'Köln Süd/', `${dataset}/Köln`)
+  const before = await namesIn(computer.folder)
+
+  const lines = (await computer.done('get', `${dataset}/Köln`, '.', '--overwrite', '--json')).lines<TransferLine>()
+  t.deepEqual(states(lines), { 'Brücke.txt': 'downloaded', 'Rhein Süd/a.txt': 'unchanged', 'Rhein Süd/größer.txt': 'downloaded' })
+  const file = await computer.done('get', `${dataset}/Köln/Brücke.txt`, mac('Köln'), '--json')
+  t.deepEqual(states(file.lines<TransferLine>()), { 'Brücke.txt': 'unchanged' })
+  t.deepEqual(await namesIn(computer.folder), [...before, join(mac('Köln'), mac('Rhein Süd'), 'größer.txt')].sort())
+  t.is(await readFile(join(computer.folder, mac('Köln'), mac('Brücke.txt')), 'utf8'), 'new bridge')
+})
+
+test('--create creates the last name of a target only', async t => {
+  const { computer } = await scene(t)
+  await writeFiles(computer.folder, { 'notes/a.txt': 'a' })
+  for (const words of [
+    ['put', 'notes/'],
+    ['sync', 'notes'],
+  ]) {
+    const refused = await computer.run([...words, 'Mistyped space/New dataset', '--create'])
+    t.is(refused.code, 1)
+    t.regex(refused.err, /^Nothing named "Mistyped space" on the server\. .*--create can only create the last name of a target\n$/)
+  }
+  t.is((await computer.run(['ls', 'Mistyped space'])).code, 1)
+  await computer.done('put', 'notes/', 'Created by its last name', '--create')
+  await computer.done('put', 'notes/', 'Created by its last name/2026/summer', '--create')
+  t.is((await computer.done('get', 'Created by its last name/2026/summer/a.txt', '-')).out, 'a')
+})
+
 test('of equal paths on a Clowder server in any time zone the newest file counts', async t => {
   const zones = ['CEST', 'CST']
   const fileOf = (zone: string, second: number) => ({
@@ -112,6 +145,12 @@ test('empty folders are downloaded, and a file in place of a folder is refused w
   const sync = await computer.run(['sync', '--down', 'taken', dataset])
   t.is(sync.code, 2)
   t.is(sync.err, 'taken is not a folder\n')
+  await writeFiles(computer.folder, { 'local/empty': 'a file' })
+  await mkdir(join(computer.folder, 'local/a.txt'))
+  const down = await computer.run(['sync', '--down', 'local', dataset, '--json'])
+  t.is(down.code, 1)
+  const lines = down.lines<TransferLine & { readonly message?: string }>()
+  t.deepEqual(lines.flatMap(({ message }) => message?.split(':')[0] ?? []).sort(), ['EEXIST', 'EISDIR', 'ENOTDIR'])
   const openapi = await computer.run(['openapi', '--out', 'missing/openapi.json'])
   t.is(openapi.code, 1)
   t.regex(openapi.err, /^ENOENT: [^\n]*missing\/openapi\.json'\n$/)

@@ -196,6 +196,37 @@ test('an interrupted download resumes where it stopped, in the same run and in t
   t.deepEqual(sorted(await contentsOf(join(computer.folder, 'next'))), ['big.bin'])
 })
 
+test('names and messages from a server cannot control the terminal', async t => {
+  const { computer, dataset, proxy } = await scene(t)
+  proxy.become({ changed: (path, body) => (path.endsWith('/tags') ? { tags: ['\x1b[2Jbeech'] } : body) })
+  t.is((await computer.done('tag', `dataset:${dataset}`)).out, '\\u001b[2Jbeech\n')
+  const body = JSON.stringify({ message: 'No\x1b[2J' })
+  proxy.become({ answer: (_method, path) => (path.endsWith('/tags') ? { status: 403, body } : undefined) })
+  t.is((await computer.run(['tag', `dataset:${dataset}`])).err, 'No\\u001b[2J\n')
+})
+
+test('several commands that resume one download at the same time do not disturb each other', async t => {
+  const { computer, dataset } = await scene(t)
+  const content = randomBytes(12_000_000)
+  await writeFiles(computer.folder, { 'big.bin': content })
+  const [line] = (await computer.done('put', 'big.bin', `dataset:${dataset}`, '--json')).lines<TransferLine>()
+  await writeFiles(computer.folder, { [`out/.${line?.id}.pounce-part`]: content.subarray(0, 1_000_000) })
+  await Promise.all([1, 2, 3].map(() => computer.done('get', `dataset:${dataset}/big.bin`, 'out')))
+  await sameFiles(t, join(computer.folder, 'out'), { 'big.bin': content })
+})
+
+test('a damaged or too long partial download is discarded', async t => {
+  const { computer, dataset } = await scene(t)
+  const content = randomBytes(100_000)
+  await writeFiles(computer.folder, { 'file.bin': content })
+  const [line] = (await computer.done('put', 'file.bin', `dataset:${dataset}`, '--json')).lines<TransferLine>()
+  for (const bytes of [1000, 100_000, 200_000]) {
+    await writeFiles(computer.folder, { [`${bytes}/.${line?.id}.pounce-part`]: randomBytes(bytes) })
+    await computer.done('get', `dataset:${dataset}/file.bin`, String(bytes))
+    await sameFiles(t, join(computer.folder, String(bytes)), { 'file.bin': content })
+  }
+})
+
 test('a file is written to standard output completely even if the connection breaks', async t => {
   const { computer, dataset, proxy } = await scene(t)
   const content = randomBytes(1_000_000).toString('base64')
@@ -336,6 +367,19 @@ test('sync makes a dataset match a folder, and --dry-run shows the changes', asy
   // Restoring the content of an older version is a change as well.
   await writeFiles(join(computer.folder, 'run'), { 'change.txt': 'old' })
   t.is(states((await computer.done('sync', 'run', target, '--json')).lines<TransferLine>())['change.txt'], 'updated')
+})
+
+test('sync --delete deletes a file with its older versions', async t => {
+  const { computer, dataset } = await scene(t)
+  for (const text of ['one', 'two', 'three']) {
+    await writeFiles(computer.folder, { 'notes/a.txt': text, 'notes/b.txt': text })
+    await computer.done('sync', 'notes', `dataset:${dataset}`)
+  }
+  await rm(join(computer.folder, 'notes/a.txt'))
+  const end = await computer.done('sync', 'notes', `dataset:${dataset}`, '--delete', '--yes')
+  t.regex(end.out, /1 deleted, 1 unchanged/)
+  const listed = (await computer.done('ls', `dataset:${dataset}`, '--json')).json<{ name: string }[]>()
+  t.deepEqual([...new Set(listed.map(({ name }) => name))], ['b.txt'])
 })
 
 test('sync --down makes a folder match a dataset', async t => {

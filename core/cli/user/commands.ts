@@ -27,6 +27,8 @@ const transfers = [
   ['--retries <number>', 'maximum number of consecutive retries after transient failures (default: 9)'],
 ] as const
 
+const create = ['--create', 'create the dataset if it does not exist; it must be the last name of the target'] as const
+
 const exclude = ['--exclude <pattern>', 'exclude matching files and folders, such as "*.tmp" or "raw/old"; repeatable', true] as const
 
 const server = ['--server <address>', 'server to use (default: POUNCE_SERVER, or the last one signed in to)'] as const
@@ -78,10 +80,10 @@ const userCommands: readonly UserCommand[] = [
     summary: 'Upload files and folders to a dataset',
     usage: '[options] <sources...> <target>',
     arguments: [['<sources...>', 'files and folders, followed by the target dataset or folder']],
-    options: [['--create', 'create the dataset if it does not exist'], exclude, ...transfers, server],
+    options: [create, exclude, ...transfers, server],
     help: `
-photos uploads the folder, photos/ its contents. Missing folders are created. Files that already exist in the dataset are skipped; a file
-that differs becomes the newest version. Repeat the command to resume an interrupted upload.
+photos uploads the folder, photos/ its contents. Missing folders of an existing dataset are created. Files that already exist in the
+dataset are skipped; a file that differs becomes the newest version. Repeat the command to resume an interrupted upload.
 ${addresses}`,
     load: async () => (await import('./put-command.ts')).put,
   },
@@ -110,7 +112,7 @@ ${addresses}`,
       ['--delete', 'delete files that do not exist in the source'],
       ['--yes', 'delete without confirmation'],
       ['--dry-run', 'show the changes without making them'],
-      ['--create', 'create the dataset if it does not exist'],
+      create,
       exclude,
       ...transfers,
       server,
@@ -151,7 +153,8 @@ ${addresses}`,
     ],
     options: [server],
     help: `
-add stores another document; set changes these keys in your own metadata and keeps the others. Values are parsed as JSON (17, true) if possible.
+add stores another document; set changes these keys in your own metadata and keeps the others. Values are parsed as JSON (17, true) if possible;
+integers that are too long for a number stay text.
 ${addresses}`,
     load: async () => (await loadResources()).metadata,
   },

@@ -120,25 +120,27 @@ export async function* contentsOf(
   }
 }
 
-/** All files below a location by relative path, and its folders. Of several files with one path it contains the newest: the others are older versions. */
+/** All files below a location by relative path, and its folders. Of several files with one path `files` contains the newest: the others are older versions. */
 export const treeOf = async (
   client: ServerClient,
   place: ContentPlace,
 ): Promise<{
   readonly files: ReadonlyMap<string, ContentEntry>
   readonly folders: ReadonlyMap<string, ContentEntry>
-  readonly older: number
+  /** The older versions of files, by path. */
+  readonly older: ReadonlyMap<string, readonly ContentEntry[]>
 }> => {
   const files = new Map<string, ContentEntry>()
   const folders = new Map<string, ContentEntry>()
-  let older = 0
+  const older = new Map<string, ContentEntry[]>()
   for await (const entry of contentsOf(client, place, { isDeep: true })) {
     const path = [...entry.path, entry.name].join('/')
     if (entry.kind === 'folder') folders.set(path, entry)
     else {
       const known = files.get(path)
-      if (known) older += 1
-      if (!known || isNewer(entry, known)) files.set(path, entry)
+      const isNewest = !known || isNewer(entry, known)
+      if (known) older.set(path, [...(older.get(path) ?? []), isNewest ? known : entry])
+      if (isNewest) files.set(path, entry)
     }
   }
   return { files, folders, older }

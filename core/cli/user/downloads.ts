@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { once } from 'node:events'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { constants, createReadStream } from 'node:fs'
+import { mkdir, open, readdir, rename, stat, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -30,6 +30,38 @@ export const localName = (name: string): string => {
   if (process.platform !== 'win32') return isDots ? `_${safe}` : safe
   const trimmed = safe.replace(/[<>:"|?*]/g, '_').replace(/[. ]$/, '_')
   return reserved.test(trimmed) || isDots ? `_${trimmed}` : trimmed
+}
+
+interface LocalFolder {
+  readonly folder: string
+  /** The existing names, by themselves and in NFC. */
+  readonly names: ReadonlyMap<string, string>
+}
+
+const localFolder = async (folder: string): Promise<LocalFolder> => {
+  const names = await readdir(folder).catch(() => [])
+  return {
+    folder,
+    names: new Map([...names.map(name => [name.normalize('NFC'), name] as const), ...names.map(name => [name, name] as const)]),
+  }
+}
+
+/** Finds the local paths of paths on the server, also of files and folders whose local names are decomposed (NFD), as macOS writes them. */
+export const localPathsIn = (folder: string): ((path: string) => Promise<string>) => {
+  const read = new Map<string, Promise<LocalFolder>>()
+  const folderOf = (path: string): Promise<LocalFolder> => {
+    const known = read.get(path) ?? pathOf(path).then(localFolder)
+    read.set(path, known)
+    return known
+  }
+  const pathOf = async (path: string): Promise<string> => {
+    if (path === '') return folder
+    const slash = path.lastIndexOf('/')
+    const { folder: above, names } = await folderOf(path.slice(0, Math.max(slash, 0)))
+    const name = localName(path.slice(slash + 1))
+    return join(above, names.get(name) ?? names.get(name.normalize('NFC')) ?? name)
+  }
+  return pathOf
 }
 
 /** The digest of `sha-256=:…:` (RFC 9530), in hex. */
@@ -91,13 +123,11 @@ export const presentIds = async (
   return present
 }
 
-const sizeOf = async (file: string): Promise<number> =>
-  (
-    await stat(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return { size: 0 }
-      throw error
-    })
-  ).size
+const unlessAbsent = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'ENOENT') throw error
+}
+
+const sizeOf = async (file: string): Promise<number> => (await stat(file).catch(unlessAbsent))?.size ?? 0
 
 /** The length of the whole file, from a complete or partial response. */
 const totalOf = (response: IncomingResponse): number | undefined => {
@@ -114,13 +144,15 @@ interface Started {
 const started = async (part: string): Promise<Started> => {
   const hash = createHash('sha256')
   const bytes = await sizeOf(part)
-  if (bytes > 0) for await (const chunk of createReadStream(part, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer)
+  const content = bytes === 0 ? [] : createReadStream(part, { end: bytes - 1, highWaterMark: 1024 * 1024 })
+  for await (const chunk of content) hash.update(chunk as Buffer)
   return { hash, bytes }
 }
 
 /**
  * Downloads a file into a partial file with the id in its name, which the next attempt, even in a later run, resumes, because the bytes of an id never
- * change. Renames it once length and SHA-256 are verified. Resolves to its digest.
+ * change. Renames it once length and SHA-256 are verified. Resolves to its digest. Several processes may download the same file concurrently: each writes
+ * the same bytes at the same positions.
  */
 export const download = async (
   client: ServerClient,
@@ -132,18 +164,21 @@ export const download = async (
   let at = await started(part)
   progress.skip(at.bytes)
   let furthest = at.bytes
-  const restart = async (): Promise<void> => {
+  const restart = (): void => {
     progress.skip(-at.bytes)
-    await rm(part, { force: true })
-    at = await started(part)
+    at = { hash: createHash('sha256'), bytes: 0 }
+  }
+  const discard = async (): Promise<void> => {
+    restart()
+    await truncate(part).catch(unlessAbsent)
   }
   const attempt = async (): Promise<string> => {
-    if (size !== undefined && at.bytes > size) await restart()
+    if (size !== undefined && at.bytes > size) await discard()
     const range = at.bytes === 0 ? {} : { range: `bytes=${at.bytes}-` }
     const response = await client.attempt(`/api/files/${id}`, { method: 'GET', headers: { ...range, accept: '*/*' } }, [416])
     // The partial file is complete or invalid: the digest decides.
     const hasAll = response.status === 416
-    if (response.status === 200 && at.bytes > 0) await restart()
+    if (response.status === 200 && at.bytes > 0) restart()
     const total = totalOf(response)
     const expected = digestIn(response.header('repr-digest'))
     if (hasAll) response.message.resume()
@@ -157,7 +192,8 @@ export const download = async (
             yield chunk
           }
         }
-        await pipeline(response.message, counted, createWriteStream(part, { flags: at.bytes === 0 ? 'w' : 'a' }))
+        const target = await open(part, constants.O_WRONLY | constants.O_CREAT)
+        await pipeline(response.message, counted, target.createWriteStream({ start: at.bytes }))
       } catch (error) {
         if (isOfDisk(error)) throw new StartupError(`${file} is not writable: ${error.message}`, { cause: error })
         // Counted bytes may not have been written to disk.
@@ -171,8 +207,10 @@ export const download = async (
     if (!hasAll && wanted !== undefined && at.bytes < wanted) throw new TransientFailure(`The download of ${path} broke off`, {})
     const sha256 = at.hash.copy().digest('hex')
     const right = expected ?? (await remoteSha256(client, id))
-    if ((right !== undefined && right !== sha256) || (wanted !== undefined && at.bytes !== wanted)) {
-      await restart()
+    const written = await stat(part).catch(unlessAbsent)
+    const isWhole = (wanted === undefined || at.bytes === wanted) && (written === undefined || written.size === at.bytes)
+    if ((right !== undefined && right !== sha256) || !isWhole) {
+      await discard()
       throw new TransientFailure(`${path} arrived damaged`, {})
     }
     return sha256
@@ -182,7 +220,10 @@ export const download = async (
     furthest = Math.max(furthest, at.bytes)
     return hasAdvanced
   })
-  await rename(part, file)
+  await rename(part, file).catch(async error => {
+    // Another process may have completed the download.
+    if ((await sha256Of(file).catch(() => undefined)) !== sha256) throw error
+  })
   return sha256
 }
 

@@ -1,10 +1,9 @@
 import { mkdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
 import type { RunUserCommand, UserContext } from './command-context.ts'
 import { type ContentEntry, type ContentPlace, treeOf } from './dataset-contents.ts'
-import { download, downloadTo, localName, presentIds, type RemoteFileOf } from './downloads.ts'
+import { download, downloadTo, localName, localPathsIn, presentIds, type RemoteFileOf } from './downloads.ts'
 import { type Exclusion, exclusionOf } from './exclusion.ts'
 import { emptyFolders, forEachOf } from './local-files.ts'
 import { isFatal, transferClient, transferOptions } from './put-command.ts'
@@ -12,24 +11,23 @@ import type { ServerClient } from './server-client.ts'
 import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
 import { TransferProgress } from './transfer-progress.ts'
 
-/** The local path of a path on the server. */
-export const localPath = (folder: string, path: string): string => join(folder, ...path.split('/').map(localName))
-
 /** The files to download, without excluded ones. Throws if two would have the same local name. */
-export const localFilesOf = (
+export const localFilesOf = async (
   files: ReadonlyMap<string, ContentEntry>,
-  fileOf: (path: string) => string,
+  fileOf: (path: string) => Promise<string>,
   isExcluded: Exclusion,
-): readonly RemoteFileOf[] => {
+): Promise<readonly RemoteFileOf[]> => {
   const taken = new Map<string, string>()
-  const wanted = [...files].filter(([path]) => !isExcluded(path))
-  return wanted.map(([path, { id, size }]) => {
-    const file = fileOf(path)
+  const found: RemoteFileOf[] = []
+  for (const [path, { id, size }] of files) {
+    if (isExcluded(path)) continue
+    const file = await fileOf(path)
     const other = taken.get(file)
     if (other !== undefined) throw new StartupError(`${other} and ${path} have the same local name: rename one of them on the server`)
     taken.set(file, path)
-    return { id, path, size, file }
-  })
+    found.push({ id, path, size, file })
+  }
+  return found
 }
 
 /** The source of the files, and whether to overwrite local files that differ. */
@@ -94,21 +92,23 @@ const filesOf = async (
   /** Folders without contents. */
   readonly empty: readonly { readonly path: string; readonly folder: string }[]
 }> => {
+  const inFolder = localPathsIn(folder)
   if (target.kind === 'file') {
     const { id, name, size } = target
-    return { place: undefined, files: [{ id, path: name, size, file: join(folder, localName(name)) }], empty: [] }
+    return { place: undefined, files: [{ id, path: name, size, file: await inFolder(localName(name)) }], empty: [] }
   }
   const place = placeOf(target)
   if (!place) throw new UsageError('get downloads files, folders and datasets: specify one of these (pounce ls lists them)')
   const { files, folders, older } = await treeOf(client, place)
-  if (older > 0) progress.warn(`${older} older file versions skipped`)
-  const top = join(folder, target.kind === 'root' || isContent ? '' : localName(target.name))
-  const wanted = localFilesOf(files, path => localPath(top, path), isExcluded)
+  const skipped = [...older.values()].flat().length
+  if (skipped > 0) progress.warn(`${skipped} older file versions skipped`)
+  const pathOf = target.kind === 'root' || isContent ? inFolder : localPathsIn(await inFolder(localName(target.name)))
+  const wanted = await localFilesOf(files, pathOf, isExcluded)
   const empty = emptyFolders(
     [...folders.keys()].filter(path => !isExcluded(path)),
     wanted,
   )
-  return { place, files: wanted, empty: empty.map(path => ({ path, folder: localPath(top, path) })) }
+  return { place, files: wanted, empty: await Promise.all(empty.map(async path => ({ path, folder: await pathOf(path) }))) }
 }
 
 /** Writes one file to standard output. */

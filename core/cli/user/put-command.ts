@@ -115,7 +115,10 @@ const createDataset = async (
   return made.id
 }
 
-/** The target of an upload: an existing or new dataset, and missing folders, which are created with the files. */
+/**
+ * The target of an upload: an existing or new dataset, and missing folders of an existing one, which are created with the files. Only the last name of
+ * a target can become a dataset, so that a misspelled space or collection does not.
+ */
 export const uploadPlace = async (
   client: ServerClient,
   text: string,
@@ -128,8 +131,9 @@ export const uploadPlace = async (
   const [name, ...folders] = missing
   if (target.kind === 'file') throw new UsageError(`${text} is a file: specify its dataset or folder`)
   if (name === undefined) throw new UsageError(`${text} is a ${target.kind}: files can only be uploaded to a dataset, so specify one in it`)
+  if (folders.length > 0) throw new StartupError(`${notFound(found).message}. --create can only create the last name of a target`)
   if (!isCreated || isDryRun) throw new StartupError(`${notFound(found).message}. To create the dataset, add --create`)
-  return { place: { dataset: await createDataset(client, target, name) }, missing: folders }
+  return { place: { dataset: await createDataset(client, target, name) }, missing: [] }
 }
 
 /** The folders to create, in order and without duplicates. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
+import { visible } from '../pretty-log.ts'
 import { accountOf, clientOf, numberOption, type RunUserCommand, textOption } from './command-context.ts'
 import { contentsOf, isoDate } from './dataset-contents.ts'
 import type { ServerClient } from './server-client.ts'
@@ -118,7 +119,7 @@ export const tag: RunUserCommand = async context => {
   const { tags } = await client.json<Tags>('GET', path)
   const left = tags.map(one => (typeof one === 'string' ? one : one.name))
   if (context.asJson) return { kind, id, tags: left }
-  return left.length === 0 ? [] : left.join('\n')
+  return left.length === 0 ? [] : left.map(visible).join('\n')
 }
 
 type Content = Readonly<Record<string, unknown>>
@@ -134,10 +135,10 @@ const isObject = (value: unknown): value is Content => typeof value === 'object'
 
 const baseContext = 'https://clowder.ncsa.illinois.edu/contexts/metadata.jsonld'
 
-/** Parses JSON values such as `17` and `true`; other input is text. */
+/** Parses JSON values such as `17` and `true`; other input is text, and so are integers that a number would round, such as long identifiers. */
 const jsonOrText = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : JSON.parse(text)
   } catch {
     return text
   }

@@ -1,13 +1,12 @@
 import { mkdir, rm, rmdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
 import { StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
 import type { RunUserCommand, UserContext } from './command-context.ts'
 import { type ContentPlace, treeOf } from './dataset-contents.ts'
-import { localName } from './downloads.ts'
+import { localPathsIn } from './downloads.ts'
 import { type Exclusion, exclusionOf } from './exclusion.ts'
-import { downloadAll, localFilesOf, localPath } from './get-command.ts'
-import { emptyFolders, emptyTree, forEachOf, type LocalTree, requireDistinctPaths, treeOfFolder } from './local-files.ts'
+import { downloadAll, localFilesOf } from './get-command.ts'
+import { emptyFolders, emptyTree, forEachOf, requireDistinctPaths, treeOfFolder } from './local-files.ts'
 import { askedLine, isInteractive } from './prompt.ts'
 import { reportOmitted, transferClient, transferOptions, uploadAll, uploaderFor, uploadPlace } from './put-command.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
@@ -52,6 +51,15 @@ const deleteFolders = async (
   }
 }
 
+/** Ignores a file that no longer exists. */
+const deleteFile = async (client: ServerClient, id: string): Promise<void> => {
+  try {
+    await client.json('DELETE', `/api/files/${id}`)
+  } catch (error) {
+    if (!(error instanceof RequestRefused) || error.status !== 404) throw error
+  }
+}
+
 const syncUp = async (
   context: UserContext,
   client: ServerClient,
@@ -85,30 +93,15 @@ const syncUp = async (
   await forEachOf(surplus, jobs, async ([path, { id }]) => {
     if (isDryRun) return progress.result({ path, state: 'would delete', id }, false)
     try {
-      await client.json('DELETE', `/api/files/${id}`)
+      // The older versions first: they would take its place.
+      for (const version of [...(remote.older.get(path) ?? []), { id }]) await deleteFile(client, version.id)
       progress.result({ path, state: 'deleted', id }, false)
     } catch (error) {
-      if (error instanceof RequestRefused && error.status === 404) return
       progress.failure(path, error)
     }
   })
   if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(folders), isExcluded)
   progress.end()
-}
-
-/** Finds the local paths of paths on the server, also of files and folders whose local names are decomposed (NFD), as macOS writes them. */
-const pathsIn = (folder: string, { files, folders }: LocalTree): ((path: string) => string) => {
-  const entries = [...folders, ...files]
-  const existing = new Set(entries.map(({ file }) => file))
-  const byPath = new Map(entries.map(({ file, path }) => [path, file]))
-  const pathOf = (path: string): string => {
-    if (path === '') return folder
-    const plain = localPath(folder, path)
-    if (existing.has(plain)) return plain
-    const found = byPath.get(path.split('/').map(localName).join('/').normalize('NFC'))
-    return found ?? join(pathOf(path.split('/').slice(0, -1).join('/')), basename(plain))
-  }
-  return pathOf
 }
 
 const syncDown = async (
@@ -128,8 +121,8 @@ const syncDown = async (
   )
   const local = isFolder ? await treeOfFolder(folder, isExcluded) : emptyTree
   if (isDeleting) for (const { path, error } of local.unreadable) progress.failure(path, error, false)
-  const pathOf = pathsIn(folder, local)
-  const files = localFilesOf(remote.files, pathOf, isExcluded)
+  const pathOf = localPathsIn(folder)
+  const files = await localFilesOf(remote.files, pathOf, isExcluded)
   const wanted = new Set(files.map(({ file }) => file))
   const surplus = isDeleting ? local.files.filter(({ file }) => !wanted.has(file)) : []
   await confirm(context, surplus.length, folder)
@@ -137,8 +130,11 @@ const syncDown = async (
     files.length,
     files.reduce((sum, { size = 0 }) => sum + size, 0),
   )
-  const kept = [...remote.folders.keys()].filter(path => !isExcluded(path)).map(pathOf)
-  if (!isDryRun) for (const path of [folder, ...kept]) await mkdir(path, { recursive: true })
+  const kept = await Promise.all([...remote.folders.keys()].filter(path => !isExcluded(path)).map(pathOf))
+  if (!isDryRun) {
+    await mkdir(folder, { recursive: true })
+    for (const path of kept) await mkdir(path, { recursive: true }).catch(error => progress.failure(path, error, false))
+  }
   await downloadAll(client, files, progress, { place, jobs, isDryRun, isOverwriting: true })
   for (const { file, path } of surplus) {
     if (!isDryRun) await rm(file, { force: true })

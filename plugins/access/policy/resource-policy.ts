@@ -30,8 +30,11 @@ import { RightsReader } from './rights-graph.ts'
 import { barred, includes, isOpen, isReading, JobKeyScope, type Mode, roleHolds, spacesHeld } from './rules.ts'
 
 /** The rights without which words of a resource's annotations must not lead to it. */
-const annotationRights: readonly Permission[] = ['ViewMetadata', 'ViewComments', 'ViewSection']
-const areAnnotationsSeen = 2 ** annotationRights.length - 1
+const annotationRights = [
+  ['metadata', 'ViewMetadata'],
+  ['comments', 'ViewComments'],
+  ['sections', 'ViewSection'],
+] as const satisfies readonly (readonly [string, Permission])[]
 
 /** Which of these permissions a role holds, as bits; cached by permission set, since the same set applies in very many spaces. */
 const bitsHeld = (mode: Mode, permissions: readonly Permission[]): ((held: Membership) => number) => {
@@ -45,10 +48,10 @@ const bitsHeld = (mode: Mode, permissions: readonly Permission[]): ((held: Membe
   }
 }
 
-/** Spaces in which all searchable kinds are visible, and those in which only some kinds are. */
+/** Spaces in which all searchable kinds are visible, and those in which only some kinds are; the same for annotations that are hidden in some of them. */
 const searchedSpaces = (mode: Mode, searched: readonly Resource[], memberships: readonly Membership[]) => {
   const count = annotationRights.length
-  const heldBits = bitsHeld(mode, [...annotationRights, ...searched.map(({ view }) => view)])
+  const heldBits = bitsHeld(mode, [...annotationRights.map(([, right]) => right), ...searched.map(({ view }) => view)])
   const bySpace = new Map<string, number>()
   for (const held of memberships) bySpace.set(held.space, (bySpace.get(held.space) ?? 0) | heldBits(held))
   const byBits = [...Map.groupBy(bySpace.keys(), space => bySpace.get(space) ?? 0)]
@@ -62,8 +65,11 @@ const searchedSpaces = (mode: Mode, searched: readonly Resource[], memberships: 
     })
     return { spaces: spacesOf(all), ...(inPart.length === 0 ? {} : { inPart }) }
   }
-  const annotated = byBits.filter(([bits]) => (bits & areAnnotationsSeen) === areAnnotationsSeen || bits >> count === 0)
-  return { ...partsOf(byBits), ...(annotated.length === byBits.length ? {} : { annotated: partsOf(annotated) }) }
+  const annotated = annotationRights.flatMap(([name], at) => {
+    const seen = byBits.filter(([bits]) => (bits >> at) & 1 || bits >> count === 0)
+    return seen.length === byBits.length ? [] : [[name, partsOf(seen)] as const]
+  })
+  return { ...partsOf(byBits), annotated }
 }
 
 export const config = s.Object({
@@ -200,11 +206,12 @@ export class ResourcePolicy implements Policy {
     const open = { includePublic: true, ...(closedKinds.length === 0 ? {} : { closedKinds }) }
     if (!user) return { all: false, spaces: [], ...open }
     const { spaces, inPart, annotated } = searchedSpaces(this.#mode, searched, user.memberships)
+    const withOwn = annotated.map(([name, part]) => [name, { ...part, spaces: [...part.spaces, user.id] }])
     return {
       ...{ all: false, spaces: [...spaces, user.id], ...open, author: user.id },
       ...(inPart ? { inPart } : {}),
       ...within,
-      ...(annotated ? { annotated: { ...annotated, spaces: [...annotated.spaces, user.id] } } : {}),
+      ...(withOwn.length > 0 ? { annotated: Object.fromEntries(withOwn) } : {}),
     }
   }
 

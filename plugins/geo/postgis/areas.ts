@@ -1,4 +1,4 @@
-import { boxesAcross, type GeoArea, type GeoBox, type GeoPosition } from 'pounce/sdk/geo'
+import { boxesAcross, boxesAroundPolygon, type GeoArea, type GeoBox, type GeoPosition } from 'pounce/sdk/geo'
 import type { SqlParameters } from './conditions.ts'
 import { toWkb } from './wkb.ts'
 
@@ -7,11 +7,6 @@ const metresOfDegree = 111_000
 const radians = (degrees: number): number => (degrees * Math.PI) / 180
 /** Rounding margin. */
 const margin = 1e-6
-
-const boxAround = (positions: readonly GeoPosition[]): GeoBox => {
-  const [longitudes, latitudes] = [positions.map(([longitude = 0]) => longitude), positions.map(([, latitude = 0]) => latitude)]
-  return [Math.min(...longitudes), Math.min(...latitudes), Math.max(...longitudes), Math.max(...latitudes)]
-}
 
 /** Splits a box that may cross the antimeridian into boxes that do not. */
 const cut = ([west, south, east, north]: GeoBox): readonly GeoBox[] => {
@@ -37,7 +32,7 @@ const boxesOfCircle = (longitude: number, latitude: number, radiusMetres: number
 /** Boxes, none across the antimeridian, that contain everything that intersects an area. */
 export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
   if ('circle' in area) return boxesOfCircle(area.circle.longitude, area.circle.latitude, area.circle.radiusMetres)
-  if ('polygon' in area) return [boxAround(area.polygon.flat())]
+  if ('polygon' in area) return boxesAroundPolygon(area.polygon)
   return boxesAcross(area.box)
 }
 
@@ -78,7 +73,10 @@ export const areasCondition = (areas: readonly GeoArea[], isIndexed: boolean, bi
 
 const areaCondition = (area: GeoArea, binds: SqlParameters): string => {
   const boxes = boxesOf(area).map(box => ({ box, shape: shapeOf([ringOf(box)], binds) }))
-  if ('box' in area) return `(${boxes.map(({ shape }) => `shape && ${shape} and ${touching(shape)}`).join(' or ')})`
-  const isNear = `(${boxes.map(({ shape }) => `shape && ${shape}`).join(' or ')})`
-  return `(${isNear} and ${'circle' in area ? `(${inCircle(area.circle, binds)})` : touching(shapeOf(area.polygon, binds))})`
+  const inBox = ({ shape }: { readonly shape: string }): string => `shape && ${shape} and ${touching(shape)}`
+  if ('box' in area) return `(${boxes.map(inBox).join(' or ')})`
+  if ('circle' in area) return `((${boxes.map(({ shape }) => `shape && ${shape}`).join(' or ')}) and (${inCircle(area.circle, binds)}))`
+  const [around, ...otherSide] = boxes
+  const inPolygon = `shape && ${around?.shape} and ${touching(shapeOf(area.polygon, binds))}`
+  return `(${[inPolygon, ...otherSide.map(inBox)].join(' or ')})`
 }

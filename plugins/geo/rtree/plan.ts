@@ -1,5 +1,5 @@
 import type { GeoAfter, GeoArea, GeoFilter, GeoSort } from 'pounce/sdk/geo'
-import { boxAround, boxesAcross, type GeoBox } from 'pounce/sdk/geo'
+import { boxesAcross, boxesAroundPolygon, type GeoBox } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { ConcatSource, MergeSource } from './joined-sources.ts'
 import type { ChosenPlaces, PlaceCache, ShapeCache } from './place-cache.ts'
@@ -35,7 +35,7 @@ const circleBoxes = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { c
 /** Boxes that do not cross the antimeridian and contain the whole area. */
 export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
   if ('circle' in area) return circleBoxes(area.circle)
-  if ('polygon' in area) return [boxAround(area.polygon.flat())]
+  if ('polygon' in area) return boxesAroundPolygon(area.polygon)
   return boxesAcross(area.box)
 }
 

@@ -37,10 +37,12 @@ export interface BagOrder {
   readonly signal: AbortSignal
 }
 
-/** A complete dataset that nobody can view yet. Disposing of it removes it, unless it was revealed. */
+/** A complete dataset that nobody can view until it is revealed. Disposing of it removes it, unless it was kept. */
 export interface HiddenDataset extends AsyncDisposable {
   readonly id: string
   reveal(): Promise<void>
+  /** Ends the import. */
+  keep(): void
 }
 
 /** An import in progress. */
@@ -97,11 +99,12 @@ export class BagImport {
     const sidecars = new Sidecars(bag, total)
     const description = await describeDataset(bag, contents.info, order.archiveName, sidecars)
     const { id } = await this.#datasets.create(this.#newDataset(description, order.user))
-    let isRevealed = false
+    let isHidden = true
+    let isKept = false
     await using undoing = new AsyncDisposableStack()
     undoing.defer(async () => {
-      if (isRevealed) return
-      await this.#takeBack(id)
+      if (isKept) return
+      await this.#takeBack(id, order.user, isHidden)
       this.#report(id, order, { state: 'failed', total })
     })
     const signOfLife = setInterval(() => {
@@ -116,8 +119,11 @@ export class BagImport {
     return {
       id,
       reveal: async () => {
+        isHidden = false
         await this.#datasets.reveal(id)
-        isRevealed = true
+      },
+      keep: () => {
+        isKept = true
         this.#report(id, order, { state: 'finished', done: total, total })
       },
       [Symbol.asyncDispose]: () => undo.disposeAsync(),
@@ -221,11 +227,13 @@ export class BagImport {
     return names.map(name => ({ id: this.#ids.next(), name, user: user.id, extractor: null, created }))
   }
 
-  async #takeBack(id: string): Promise<void> {
+  async #takeBack(id: string, { id: user }: CallerUser, isHidden: boolean): Promise<void> {
     try {
       await this.#datasets.drop(id)
+      if (!isHidden) await this.#datasets.remove(id, user)
     } catch (error) {
-      this.#log.warn('failed to roll back an import; it will be rolled back later', { dataset: id, error })
+      const outcome = isHidden ? 'it will be rolled back later' : 'it may remain visible'
+      this.#log.warn(`failed to roll back an import; ${outcome}`, { dataset: id, error })
     }
   }
 }

@@ -69,6 +69,7 @@ export class BagUploads {
     const last = datasets.at(-1)
     if (!last) throw new Invalid('No bag found: send a part with a file whose name ends in .zip')
     for (const dataset of datasets) await dataset.reveal()
+    for (const dataset of datasets) dataset.keep()
     return last.id
   }
 

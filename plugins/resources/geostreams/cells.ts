@@ -1,5 +1,5 @@
 import type { GeoArea, Geometry, GeoPosition } from 'pounce/sdk/geo'
-import { boxAround, boxesAcross, type GeoBox, partsOf } from 'pounce/sdk/geo'
+import { boxAround, boxesAcross, boxesAroundPolygon, type GeoBox, partsOf } from 'pounce/sdk/geo'
 
 /**
  * Each level divides the Earth into 2^level columns and rows; finer levels are not worth their index entries. A cell includes its western
@@ -96,7 +96,7 @@ const aroundCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { 
 
 const boxesAround = (area: GeoArea): readonly GeoBox[] => {
   if ('box' in area) return boxesAcross(area.box)
-  return 'circle' in area ? aroundCircle(area.circle) : [boxAround(area.polygon.flat())]
+  return 'circle' in area ? aroundCircle(area.circle) : boxesAroundPolygon(area.polygon)
 }
 
 /** Cells that contain every record that touches one of the areas, among others: each result must still be tested. */

@@ -27,7 +27,9 @@ const rightGeocode =
 const number = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
 const numbersIn = (text: string): readonly number[] => {
-  const parts = text.split(',').map(part => part.trim())
+  const all = text.split(',').map(part => part.trim())
+  // Java's split, which Clowder 1.x uses, drops empty parts at the end.
+  const parts = all.slice(0, all.findLastIndex(part => part !== '') + 1)
   const wrong = parts.find(part => !number.test(part))
   if (wrong !== undefined) throw new Invalid(`geocode has ${JSON.stringify(wrong.slice(0, 40))} instead of a number: ${rightGeocode}`)
   return parts.map(Number)

@@ -1,55 +1,74 @@
 import type { SearchQuery, SearchScope } from 'pounce/sdk/search'
 
-/** The part of a scope in which the caller may also view metadata, comments and sections. */
-export const annotatedPart = (scope: SearchScope): SearchScope => {
-  if (scope.all || scope.annotated === undefined) return scope
-  const { annotated, inPart: _, ...rest } = scope
-  return { ...rest, ...annotated }
+/** What is found together with the resource that it belongs to, but may be hidden from those who may view the resource. */
+type Annotation = 'metadata' | 'comments' | 'sections'
+
+const annotations: readonly Annotation[] = ['metadata', 'comments', 'sections']
+
+/** The part of a scope in which the caller may also view these annotations. */
+export const annotatedPart = (scope: SearchScope, annotation: Annotation): SearchScope => {
+  const part = scope.all ? undefined : scope.annotated?.[annotation]
+  if (scope.all || !part) return scope
+  const { annotated: _, inPart: __, ...rest } = scope
+  return { ...rest, ...part }
 }
 
-/** The query limited to what the caller may view: where annotations are hidden, it searches the resources themselves only. */
-export const withinRights = (query: SearchQuery, scope: SearchScope): SearchQuery =>
-  scope.all || scope.annotated === undefined
-    ? query
-    : { op: 'or', any: [{ op: 'and', all: [{ op: 'visible', scope: annotatedPart(scope) }, query] }, withoutAnnotations(query)] }
+/** The query limited to what the caller may view: it searches the annotations of a resource only where these are visible. */
+export const withinRights = (query: SearchQuery, scope: SearchScope): SearchQuery => {
+  const decided = ([next, ...others]: readonly Annotation[], hidden: readonly Annotation[]): SearchQuery => {
+    if (next === undefined) return without(hidden, query)
+    const visible: SearchQuery = { op: 'visible', scope: annotatedPart(scope, next) }
+    const whereVisible: SearchQuery = { op: 'and', all: [visible, decided(others, hidden)] }
+    const elsewhere: SearchQuery = { op: 'and', all: [{ op: 'not', not: visible }, decided(others, [...hidden, next])] }
+    return { op: 'or', any: [whereVisible, elsewhere] }
+  }
+  const partlyHidden = annotations.filter(annotation => annotatedPart(scope, annotation) !== scope)
+  return decided(partlyHidden, [])
+}
 
 const nothing: SearchQuery = { op: 'ids', ids: [] }
 const isFile: SearchQuery = { op: 'field', field: 'resource_type', is: 'equals', values: ['file'] }
 
-/** Fields searched for words that are not about a field. The others are searched only when named. */
-const texts = ['name', 'description', 'created_as', 'tag']
-const own: ReadonlySet<string> = new Set([...texts, 'creator', 'email', 'created', 'resource_type', 'content_type', 'in'])
+/** Fields searched for words that are not about a field. Indexes cannot limit these to metadata, which is searched only if nothing is hidden. */
+const texts = ['name', 'description', 'created_as', 'tag', 'comment']
+const own: ReadonlySet<string> = new Set([
+  ...['name', 'description', 'created_as', 'creator', 'email'],
+  ...['created', 'resource_type', 'content_type', 'in'],
+])
 
-/** What a query finds in a resource itself. The tags of a file may be those of its sections. */
-const withoutAnnotations = (query: SearchQuery): SearchQuery => {
+/** What a query finds in a resource apart from hidden annotations. */
+const without = (hidden: readonly Annotation[], query: SearchQuery): SearchQuery => {
+  if (hidden.length === 0) return query
   switch (query.op) {
     case 'and':
-      return { op: 'and', all: query.all.map(withoutAnnotations) }
+      return { op: 'and', all: query.all.map(part => without(hidden, part)) }
     case 'or':
-      return { op: 'or', any: query.any.map(withoutAnnotations) }
+      return { op: 'or', any: query.any.map(part => without(hidden, part)) }
     case 'not':
-      return { op: 'not', not: withoutAnnotations(query.not) }
+      return { op: 'not', not: without(hidden, query.not) }
     case 'missing':
-      return { op: 'not', not: withoutAnnotations({ op: 'exists', field: query.field }) }
+      return { op: 'not', not: ofField(hidden, query.field, { op: 'exists', field: query.field }) }
     case 'word':
-      return inTexts(field => ({ op: 'field', field, is: 'contains', values: [query.text] }))
+      return inTexts(hidden, field => ({ op: 'field', field, is: 'contains', values: [query.text] }))
     case 'phrase':
     case 'regex':
-      return query.field === undefined ? inTexts(field => ({ ...query, field })) : ofField(query.field, query)
+      return query.field === undefined ? inTexts(hidden, field => ({ ...query, field })) : ofField(hidden, query.field, query)
     case 'field':
     case 'exists':
-      return ofField(query.field, query)
+      return ofField(hidden, query.field, query)
     default:
       return query
   }
 }
 
-const inTexts = (query: (field: string) => SearchQuery): SearchQuery => ({
+const inTexts = (hidden: readonly Annotation[], query: (field: string) => SearchQuery): SearchQuery => ({
   op: 'or',
-  any: texts.map(field => ofField(field, query(field))),
+  any: texts.map(field => ofField(hidden, field, query(field))),
 })
 
-const ofField = (field: string, query: SearchQuery): SearchQuery => {
-  if (field === 'tag') return { op: 'and', all: [{ op: 'not', not: isFile }, query] }
-  return own.has(field) ? query : nothing
+/** The tags of a file may be those of its sections. */
+const ofField = (hidden: readonly Annotation[], field: string, query: SearchQuery): SearchQuery => {
+  if (own.has(field)) return query
+  if (field === 'tag') return hidden.includes('sections') ? { op: 'and', all: [{ op: 'not', not: isFile }, query] } : query
+  return hidden.includes(field === 'comment' ? 'comments' : 'metadata') ? nothing : query
 }

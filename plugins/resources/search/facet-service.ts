@@ -61,13 +61,15 @@ export class FacetService {
   /** Counted by the index, within the resources that the caller may view. */
   async count(search: Pick<FacetRequest, 'query' | 'kinds'>, asked: readonly FacetParameter[], caller: Caller): Promise<ShownFacets> {
     const scope = this.#policy.searchScope(caller)
-    const own = annotatedPart(scope)
+    const withSections = annotatedPart(scope, 'sections')
     const query = withinRights(search.query, scope)
     const request = { ...search, query, scope, facets: asked.map(facet => facets[facet]), limit: countedValues }
     const [{ counts: all, isExact }, tags] = await Promise.all([
       this.#index.facets(request),
       // Tags include those of sections.
-      own !== scope && asked.includes('tag') ? this.#index.facets({ ...request, scope: own, facets: ['tag'] }) : undefined,
+      withSections !== scope && asked.includes('tag')
+        ? this.#index.facets({ ...request, scope: withSections, facets: ['tag'] })
+        : undefined,
     ])
     const counts = { ...all, ...tags?.counts }
     const first = (facet: FacetName) => counts[facet]?.slice(0, shownValues)

@@ -107,7 +107,7 @@ export class SearchService {
   async #find<T>({ from, size, sort, kinds }: SearchInput, asked: SearchQuery, caller: Caller, read: ReadItems<T>): Promise<SearchPage<T>> {
     const whole = this.#policy.searchScope(caller)
     // The order by metadata shows its values.
-    const scope = sort && sort.by !== 'score' && sort.by !== 'created' ? annotatedPart(whole) : whole
+    const scope = sort && sort.by !== 'score' && sort.by !== 'created' ? annotatedPart(whole, 'metadata') : whole
     const query = withinRights(asked, scope)
     const results: T[] = []
     let scanned = 0

@@ -47,7 +47,7 @@ export class SuggestionService {
 
   async values(field: string, prefix: string, limit: number, caller: Caller): Promise<readonly ValueCount[]> {
     if (fixed.includes(field)) throw new Invalid(`Values are available for tag and metadata fields, not for ${field}`)
-    if (field !== 'tag') return this.#index.values(field, prefix, annotatedPart(this.#policy.searchScope(caller)), limit)
+    if (field !== 'tag') return this.#index.values(field, prefix, annotatedPart(this.#policy.searchScope(caller), 'metadata'), limit)
     return (await this.tags(prefix, limit, caller)).map(({ tag, count }) => ({ value: tag, count }))
   }
 
@@ -62,11 +62,11 @@ export class SuggestionService {
   tags(prefix: string, limit: number, caller: Caller, kind?: Kind): Promise<readonly { readonly tag: string; readonly count: number }[]> {
     const scope = this.#policy.searchScope(caller)
     // Those of files include the tags of their sections.
-    return this.#index.tags(prefix, kind === undefined || kind === 'file' ? annotatedPart(scope) : scope, limit, kind)
+    return this.#index.tags(prefix, kind === undefined || kind === 'file' ? annotatedPart(scope, 'sections') : scope, limit, kind)
   }
 
   #paths(prefix: string, limit: number, caller: Caller): Promise<readonly FieldCount[]> {
-    return this.#index.fields(prefix.replace(/^metadata\./, ''), annotatedPart(this.#policy.searchScope(caller)), limit)
+    return this.#index.fields(prefix.replace(/^metadata\./, ''), annotatedPart(this.#policy.searchScope(caller), 'metadata'), limit)
   }
 }
 wire(SuggestionService, SearchIndex, Policy, MetadataNamings)

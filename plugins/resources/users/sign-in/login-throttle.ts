@@ -223,6 +223,8 @@ interface Trial<T> {
   readonly isSecondFactor?: boolean
   /** False if a further step is required to sign in: then counts are not reset yet, and the network is not recorded as known. */
   readonly isAll?: (found: T) => boolean
+  /** False if the password may be correct nevertheless, because a provider was unavailable. */
+  readonly isComplete?: () => boolean
 }
 
 const dayMs = 86_400_000
@@ -270,12 +272,15 @@ export class LoginThrottle implements RateLimiter {
    * password resets the count of its network. Each network has its own count for an account, so that the owner cannot be locked out from
    * elsewhere. When too many networks try one account, or one network too many accounts, only owners who have signed in from their network
    * before are admitted, limited by their own count.
+   *
+   * Verifications without a provider that was unavailable are counted apart. With these the limit applies to local accounts only: `verify` leaves
+   * them out, and unless another provider confirms the password, the response is `TooMany`. So an outage does not lock out its users.
    */
   async tryPassword<T>(
     email: string,
     address: string,
-    verify: () => Promise<T | undefined>,
-    { isSecondFactor = false, isAll = () => true }: Trial<T> = {},
+    verify: (withoutLocal: boolean) => Promise<T | undefined>,
+    { isSecondFactor = false, isAll = () => true, isComplete = () => true }: Trial<T> = {},
   ): Promise<T | undefined> {
     const { failuresPerAddress, failuresPerAccount, failuresPerAccountAnywhere } = this.#limits
     const [known, pair] = [knownKey(email, address), pairKey(email, address)]
@@ -287,19 +292,23 @@ export class LoginThrottle implements RateLimiter {
       // Six digits could be guessed from many networks, given the password.
       ...(isSecondFactor ? [{ key: codeKey(email), limit: failuresPerAccount }] : []),
     ]
-    const seen = await this.#tries.look([known, ...doors.map(({ key }) => key)])
+    const seen = await this.#tries.look([known, ...doors.flatMap(({ key }) => [key, incompleteKey(key)])])
     const open = seen.has(known) ? [ownCount] : doors
     for (const { key, limit } of open) this.#requireRoom(limit, seen.get(key), this.#running.get(key) ?? 0)
+    const countOf = (key: string): number => seen.get(key)?.count ?? 0
+    const full = open.find(({ key, limit }) => countOf(key) + countOf(incompleteKey(key)) + (this.#running.get(key) ?? 0) >= limit)
     for (const { key } of open) this.#running.set(key, (this.#running.get(key) ?? 0) + 1)
     try {
-      const found = await verify()
+      const found = await verify(full !== undefined)
       if (this.#running.size > open.length) await this.#crowd.pass()
       if (found === undefined) {
-        for (const { key, limit } of open) await this.#tries.take(key, limit)
+        for (const { key, limit } of open) await this.#tries.take(isComplete() ? key : incompleteKey(key), limit)
         await this.#refusals.password(email, address, isSecondFactor ? 'second-factor' : 'password')
+        if (full) throw tooMany(seen.get(incompleteKey(full.key))?.leftMs ?? windowMs)
       } else if (isAll(found)) {
         const isFresh = (seen.get(known)?.leftMs ?? 0) > knownForMs / 2
-        await Promise.all([seen.has(pair) && this.#tries.forget(pair), isFresh || this.#tries.mark(known, knownForMs)])
+        const counts = [pair, incompleteKey(pair)].filter(key => seen.has(key))
+        await Promise.all([...counts.map(key => this.#tries.forget(key)), isFresh || this.#tries.mark(known, knownForMs)])
       }
       return found
     } finally {
@@ -356,6 +365,8 @@ const pairKey = (email: string, address: string): string => `account ${accountNa
 const knownKey = (email: string, address: string): string => `known ${accountName(email)} from ${networkOf(address)}`
 
 const addressKey = (address: string): string => `address ${networkOf(address)}`
+
+const incompleteKey = (key: string): string => `${key} while a provider was unavailable`
 
 /** One name for all spellings of an email address that a directory might treat as equal. */
 export const accountName = (email: string): string =>

@@ -118,3 +118,38 @@ test('passwords of local accounts cannot be guessed without limit while a direct
     t.is(await status('nobody@example.org', 'fourth guess'), 429, 'an unknown account gets the same responses')
   }
 })
+
+test('users of a directory can sign in after an outage, however often they tried meanwhile', async t => {
+  let isAvailable = true
+  class FlakyDirectory implements AuthProvider {
+    readonly id = 'flaky'
+
+    async password(name: string, password: string): Promise<VerifiedIdentity | undefined> {
+      if (!isAvailable) throw new Unavailable('The directory is unavailable')
+      return password === 'theirs' ? { ...person, provider: 'flaky', subject: name, email: `${name}@example.org` } : undefined
+    }
+  }
+  wire(FlakyDirectory)
+  const flaky = definePlugin({ id: 'auth.flaky', summary: 'For tests.', provides: [provide(AuthProviders, FlakyDirectory)] })
+  const limits = { failuresPerAccount: 2, failuresPerAddress: 8 }
+  const own = await bootForTest({
+    t,
+    plugins: ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users', flaky],
+    config: { resources: { users: limits } },
+  })
+  const local = await newPerson(own, 'local')
+  const statuses = async (email: string, passwords: readonly string[]) => {
+    const found: number[] = []
+    for (const password of passwords) found.push((await own.as()('/api/login', { method: 'POST', json: { email, password } })).status)
+    return found
+  }
+  isAvailable = false
+  for (const name of ['ada', 'ida', 'eva']) t.deepEqual(await statuses(name, ['theirs', 'theirs', 'theirs']), [503, 503, 429])
+  t.deepEqual(await statuses(local.email, ['guess', 'guess', local.password]), [503, 503, 429])
+
+  isAvailable = true
+  for (const name of ['ada', 'new']) t.deepEqual(await statuses(name, ['theirs']), [200], name)
+  t.deepEqual(await statuses(local.email, [local.password]), [429])
+  t.deepEqual(await statuses('ida', ['guess', 'guess', 'theirs']), [429, 429, 429], 'passwords that the directory rejects are counted')
+  t.deepEqual(await statuses('ada', ['theirs']), [200])
+})

@@ -190,8 +190,10 @@ export class AccountSignIn {
     try {
       const account = plainEmail(email)
       const failures: unknown[] = []
-      const user = await this.#throttle.tryPassword(account, address, () => this.#vouchedFor(providers, account, password, failures), {
+      const verify = (withoutLocal: boolean) => this.#vouchedFor(providers, account, password, { failures, withoutLocal })
+      const user = await this.#throttle.tryPassword(account, address, verify, {
         isAll: found => found.secondFactor === undefined,
+        isComplete: () => failures.length === 0,
       })
       if (!user && failures.length > 0) throw failures[0]
       return user
@@ -202,12 +204,18 @@ export class AccountSignIn {
 
   /**
    * Asks every provider, as one that is unavailable says nothing about the others. Its error is added to `failures`, and thrown only if no provider
-   * has rejected the password: a rejected one has to be counted, because the response to the correct one differs.
+   * has rejected the password: a rejected one has to be counted, because the response to the correct one differs. Without local accounts, these count
+   * as having rejected it.
    */
-  async #vouchedFor(providers: readonly AuthProvider[], account: string, password: string, failures: unknown[]): Promise<User | undefined> {
-    let isRejected = false
+  async #vouchedFor(
+    providers: readonly AuthProvider[],
+    account: string,
+    password: string,
+    { failures, withoutLocal }: { readonly failures: unknown[]; readonly withoutLocal: boolean },
+  ): Promise<User | undefined> {
+    let isRejected = withoutLocal
     for (const provider of providers) {
-      if (!provider.password) continue
+      if (!provider.password || (withoutLocal && provider.id === 'userpass')) continue
       let identity: VerifiedIdentity | undefined
       try {
         identity = await provider.password(account, password)
