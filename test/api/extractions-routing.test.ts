@@ -1,11 +1,13 @@
 import test from 'ava'
-import { Files, Unavailable } from 'pounce/sdk'
+import { DocumentStore, Files, Unavailable } from 'pounce/sdk'
 import type { Job } from 'pounce/sdk/kit'
-import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { bootForTest, later, type TestServer } from 'pounce/sdk/testing'
+import { extractors } from '../../plugins/resources/extractions/collections.ts'
 import { EnabledExtractors } from '../../plugins/resources/extractions/enabled-extractors.ts'
 import { ExtractionTriggers } from '../../plugins/resources/extractions/extraction-triggers.ts'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
+import { holdRead } from '../support/held-read.ts'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
 import { until } from '../support/until.ts'
@@ -49,6 +51,20 @@ const common = (job: Job, id: string, datasetId: string, fileSize: string) => ({
   flags: '',
   host: server.url,
   notifies: [ann.email],
+})
+
+test.serial('an extractor is triggered by a file uploaded after it was enabled, even if the extractors were being read', async t => {
+  await introduce('t.soon', { file: ['image/x-soon'] }, false)
+  const dataset = await newDataset(ann.call)
+  await server.drained()
+  later(1000)
+  const held = holdRead(server.get(DocumentStore), 'find', extractors.name)
+  t.teardown(held.release)
+  await typed(dataset, 'image/x-soon')
+  await held.begun
+  await ok(admin('/api/extractors/enabled', { enabled: [...(await enabledNow()), 't.soon'] }))
+  const file = await typed(dataset, 'image/x-soon')
+  t.truthy(await until('its job', () => bus.to('t.soon').find(({ target }) => target.id === file)))
 })
 
 test.serial('a registered extractor is triggered only if enabled, with the message of Clowder 1.x', async t => {

@@ -5,6 +5,7 @@ import { bootForTest, later } from 'pounce/sdk/testing'
 import { roles as storedRoles } from '../../plugins/resources/users/collections.ts'
 import { roleIds } from '../../plugins/resources/users/roles/stored-roles.ts'
 import { callsOf, idOf } from '../support/calls.ts'
+import { holdRead } from '../support/held-read.ts'
 import { refusal } from '../support/people.ts'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -124,6 +125,20 @@ test.serial('a role without permissions grants no rights, and changes take effec
   t.is((await bob.put(`/api/datasets/${dataset}/title`, { name: 'no' })).status, 403)
   await admin.put(`/api/roles/${id}`, { permissions: [] })
   t.is((await bob.get(`/api/datasets/${dataset}`)).status, 404)
+})
+
+test.serial('a change of a role takes effect at once, even if the roles were being read', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const [space, id] = [await newSpace(ann), await newRole(['ViewSpace'])]
+  await letIn(ann, space, (await roleOf(id)).name, bob)
+  later(1000)
+  const held = holdRead(server.get(DocumentStore), 'scan', storedRoles.name)
+  const before = bob.get(`/api/spaces/${space}`)
+  await held.begun
+  await admin.put(`/api/roles/${id}`, { permissions: [] })
+  held.release()
+  await before
+  t.is((await bob.get(`/api/spaces/${space}`)).status, 404)
 })
 
 test.serial('a change of a role by another kernel takes effect within a second', async t => {

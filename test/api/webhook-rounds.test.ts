@@ -58,6 +58,24 @@ for (const [what, revoke] of Object.entries(revocations))
     t.is(target.received.length, 2)
   })
 
+test('a delivery that is resent while it is being sent is sent again', async t => {
+  const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
+  const dataset = await newDataset(ann)
+  await server.drained()
+  const held: (() => void)[] = []
+  target.answer = (_, response) => void held.push(() => response.end())
+  const { id } = await hook(ann, target)
+  await tag(ann, dataset, 'slow')
+  await until('the delivery', () => held.length === 1)
+  const [delivery] = await ok<{ id: string }[]>(ann.call(`/api/webhooks/${id}/deliveries`))
+  t.is((await ann.post(`/api/webhooks/${id}/deliveries/${delivery?.id}/resend`)).status, 202)
+  held[0]?.()
+  await until('the second delivery', () => held.length === 2)
+  held[1]?.()
+  const [first, second] = target.received.map(({ headers }) => headers['webhook-id'])
+  t.is(second, first)
+})
+
 test('Retry-After applies to all deliveries of a webhook, also to those of new events', async t => {
   for (const status of [429, 503]) {
     let now = Date.parse('2026-11-01T00:00:00Z')

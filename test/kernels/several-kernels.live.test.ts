@@ -173,8 +173,10 @@ live.serial(
     t.true(acked.size >= 15)
     for (const [id, hash] of acked) {
       const answer = await kernels.call(acked.size % 2, `/api/files/${id}`)
-      t.is(sha256(Buffer.from(await answer.arrayBuffer())), hash, id)
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      t.is(answer.status, 200, `${id} ${bytes}`)
+      t.is(sha256(bytes), hash, id)
     }
-    await drained(path => kernels.call(0, path))
+    await drained([0, 1].map(n => (path: string) => kernels.call(n, path)))
   },
 )

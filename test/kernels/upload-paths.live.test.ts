@@ -8,7 +8,7 @@ const { test: live, url } = liveTests(test, 'MONGODB', 'S3', 'ELASTICSEARCH')
 
 live('fifty uploads by path through two kernels create each folder once, and are one entry of the feed', async t => {
   t.timeout(180_000)
-  const kernels = await SeveralKernels.begin(t, url, 2, { POUNCE_RESOURCES__FILES__BATCH_QUIET_SECONDS: '2' })
+  const kernels = await SeveralKernels.begin(t, url, 2, { POUNCE_RESOURCES__FILES__BATCH_QUIET_SECONDS: '6' })
   const dataset = await newDataset((path, init) => kernels.call(0, path, init))
   const send = (n: number): Promise<Response> => {
     const query = new URLSearchParams({ extract: 'false', path: `a/b/c${n % 3}/f${n}.txt`, batch: 'both' })

@@ -135,7 +135,7 @@ export class MainJob {
   }
 
   drained(): Promise<void> {
-    return drained(this.admin)
+    return drained(this.#servers.map(server => server.as(this.#admin)))
   }
 
   /** The metadata that one extractor added to a file. */

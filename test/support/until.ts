@@ -17,9 +17,18 @@ export const until = async <T>(
   }
 }
 
-/** Resolves when the server's outbox is empty, according to the admin API; rejects if an event was dead-lettered. */
-export const drained = async (call: (path: string) => Promise<Response>, limitMs = 30_000): Promise<void> => {
-  const look = async () => (await (await call('/readyz')).json()) as { readonly waiting?: number; readonly parked?: number }
-  const { parked } = await until('the outbox to be empty', look, seen => seen.waiting === 0, limitMs)
-  if (parked !== 0) throw new Error(`${parked} events were dead-lettered`)
+type Call = (path: string) => Promise<Response>
+
+/**
+ * Resolves when the server's outbox is empty, according to the admin API; rejects if an event was dead-lettered. Of several kernels on one store, each
+ * counts events of the others only after a while, so all of them must be passed.
+ */
+export const drained = async (kernels: Call | readonly Call[], limitMs = 30_000): Promise<void> => {
+  const look = () =>
+    Promise.all(
+      [kernels].flat().map(async call => (await (await call('/readyz')).json()) as { readonly waiting?: number; readonly parked?: number }),
+    )
+  const seen = await until('the outbox to be empty', look, all => all.every(({ waiting }) => waiting === 0), limitMs)
+  const parked = seen.find(each => each.parked !== 0)
+  if (parked) throw new Error(`${parked.parked} events were dead-lettered`)
 }

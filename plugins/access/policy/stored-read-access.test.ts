@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import type { DocumentStore, Installation } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
+import { holdRead } from '../../../test/support/held-read.ts'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { until } from '../../../test/support/until.ts'
 import { readAccess, StoredReadAccess } from './stored-read-access.ts'
@@ -32,6 +34,23 @@ test('a kernel adopts a choice made on another kernel, and a choice once made is
   await until('the other kernel to be public', () => !other.isPrivate)
   await other.choose(true)
   await until('the first kernel to be private', () => one.isPrivate)
+})
+
+test('a choice is not overridden by a read that began before it', async t => {
+  const documents = await openDocuments(t)
+  const access = await started(t, documents)
+  await access.choose(false)
+  const held = holdRead(documents, 'get', readAccess.name)
+  let isHeld = false
+  void held.begun.then(() => {
+    isHeld = true
+  })
+  // Its timer does not keep the process running.
+  await until('a read to be held', () => isHeld)
+  await access.choose(true)
+  held.release()
+  await setImmediate()
+  t.true(access.isPrivate)
 })
 
 test('the configured value is not stored, and overrides the stored one', async t => {

@@ -1,4 +1,4 @@
-import { CommitConflict, Conflict, collection, DocumentStore, Installation, Log, type ReadAccess, wire } from 'pounce/sdk'
+import { CommitConflict, Conflict, collection, DocumentStore, Installation, Log, type ReadAccess, type Stored, wire } from 'pounce/sdk'
 import type { ReadAccessOrigin } from 'pounce/sdk/kit'
 
 /** Whether reading requires sign-in. Without `isPrivate`, the setting has not been chosen yet. */
@@ -17,7 +17,7 @@ export class StoredReadAccess implements ReadAccess {
   readonly #configured: boolean | undefined
   readonly #documents: DocumentStore
   readonly #log: Log
-  #record: ReadAccessRecord | undefined
+  #record: (ReadAccessRecord & Stored) | undefined
   #refresh: NodeJS.Timeout | undefined
 
   constructor({ configuredPrivate }: Installation, documents: DocumentStore, log: Log) {
@@ -66,7 +66,9 @@ export class StoredReadAccess implements ReadAccess {
   }
 
   async #read(): Promise<void> {
-    this.#record = await this.#documents.get(readAccess, theRecord)
+    const found = await this.#documents.get(readAccess, theRecord)
+    // A choice made here during the read is newer than its result.
+    if ((found?.revision ?? 0) >= (this.#record?.revision ?? 0)) this.#record = found
   }
 }
 wire(StoredReadAccess, Installation, DocumentStore, Log)

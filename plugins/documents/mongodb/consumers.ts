@@ -1,4 +1,5 @@
 import { Conflict } from 'pounce/sdk'
+import { Semaphore } from 'pounce/sdk/kit'
 import type { AbsentConsumer, Consumer } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { PendingDeliveries } from './pending-deliveries.ts'
@@ -20,6 +21,8 @@ export class Consumers {
   #own: readonly Consumer[] = []
   #others: readonly Consumer[] = []
   readonly #audiences = new Map<string, readonly string[]>()
+  /** One at a time: a report that began before a consumer was dropped would otherwise be written after that. */
+  readonly #turn = new Semaphore({ max: 1 })
 
   constructor(server: MongodbConnection, deliveries: PendingDeliveries) {
     this.#server = server
@@ -37,15 +40,21 @@ export class Consumers {
     return audience
   }
 
-  async declare(consumers: readonly Consumer[], now: number): Promise<void> {
-    const dropped = this.#own.filter(({ name }) => !consumers.some(one => one.name === name)).map(({ name }) => name)
-    if (dropped.length > 0) await this.#server.use(() => this.#kept().updateMany({ _id: { $in: dropped } }, { $set: { at: 0 } }))
-    this.#own = consumers.map(({ name, types }) => ({ name, types }))
-    await this.refresh(now)
+  declare(consumers: readonly Consumer[], now: number): Promise<void> {
+    return this.#turn.use(async () => {
+      const dropped = this.#own.filter(({ name }) => !consumers.some(one => one.name === name)).map(({ name }) => name)
+      if (dropped.length > 0) await this.#server.use(() => this.#kept().updateMany({ _id: { $in: dropped } }, { $set: { at: 0 } }))
+      this.#own = consumers.map(({ name, types }) => ({ name, types }))
+      await this.#report(now)
+    })
   }
 
   /** Reports this kernel's consumers and reads those of others. Consumers that no kernel runs still get events. */
-  async refresh(now: number): Promise<void> {
+  refresh(now: number): Promise<void> {
+    return this.#turn.use(() => this.#report(now))
+  }
+
+  async #report(now: number): Promise<void> {
     const before = await this.#server.use(() => this.#kept().find({}).toArray())
     const isOwn = ({ _id }: Kept): boolean => this.#own.some(({ name }) => name === _id)
     const changes = this.#own.map(({ name, types }) => ({
@@ -74,7 +83,11 @@ export class Consumers {
   }
 
   /** Removes a consumer that no kernel declares, and its pending events. */
-  async forget(name: string, now: number): Promise<void> {
+  forget(name: string, now: number): Promise<void> {
+    return this.#turn.use(() => this.#forget(name, now))
+  }
+
+  async #forget(name: string, now: number): Promise<void> {
     const isOwn = this.#own.some(one => one.name === name)
     const isElsewhere = (await this.#server.use(() => this.#kept().countDocuments({ _id: name, at: { $gte: now - absentAfterMs } }))) > 0
     if (isOwn || isElsewhere) throw new Conflict(`The consumer ${name} is loaded: its events are handled`)

@@ -4,6 +4,7 @@ import { Unavailable } from 'pounce/sdk'
 import type { Datapoint, PointInserted } from 'pounce/sdk/geo'
 import { liveTests } from 'pounce/sdk/testing'
 import { type FlakyProxy, flakyProxy } from '../../../test/support/flaky-proxy.ts'
+import { until } from '../../../test/support/until.ts'
 import type { PostgisPoints } from './postgis-points.ts'
 import { onServer, openStore, testSchema } from './testing.ts'
 
@@ -23,13 +24,26 @@ const pointAt = (id: number, stream = (id % 7) + 1): Datapoint => ({
 const points = (from: number, count: number): readonly Datapoint[] => Array.from({ length: count }, (_, at) => pointAt(from + at))
 const insertedIn = (report: readonly PointInserted[]): number => report.filter(({ status }) => status === 'inserted').length
 
-/** A store behind a proxy, and one with a direct connection. */
-const behindProxy = async (t: ExecutionContext): Promise<{ store: PostgisPoints; direct: PostgisPoints; proxy: FlakyProxy }> => {
+/** The address of the server for sessions with a name. */
+const named = (name: string): string => {
+  const address = new URL(url('POSTGIS'))
+  address.searchParams.set('application_name', name)
+  return address.href
+}
+
+/** A store behind a proxy, whose sessions have the name of the schema, and one with a direct connection. */
+const behindProxy = async (
+  t: ExecutionContext,
+): Promise<{ store: PostgisPoints; direct: PostgisPoints; proxy: FlakyProxy; schema: string }> => {
   const proxy = await flakyProxy(t, url('POSTGIS'))
   const schema = testSchema(t, url('POSTGIS'))
-  const store = await openStore(t, { url: proxy.urlFor(url('POSTGIS')), schema })
-  return { store, direct: await openStore(t, { url: url('POSTGIS'), schema }), proxy }
+  const store = await openStore(t, { url: proxy.urlFor(named(schema)), schema })
+  return { store, direct: await openStore(t, { url: url('POSTGIS'), schema }), proxy, schema }
 }
+
+const sessionsOf = async (name: string): Promise<number> =>
+  (await onServer(url('POSTGIS'), client => client.query('select 1 from pg_stat_activity where application_name = $1', [name]))).rowCount ??
+  0
 
 const callsOf = (store: PostgisPoints): Readonly<Record<string, () => Promise<unknown>>> => ({
   insert: () => store.insert([pointAt(9_999_999)]),
@@ -81,7 +95,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const)
   })
 
 live('interrupted inserts store each batch completely or not at all, statistics agree, and a retry completes them', async t => {
-  const { store, direct, proxy } = await behindProxy(t)
+  const { store, direct, proxy, schema } = await behindProxy(t)
   const batches = Array.from({ length: 40 }, (_, at) => points(at * 500 + 1, 500))
   const running = batches.map(batch => failure(() => store.insert(batch)))
   await Promise.race(running)
@@ -89,6 +103,11 @@ live('interrupted inserts store each batch completely or not at all, statistics 
   const ends = await Promise.all(running)
   t.true(ends.some(error => error instanceof Unavailable))
   for (const error of ends) t.true(error === undefined || error instanceof Unavailable, String(error))
+  await until(
+    'the server to end the statements whose connections were cut',
+    () => sessionsOf(schema),
+    count => count === 0,
+  )
   await proxy.become('pass')
   for (const [at, batch] of batches.entries()) {
     const kept = await direct.count({ fromMs: start + at * 500 + 1, beforeMs: start + at * 500 + 501 }, 1000)
@@ -125,9 +144,7 @@ for (const mode of ['cut', 'silent', 'refuse'] as const)
 
 live('connections closed by the server are replaced, and calls in progress on them fail with Unavailable', async t => {
   const schema = testSchema(t, url('POSTGIS'))
-  const address = new URL(url('POSTGIS'))
-  address.searchParams.set('application_name', schema)
-  const store = await openStore(t, { url: address.href, schema })
+  const store = await openStore(t, { url: named(schema), schema })
   const ends = Array.from({ length: 30 }, (_, at) => failure(() => store.insert(points(at * 500 + 1, 500))))
   await Promise.race(ends)
   const { rowCount } = await onServer(url('POSTGIS'), client =>

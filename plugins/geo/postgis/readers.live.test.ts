@@ -118,12 +118,12 @@ live('with all connections in use, a call times out with Unavailable, and calls 
 
 live('a query that times out is reported as such, and cancelled on the server', async t => {
   const schema = testSchema(t, url('POSTGIS'))
-  const store = await openStore(t, { url: named(schema), schema, settings: { timeoutMs: 300 } })
+  const store = await openStore(t, { url: named(schema), schema, settings: { timeoutMs: 2000 } })
   await onServer(url('POSTGIS'), async client => {
     await client.query('begin')
     await client.query(`lock table ${schema}.points in access exclusive mode`)
-    await t.throwsAsync(store.insert(points.slice(0, 1)), { instanceOf: Unavailable, message: /timed out/ })
-    await t.throwsAsync(Array.fromAsync(store.read({ filter: {} })), { instanceOf: Unavailable, message: /timed out/ })
+    const calls = [store.insert(points.slice(0, 1)), Array.fromAsync(store.read({ filter: {} }))]
+    await Promise.all(calls.map(call => t.throwsAsync(call, { instanceOf: Unavailable, message: /timed out/ })))
     await until(
       `select count(*) as answer from pg_stat_activity where application_name = $1 and state = 'active'`,
       schema,

@@ -50,8 +50,6 @@ const mostNamed = 10_000
 const freshMs = 1000
 
 interface Snapshot {
-  readonly at: number
-  readonly changes: number
   readonly open: readonly { readonly name: string; readonly process: Process }[]
   readonly enabled: ReadonlySet<string>
 }
@@ -65,8 +63,7 @@ class ExtractorSelection {
   #choices: EnabledExtractors
   #transports: TransportRouter
   #datasets: Datasets
-  #reading: Promise<Snapshot> | undefined
-  #known: Snapshot | undefined
+  #known: { readonly snapshot: Promise<Snapshot>; readonly since: number; readonly changes: number } | undefined
 
   constructor(extractors: StoredExtractors, choices: EnabledExtractors, transports: TransportRouter, datasets: Datasets) {
     this.#extractors = extractors
@@ -113,24 +110,24 @@ class ExtractorSelection {
     return this.#extractors.changes + this.#choices.changes
   }
 
-  async #snapshot(): Promise<Snapshot> {
-    const known = this.#known
-    if (known && known.changes === this.#changes && performance.now() - known.at < freshMs) return known
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined
+  /** A read that began before a change made here is not used after it. */
+  #snapshot(): Promise<Snapshot> {
+    const [known, changes] = [this.#known, this.#changes]
+    if (known && known.changes === changes && performance.now() - known.since < freshMs) return known.snapshot
+    const snapshot = this.#read()
+    const read = { snapshot, since: performance.now(), changes }
+    this.#known = read
+    snapshot.catch(() => {
+      if (this.#known === read) this.#known = undefined
     })
-    return this.#reading
+    return snapshot
   }
 
   async #read(): Promise<Snapshot> {
-    // Read first, so that a change during the read makes the result stale immediately.
-    const [at, changes] = [performance.now(), this.#changes]
     const enabled = await this.#choices.enabled()
     const open: { readonly name: string; readonly process: Process }[] = []
     for await (const { key, name, info } of this.#extractors.all()) if (key === null) open.push({ name, process: info.process })
-    const snapshot = { at, changes, open, enabled: new Set(enabled) }
-    this.#known = snapshot
-    return snapshot
+    return { open, enabled: new Set(enabled) }
   }
 }
 wire(ExtractorSelection, StoredExtractors, EnabledExtractors, TransportRouter, Datasets)

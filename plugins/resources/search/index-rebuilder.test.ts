@@ -112,6 +112,23 @@ test('a kernel that only serves requests leaves the rebuild to one that runs job
   await working.dispose()
 })
 
+test('the index is not emptied while a rebuild counts, and a rebuild requested after it was emptied fills it', async t => {
+  const held = gate()
+  const { make, count } = await kernels(t, () => held.passed)
+  const kernel = make()
+  await kernel.request(null, true, 'test')
+  await state(kernel, 'running')
+  await t.throwsAsync(kernel.clear(), { instanceOf: Conflict })
+  held.open()
+  await state(kernel, 'done')
+  await kernel.clear()
+  t.is(await count(), 0)
+  t.like(await kernel.request(null, true, 'test'), { state: 'queued' })
+  await state(kernel, 'done')
+  t.is(await count(), 3)
+  await kernel.dispose()
+})
+
 test('the rebuild of a killed kernel is resumed after its lease expires, and not before', async t => {
   const held = gate()
   let isHeld = true

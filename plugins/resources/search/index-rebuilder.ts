@@ -90,8 +90,10 @@ export class IndexRebuilder {
     return this.#work(taken, tell)
   }
 
-  clear(): Promise<void> {
-    return this.#index.clear()
+  /** Empties the index. Throws `Conflict` while a rebuild is requested or running: a request made right afterwards would join it. */
+  async clear(): Promise<void> {
+    if (await this.#board.isPending()) throw new Conflict('The index cannot be emptied during a rebuild')
+    await this.#index.clear()
   }
 
   #begin(id: string): void {

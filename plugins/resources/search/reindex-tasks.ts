@@ -72,6 +72,12 @@ export class ReindexTasks {
     return this.#documents.get(reindexRecords, what?.id ?? everythingId)
   }
 
+  /** Whether a rebuild of everything is requested or running. */
+  async isPending(): Promise<boolean> {
+    const known = await this.get()
+    return known !== undefined && this.#isPending(known)
+  }
+
   /** Adds a request, unless it is already requested or running. */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
     const id = what?.id ?? everythingId
@@ -88,7 +94,7 @@ export class ReindexTasks {
       problem: null,
     } as const
     const known = await this.#documents.get(reindexRecords, id)
-    if (known && (known.state === 'queued' || this.#isAlive(known))) return known
+    if (known && this.#isPending(known)) return known
     const made = known
       ? this.#documents.commit({
           update: id,
@@ -138,6 +144,10 @@ export class ReindexTasks {
 
   #isOurs(): Where {
     return and(eq('state', 'running'), eq('owner', this.#owner))
+  }
+
+  #isPending(known: Reindexing): boolean {
+    return known.state === 'queued' || this.#isAlive(known)
   }
 
   #isAlive({ state, until }: Reindexing): boolean {

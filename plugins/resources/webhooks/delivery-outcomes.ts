@@ -58,7 +58,8 @@ export class DeliveryOutcomes {
         ...(isDelivered ? {} : { dueAt: new Date(now + pauseMs).toISOString() }),
       } satisfies Partial<DeliveryRecord>
       const push = { attempts: { values: [attempt], keepLast: maxAttemptsKept } }
-      return { change: { update: delivery.id, in: deliveries, where: eq('state', 'waiting'), set, push } }
+      // One that was resent meanwhile is sent again.
+      return { change: { update: delivery.id, in: deliveries, where: eq('revision', delivery.revision), set, push } }
     })
     if (changes.length > 0) requireDone(await this.#documents.commitEach(changes))
   }

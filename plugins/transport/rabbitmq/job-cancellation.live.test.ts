@@ -101,7 +101,7 @@ live('a job fetched by a polling extractor is reported as running, even without 
   // Two are fetched, and one of those is not acknowledged.
   await quiet(2)
   const queue = `queues/${new URL(broker.uri).pathname.slice(1)}/some.extractor`
-  await eventually(async () => ((await broker.ask(queue)) as { messages_unacknowledged?: number }).messages_unacknowledged === 1, 10_000)
+  await eventually(async () => ((await broker.ask(queue)) as { messages_unacknowledged?: number }).messages_unacknowledged === 1)
   t.is(await transport.cancel(jobFor(2).id), 'running')
 })
 

@@ -3,20 +3,20 @@ import { liveTests } from 'pounce/sdk/testing'
 import { eventually, file, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
 import { TestListener } from '../../../test/support/transport-listener.ts'
-import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
+import { startRabbit, temporaryDocuments, usual } from './fixtures/rabbit-under-test.ts'
 import { testBroker } from './fixtures/test-broker.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 // Run serially: concurrent tests would distort the measured times.
 const { test: live, url } = liveTests(test.serial as TestFn, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
 
-async function setUp(t: ExecutionContext) {
+async function setUp(t: ExecutionContext, { heartbeatSeconds } = usual) {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const proxy = await flakyProxy(t, broker.uri)
   const documents = await temporaryDocuments(t)
   const uri = proxy.urlFor(broker.uri)
-  const kernel = await startRabbit(t, { documents, uri, config: { timeoutMs: 1000 } })
+  const kernel = await startRabbit(t, { documents, uri, config: { timeoutMs: 1000, heartbeatSeconds } })
   return { broker, proxy, documents, uri, ...kernel }
 }
 
@@ -89,7 +89,7 @@ live('no job is lost when the connection breaks repeatedly', async t => {
 })
 
 live('an unresponsive broker is detected, publishing does not wait for it, and all messages arrive when it responds again', async t => {
-  const world = await setUp(t)
+  const world = await setUp(t, { ...usual, heartbeatSeconds: 1 })
   const counts = await receiving(world.broker)
   await world.transport.publish(jobs(0, 10))
   await eventually(() => counts.size === 10)

@@ -30,9 +30,7 @@ const freshMs = 500
 export class StoredRoles {
   #documents: DocumentStore
   #permissions: PermissionCatalog
-  #live: ReadonlyMap<string, LiveRole> = new Map()
-  #readAt = Number.NEGATIVE_INFINITY
-  #reading: Promise<ReadonlyMap<string, LiveRole>> | undefined
+  #known: { readonly live: Promise<ReadonlyMap<string, LiveRole>>; readonly since: number } | undefined
 
   constructor(documents: DocumentStore, { permissions }: Pick<Installation, 'permissions'>) {
     this.#documents = documents
@@ -65,18 +63,21 @@ export class StoredRoles {
   }
 
   /** Roles by id, at most half a second old; a deleted one is resolved to its successor. */
-  async live(): Promise<ReadonlyMap<string, LiveRole>> {
-    if (performance.now() - this.#readAt < freshMs) return this.#live
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined
+  live(): Promise<ReadonlyMap<string, LiveRole>> {
+    const known = this.#known
+    if (known && performance.now() - known.since < freshMs) return known.live
+    const live = this.#read()
+    const read = { live, since: performance.now() }
+    this.#known = read
+    live.catch(() => {
+      if (this.#known === read) this.#known = undefined
     })
-    return this.#reading
+    return live
   }
 
   /** Invalidates the cache, so that a change made here takes effect immediately. */
   forget(): void {
-    this.#readAt = Number.NEGATIVE_INFINITY
-    this.#reading = undefined
+    this.#known = undefined
   }
 
   async #stored(): Promise<readonly (StoredRole & Stored)[]> {
@@ -86,7 +87,6 @@ export class StoredRoles {
   }
 
   async #read(): Promise<ReadonlyMap<string, LiveRole>> {
-    const startedAt = performance.now()
     const byId = new Map((await this.#stored()).map(role => [role.id, role]))
     const live = new Map<string, LiveRole>()
     for (const id of byId.keys()) {
@@ -98,8 +98,6 @@ export class StoredRoles {
           permissions: new Set(role.permissions.filter((name): name is Permission => this.#permissions.has(name))),
         })
     }
-    this.#live = live
-    this.#readAt = startedAt
     return live
   }
 
