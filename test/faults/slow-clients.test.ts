@@ -13,7 +13,7 @@ import { SlowUpload } from '../support/slow-upload.ts'
 import { peakDuring } from '../support/streams.ts'
 import { until } from '../support/until.ts'
 
-const silentTransferMs = 1500
+const silentTransferMs = 3000
 
 const setUp = async (t: ExecutionContext) => {
   const server = await bootForTest({ t, config: { http: { silentTransferMs } } })
