@@ -152,3 +152,18 @@ inBrowser('moving everything that is listed can be undone, without what was in t
   )
   t.deepEqual(problems, [])
 })
+
+inBrowser('the path of an open file follows its folder into another dataset', async t => {
+  const [oaks, beeches] = [await newDataset(call, { name: 'Oaks' }), await newDataset(call, { name: 'Beeches' })]
+  const outer = await newFolder(call, oaks, 'outer')
+  const inner = await newFolder(call, oaks, 'inner', outer)
+  const file = await upload(call, oaks, 'x', 'plot.txt', { query: `extract=false&folder_id=${inner}` })
+  await server.drained()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const path = page.getByRole('navigation', { name: 'Location', exact: true })
+  await page.goto(`/files/${file}`)
+  await until('the path in the first dataset', async () => (await path.innerText()) === 'Oaks\nouter / inner')
+  await change('POST', '/api/bulk', { act: 'move', resources: [{ type: 'folder', id: outer }], to: { dataset: beeches } })
+  await until('the path in the other dataset', async () => (await path.innerText()) === 'Beeches\nouter / inner')
+  t.deepEqual(problems, [])
+})
