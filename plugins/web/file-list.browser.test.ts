@@ -167,3 +167,36 @@ inBrowser('the path of an open file follows its folder into another dataset', as
   await until('the path in the other dataset', async () => (await path.innerText()) === 'Beeches\nouter / inner')
   t.deepEqual(problems, [])
 })
+
+inBrowser('typing the beginning of a name finds rows that are not loaded yet', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const names = [...Array.from({ length: 449 }, (_, n) => `plot ${n}.txt`), 'zebra tracks.txt']
+  for (let at = 0; at < names.length; at += 10) await Promise.all(names.slice(at, at + 10).map(name => upload(call, dataset, 'x', name)))
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const isFocused = (name: string) => async () => (await page.evaluate("document.activeElement.querySelector('a')?.textContent")) === name
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot 0.txt' }).waitFor()
+  await page.locator('.grid-body [tabindex="0"]').focus()
+  await page.keyboard.type('zebra t')
+  await until('the row of the name to be focused', isFocused('zebra tracks.txt'))
+  await page.keyboard.press('Home')
+  await page.keyboard.type('plot 4')
+  await until('the next row with this prefix to be focused', isFocused('plot 4.txt'))
+  // The focus leaves the row before the names are loaded.
+  let release = (): void => undefined
+  const isReleased = new Promise<void>(resolve => {
+    release = resolve
+  })
+  await page.route(/\/entries\?.*skip=/, route => isReleased.then(() => route.continue()))
+  const requested = page.waitForRequest(/skip=/)
+  await page.keyboard.press('Home')
+  await page.keyboard.type('zebra')
+  await requested
+  await page.keyboard.press('ArrowDown')
+  const loaded = page.waitForResponse(/skip=/)
+  release()
+  await loaded
+  await page.keyboard.press('ArrowDown')
+  await until('the row below to be focused', isFocused('plot 2.txt'))
+  t.deepEqual(problems, [])
+})
