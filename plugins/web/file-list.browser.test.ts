@@ -200,3 +200,49 @@ inBrowser('typing the beginning of a name finds rows that are not loaded yet', a
   await until('the row below to be focused', isFocused('plot 2.txt'))
   t.deepEqual(problems, [])
 })
+
+inBrowser('moving everything found in folders can be undone, and where it cannot, the dialog shows it', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const kept = await newFolder(call, dataset, 'kept')
+  const raw = await newFolder(call, dataset, 'raw')
+  await newFolder(call, dataset, 'deep', raw)
+  await upload(call, dataset, 'x', 'before.txt', { query: `extract=false&folder_id=${kept}` })
+  for (let n = 0; n < 11; n++) {
+    await upload(call, dataset, 'x', `top ${n}.txt`)
+    await upload(call, dataset, 'x', `low ${n}.txt`, { query: `extract=false&folder_id=${raw}` })
+  }
+  const paths = async (): Promise<readonly string[]> =>
+    (
+      await ok<{ entries: { path: string[]; name: string }[] }>(call(`/api/datasets/${dataset}/entries?recursive=true&limit=100`))
+    ).entries.map(({ path, name }) => [...path, name].join('/'))
+  const before = await paths()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const moveDialog = async (): Promise<void> => {
+    await page.getByRole('row', { name: 'low 3.txt' }).waitFor()
+    await page.locator('.grid-body [tabindex="0"]').focus()
+    // All but the second row, which is the target.
+    for (const key of ['Home', 'Control+a', 'ArrowDown', ' ']) await page.keyboard.press(key)
+    await page.getByRole('toolbar').getByRole('button', { name: 'Move', exact: true }).click()
+  }
+  await page.goto(`/datasets/${dataset}?below=1`)
+  await moveDialog()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('kept', { exact: true }).click()
+  t.false(await dialog.getByText('cannot be undone').isVisible())
+  await page.getByRole('button', { name: 'Move here' }).click()
+  const moved = page.getByText('Moved 24 items to kept')
+  await moved.waitFor()
+  t.true((await paths()).every(path => path.startsWith('kept')))
+  await moved.locator('..').getByRole('button', { name: 'Undo' }).click()
+  await until('everything to be where it was', async () => JSON.stringify(await paths()) === JSON.stringify(before))
+
+  // As in a list of more files.
+  await page.route(/\/entries\?.*recursive=true/, async route => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), total: 10_100 } })
+  })
+  await page.reload()
+  await moveDialog()
+  await dialog.getByText('Moving more than 10,000 files of several folders cannot be undone.').waitFor()
+  t.deepEqual(problems, [])
+})
