@@ -246,3 +246,18 @@ inBrowser('moving everything found in folders can be undone, and where it cannot
   await dialog.getByText('Moving more than 10,000 files of several folders cannot be undone.').waitFor()
   t.deepEqual(problems, [])
 })
+
+inBrowser('a dialog about a folder is closed by the back button of the browser, which leaves the folder', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  await newFolder(call, dataset, 'raw')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('grid').getByRole('link', { name: 'raw' }).click()
+  await page.getByText('This folder is empty').waitFor()
+  await page.getByRole('button', { name: 'New folder' }).click()
+  await page.getByLabel('Name of the folder').fill('inner')
+  await page.goBack()
+  await page.getByRole('row', { name: 'raw' }).waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  t.deepEqual(problems, [])
+})
