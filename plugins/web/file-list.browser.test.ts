@@ -261,3 +261,39 @@ inBrowser('a dialog about a folder is closed by the back button of the browser, 
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   t.deepEqual(problems, [])
 })
+
+inBrowser('back from a file that was opened by a click, the list is where it was', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const names = Array.from({ length: 80 }, (_, n) => `plot ${n}.txt`)
+  for (let at = 0; at < names.length; at += 10) await Promise.all(names.slice(at, at + 10).map(name => upload(call, dataset, 'x', name)))
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot 0.txt' }).waitFor()
+  await page.locator('.data-grid').evaluate(grid => grid.scrollTo({ top: 1600 }))
+  const scrolled = (): Promise<number> => page.locator('.data-grid').evaluate(grid => grid.scrollTop)
+  await page.getByRole('grid').getByRole('link', { name: 'plot 45.txt' }).click()
+  await page.getByRole('heading', { level: 1, name: 'plot 45.txt' }).waitFor()
+  await page.goBack()
+  await until(
+    'the row to be focused',
+    async () => (await page.evaluate("document.activeElement.querySelector('a')?.textContent")) === 'plot 45.txt',
+  )
+  t.is(await scrolled(), 1600)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a double click on a button of a dialog does not open the row behind it', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const names = Array.from({ length: 30 }, (_, n) => `plot ${n}.txt`)
+  for (const name of names) await upload(call, dataset, 'x', name)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot 0.txt' }).click({ position: { x: 400, y: 10 } })
+  await page.keyboard.press('Delete')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).dblclick()
+  await page.getByText('Deleted plot 0.txt').waitFor()
+  t.is(new URL(page.url()).pathname, `/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot 3.txt' }).dblclick({ position: { x: 400, y: 10 } })
+  await page.getByRole('heading', { level: 1, name: 'plot 3.txt' }).waitFor()
+  t.deepEqual(problems, [])
+})
