@@ -297,3 +297,14 @@ inBrowser('a double click on a button of a dialog does not open the row behind i
   await page.getByRole('heading', { level: 1, name: 'plot 3.txt' }).waitFor()
   t.deepEqual(problems, [])
 })
+
+inBrowser('a name that was copied from macOS, with its accents as characters of their own, is found', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  for (const name of ['Équateur.txt', 'plot.txt']) await upload(call, dataset, 'x', name)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('searchbox', { name: 'Find in this folder' }).fill('Équateur'.normalize('NFD'))
+  await page.getByRole('row', { name: 'plot.txt' }).waitFor({ state: 'detached' })
+  await page.getByRole('row', { name: 'Équateur.txt' }).waitFor()
+  t.deepEqual(problems, [])
+})
