@@ -141,3 +141,21 @@ inBrowser('the focus returns after a name, a description or tags are edited; the
   await becomesFocused('Add tags')
   t.deepEqual(problems, [])
 })
+
+inBrowser('a text that could not be saved is reported although its page was left', async t => {
+  const dataset = await newDataset(call, { name: 'Ash', description: '' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  const saving = Promise.withResolvers<void>()
+  const refusal = { code: 'unavailable', message: 'The server is busy; try again' }
+  await page.route('**/description', route => saving.promise.then(() => route.fulfill({ status: 503, json: refusal })))
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Edit description' }).click()
+  await page.getByRole('textbox', { name: 'Description' }).fill('Along the river')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('link', { name: 'Explore' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor()
+  saving.resolve()
+  await page.getByText(refusal.message).waitFor()
+})

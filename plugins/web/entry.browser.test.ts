@@ -3,7 +3,8 @@ import test from 'ava'
 import type { Page } from 'playwright-core'
 import { Greetings, Mailer } from 'pounce/sdk'
 import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
-import { lastToken } from '../../test/support/mails.ts'
+import { lastToken, mailsTo } from '../../test/support/mails.ts'
+import { outsideServer } from '../../test/support/outside-server.ts'
 import { newPerson } from '../../test/support/people.ts'
 import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload } from '../../test/support/scene.ts'
@@ -195,6 +196,59 @@ inBrowser('an account is created and its password reset through links in emails;
   await page.goto('/login?next=//elsewhere.example.org/')
   await page.getByRole('heading', { name: 'Home' }).waitFor()
   t.is(new URL(page.url()).origin, server.url)
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('an emailed link to link a sign-in to an account leads to a page, also on a server without the web interface', async t => {
+  for (const without of [[], ['web']]) {
+    const { server, mailer, account, signIn, whoIs } = await outsideServer(t, { users: { linksByEmail: true }, without })
+    const email = 'grace@example.org'
+    const id = await account(email, password)
+    await signIn({ sub: 'grace', email })
+    const [mail] = await mailsTo(server, mailer, email)
+    const { page, problems } = await webPage(t, browser(), server.url)
+    const address = /http\S+token=\S+/.exec(mail?.text ?? '')?.[0] ?? ''
+    await page.goto(address)
+    await page.getByText(email).waitFor()
+    t.deepEqual(await axeFindings(page), [])
+    await page.getByRole('button', { name: 'Link sign-in' }).click()
+    await page.getByText(/You can (?:now )?sign in with/).waitFor()
+    t.is((await whoIs((await signIn({ sub: 'grace', email })).browser))?.id, id)
+    await page.goto(address)
+    await page.getByText('no longer valid').waitFor()
+    t.is(await page.getByRole('button', { name: 'Link sign-in' }).count(), 0)
+    t.deepEqual(unexpected(problems), [])
+  }
+})
+
+inBrowser('on a server without the web interface, emailed links lead to forms that create an account and reset its password', async t => {
+  const mailer = new MemoryMailer()
+  const config = { auth: { local: { registerThroughAdmins: false } } }
+  const server = await bootForTest({ t, overrides: { [Mailer]: mailer }, config, without: ['web'] })
+  const { page, problems } = await webPage(t, browser(), server.url)
+  const email = 'grace@example.org'
+  const openLink = async (path: string): Promise<void> => {
+    await server.as()(path, { method: 'POST', json: { email } })
+    const mails = await mailsTo(server, mailer, email)
+    await page.goto(/http\S+token=\S+/.exec(mails.at(-1)?.text ?? '')?.[0] ?? '')
+    await page.getByText(email).waitFor()
+    t.deepEqual(await axeFindings(page), [])
+  }
+  const signIn = async (given: string): Promise<number> =>
+    (await server.as()('/api/login', { method: 'POST', json: { email, password: given } })).status
+  await openLink('/api/signup')
+  await fillName(page)
+  await page.getByLabel(/^Password/).fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByText('Done.').waitFor()
+  t.is(await signIn(password), 200)
+  await openLink('/api/password/reset')
+  await page.getByLabel(/^Password/).fill('another-horse')
+  await page.getByRole('button', { name: 'Set password' }).click()
+  await page.getByText('Done. You can sign in now.').waitFor()
+  t.is(await signIn('another-horse'), 200)
+  await page.goto('/api/password/reset/finish?token=wrong')
+  await page.getByText('no longer valid').waitFor()
   t.deepEqual(unexpected(problems), [])
 })
 

@@ -152,3 +152,159 @@ inBrowser('moving everything that is listed can be undone, without what was in t
   )
   t.deepEqual(problems, [])
 })
+
+inBrowser('the path of an open file follows its folder into another dataset', async t => {
+  const [oaks, beeches] = [await newDataset(call, { name: 'Oaks' }), await newDataset(call, { name: 'Beeches' })]
+  const outer = await newFolder(call, oaks, 'outer')
+  const inner = await newFolder(call, oaks, 'inner', outer)
+  const file = await upload(call, oaks, 'x', 'plot.txt', { query: `extract=false&folder_id=${inner}` })
+  await server.drained()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const path = page.getByRole('navigation', { name: 'Location', exact: true })
+  await page.goto(`/files/${file}`)
+  await until('the path in the first dataset', async () => (await path.innerText()) === 'Oaks\nouter / inner')
+  await change('POST', '/api/bulk', { act: 'move', resources: [{ type: 'folder', id: outer }], to: { dataset: beeches } })
+  await until('the path in the other dataset', async () => (await path.innerText()) === 'Beeches\nouter / inner')
+  t.deepEqual(problems, [])
+})
+
+inBrowser('typing the beginning of a name finds rows that are not loaded yet', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const names = [...Array.from({ length: 449 }, (_, n) => `plot ${n}.txt`), 'zebra tracks.txt']
+  for (let at = 0; at < names.length; at += 10) await Promise.all(names.slice(at, at + 10).map(name => upload(call, dataset, 'x', name)))
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const isFocused = (name: string) => async () => (await page.evaluate("document.activeElement.querySelector('a')?.textContent")) === name
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot 0.txt' }).waitFor()
+  await page.locator('.grid-body [tabindex="0"]').focus()
+  await page.keyboard.type('zebra t')
+  await until('the row of the name to be focused', isFocused('zebra tracks.txt'))
+  await page.keyboard.press('Home')
+  await page.keyboard.type('plot 4')
+  await until('the next row with this prefix to be focused', isFocused('plot 4.txt'))
+  // The focus leaves the row before the names are loaded.
+  let release = (): void => undefined
+  const isReleased = new Promise<void>(resolve => {
+    release = resolve
+  })
+  await page.route(/\/entries\?.*skip=/, route => isReleased.then(() => route.continue()))
+  const requested = page.waitForRequest(/skip=/)
+  await page.keyboard.press('Home')
+  await page.keyboard.type('zebra')
+  await requested
+  await page.keyboard.press('ArrowDown')
+  const loaded = page.waitForResponse(/skip=/)
+  release()
+  await loaded
+  await page.keyboard.press('ArrowDown')
+  await until('the row below to be focused', isFocused('plot 2.txt'))
+  t.deepEqual(problems, [])
+})
+
+inBrowser('moving everything found in folders can be undone, and where it cannot, the dialog shows it', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const kept = await newFolder(call, dataset, 'kept')
+  const raw = await newFolder(call, dataset, 'raw')
+  await newFolder(call, dataset, 'deep', raw)
+  await upload(call, dataset, 'x', 'before.txt', { query: `extract=false&folder_id=${kept}` })
+  for (let n = 0; n < 11; n++) {
+    await upload(call, dataset, 'x', `top ${n}.txt`)
+    await upload(call, dataset, 'x', `low ${n}.txt`, { query: `extract=false&folder_id=${raw}` })
+  }
+  const paths = async (): Promise<readonly string[]> =>
+    (
+      await ok<{ entries: { path: string[]; name: string }[] }>(call(`/api/datasets/${dataset}/entries?recursive=true&limit=100`))
+    ).entries.map(({ path, name }) => [...path, name].join('/'))
+  const before = await paths()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const moveDialog = async (): Promise<void> => {
+    await page.getByRole('row', { name: 'low 3.txt' }).waitFor()
+    await page.locator('.grid-body [tabindex="0"]').focus()
+    // All but the second row, which is the target.
+    for (const key of ['Home', 'Control+a', 'ArrowDown', ' ']) await page.keyboard.press(key)
+    await page.getByRole('toolbar').getByRole('button', { name: 'Move', exact: true }).click()
+  }
+  await page.goto(`/datasets/${dataset}?below=1`)
+  await moveDialog()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('kept', { exact: true }).click()
+  t.false(await dialog.getByText('cannot be undone').isVisible())
+  await page.getByRole('button', { name: 'Move here' }).click()
+  const moved = page.getByText('Moved 24 items to kept')
+  await moved.waitFor()
+  t.true((await paths()).every(path => path.startsWith('kept')))
+  await moved.locator('..').getByRole('button', { name: 'Undo' }).click()
+  await until('everything to be where it was', async () => JSON.stringify(await paths()) === JSON.stringify(before))
+
+  // As in a list of more files.
+  await page.route(/\/entries\?.*recursive=true/, async route => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), total: 10_100 } })
+  })
+  await page.reload()
+  await moveDialog()
+  await dialog.getByText('Moving more than 10,000 files of several folders cannot be undone.').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a dialog about a folder is closed by the back button of the browser, which leaves the folder', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  await newFolder(call, dataset, 'raw')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('grid').getByRole('link', { name: 'raw' }).click()
+  await page.getByText('This folder is empty').waitFor()
+  await page.getByRole('button', { name: 'New folder' }).click()
+  await page.getByLabel('Name of the folder').fill('inner')
+  await page.goBack()
+  await page.getByRole('row', { name: 'raw' }).waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  t.deepEqual(problems, [])
+})
+
+inBrowser('back from a file that was opened by a click, the list is where it was', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const names = Array.from({ length: 80 }, (_, n) => `plot ${n}.txt`)
+  for (let at = 0; at < names.length; at += 10) await Promise.all(names.slice(at, at + 10).map(name => upload(call, dataset, 'x', name)))
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot 0.txt' }).waitFor()
+  await page.locator('.data-grid').evaluate(grid => grid.scrollTo({ top: 1600 }))
+  const scrolled = (): Promise<number> => page.locator('.data-grid').evaluate(grid => grid.scrollTop)
+  await page.getByRole('grid').getByRole('link', { name: 'plot 45.txt' }).click()
+  await page.getByRole('heading', { level: 1, name: 'plot 45.txt' }).waitFor()
+  await page.goBack()
+  await until(
+    'the row to be focused',
+    async () => (await page.evaluate("document.activeElement.querySelector('a')?.textContent")) === 'plot 45.txt',
+  )
+  t.is(await scrolled(), 1600)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a double click on a button of a dialog does not open the row behind it', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  const names = Array.from({ length: 30 }, (_, n) => `plot ${n}.txt`)
+  for (const name of names) await upload(call, dataset, 'x', name)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot 0.txt' }).click({ position: { x: 400, y: 10 } })
+  await page.keyboard.press('Delete')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).dblclick()
+  await page.getByText('Deleted plot 0.txt').waitFor()
+  t.is(new URL(page.url()).pathname, `/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot 3.txt' }).dblclick({ position: { x: 400, y: 10 } })
+  await page.getByRole('heading', { level: 1, name: 'plot 3.txt' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a name that was copied from macOS, with its accents as characters of their own, is found', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  for (const name of ['Équateur.txt', 'plot.txt']) await upload(call, dataset, 'x', name)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('searchbox', { name: 'Find in this folder' }).fill('Équateur'.normalize('NFD'))
+  await page.getByRole('row', { name: 'plot.txt' }).waitFor({ state: 'detached' })
+  await page.getByRole('row', { name: 'Équateur.txt' }).waitFor()
+  t.deepEqual(problems, [])
+})

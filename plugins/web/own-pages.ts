@@ -6,5 +6,6 @@ export class OwnPages implements PageAddresses {
   readonly setUp = '/welcome'
   readonly signUp = '/signup'
   readonly reset = '/reset'
+  readonly link = '/login/link'
 }
 wire(OwnPages)

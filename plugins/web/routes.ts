@@ -76,6 +76,7 @@ export const getPage = route({
     { path: '/spaces' },
     { path: '/search' },
     { path: '/login' },
+    { path: '/login/link' },
     { path: '/signup' },
     { path: '/reset' },
     { path: '/welcome' },

@@ -2,11 +2,13 @@ import test from 'ava'
 import { type AuthProvider, AuthProviders, definePlugin, provide, type VerifiedIdentity, wire } from 'pounce/sdk'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
 import { codeAt } from '../../test/support/authenticator.ts'
+import { callsOf } from '../../test/support/calls.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { newPerson } from '../../test/support/people.ts'
 import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, upload } from '../../test/support/scene.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
+import { letIn, newSpace } from '../../test/support/spaces-and-people.ts'
 import { axeFindings, unexpected, waitForPath, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
@@ -284,4 +286,39 @@ inBrowser('what is typed is kept when the language changes, and pages opened dir
   await page.goto('/')
   await page.locator('section', { hasText: 'Zuletzt verwendet' }).getByRole('link', { name: 'Oaks' }).waitFor()
   t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('what a user may no longer do is not offered after a change of the role in a space, nor after a refusal', async t => {
+  const server = await bootForTest({ t })
+  const bob = await newPerson(server, 'bob')
+  const call = server.as(server.admin.key)
+  const owner = callsOf(call)
+  const space = await newSpace(owner)
+  const dataset = await newDataset(call, { name: 'Oaks', space: [space] })
+  const role = (name: string): Promise<void> => letIn(owner, space, name, bob)
+  await role('Editor')
+  const { page, problems } = await webPage(t, browser(), server.url, bob)
+  const add = page.getByRole('button', { name: 'New folder' })
+  await page.goto(`/datasets/${dataset}`)
+  await add.waitFor()
+  await role('Viewer')
+  await add.waitFor({ state: 'detached' })
+  await role('Editor')
+  await add.waitFor()
+
+  // The change is not reported.
+  await page.route('**/api/live*', route => route.abort())
+  await page.reload()
+  await add.click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name of the folder').fill('raw')
+  await role('Viewer')
+  await page.keyboard.press('Enter')
+  await dialog.getByText('Permission denied').waitFor()
+  await page.keyboard.press('Escape')
+  await add.waitFor({ state: 'detached' })
+  t.deepEqual(
+    unexpected(problems).filter(problem => !/api\/live/.test(problem)),
+    [],
+  )
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 import { browserTests } from '../../test/support/real-browsers.ts'
-import { newDataset, upload, uploadData } from '../../test/support/scene.ts'
+import { newDataset, newFolder, upload, uploadData } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
 
@@ -44,5 +44,29 @@ inBrowser('files of a dataset are shown as tiles, page by page, and two of them 
   t.true((await sidewaysScroll(page)) <= 0)
   await page.reload()
   await page.locator('.compared').getByText('text 3').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('the tabs of a dataset stay while its folders are opened and its list is filtered', async t => {
+  const dataset = await newDataset(call, { name: 'Beech plots' })
+  const folder = await newFolder(call, dataset, 'notes')
+  await upload(call, dataset, 'text', 'plot.txt', { query: `extract=false&folder_id=${folder}` })
+  await upload(call, dataset, 'text', 'README.txt')
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const hasViews = (): Promise<boolean> => page.getByRole('button', { name: 'Views' }).isVisible()
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Views' }).waitFor()
+  await page.getByRole('grid').getByRole('link', { name: 'notes' }).click()
+  await page.getByRole('row', { name: 'plot.txt' }).waitFor()
+  t.true(await hasViews())
+  await page.goBack()
+  await page.getByRole('searchbox', { name: 'Find in this folder' }).fill('README')
+  await page.getByRole('row', { name: 'notes' }).waitFor({ state: 'detached' })
+  t.true(await hasViews())
+  await page.goto(`/datasets/${dataset}?folder=${folder}`)
+  await page.getByRole('row', { name: 'plot.txt' }).waitFor()
+  t.true(await hasViews())
   t.deepEqual(problems, [])
 })

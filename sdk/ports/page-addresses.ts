@@ -8,6 +8,8 @@ export interface PageAddresses {
   readonly signUp?: string
   /** The page that resets a password. */
   readonly reset?: string
+  /** The page that links an identity of a provider to an account. */
+  readonly link?: string
 }
 /** Plugins with pages for links that would otherwise lead to the API. */
 export const KnownPages = contributions<PageAddresses>('pageAddresses')

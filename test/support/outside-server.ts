@@ -27,7 +27,15 @@ export const outsideServer = async (
     more = {},
     clock,
     folder,
-  }: { provider?: object; users?: object; more?: { resources?: object; http?: object }; clock?: FixedClock; folder?: string } = {},
+    without = [],
+  }: {
+    provider?: object
+    users?: object
+    more?: { resources?: object; http?: object }
+    clock?: FixedClock
+    folder?: string
+    without?: readonly string[]
+  } = {},
 ): Promise<OutsideServer> => {
   const issuer = new FakeIssuer()
   await issuer.open()
@@ -38,6 +46,7 @@ export const outsideServer = async (
     t,
     ...(folder === undefined ? {} : { folder }),
     also: ['auth.oidc'],
+    without,
     config: {
       ...more,
       auth: { oidc: { providers: { uni }, refetchKeysAfterMs: 0, timeoutMs: 10_000 } },

@@ -3,7 +3,7 @@ import { config, SignUpCapability } from './config.ts'
 import { LocalAccounts } from './linked-accounts.ts'
 import { links, MailLinks, PersonalMailLinks } from './mail-links.ts'
 import * as routes from './routes.ts'
-import { InvitedSignUps, SendMailLink } from './send-mail-link.ts'
+import { InvitedSignUps, LinkPages, SendMailLink } from './send-mail-link.ts'
 
 const hourMs = 3_600_000
 
@@ -18,6 +18,7 @@ export const plugin = definePlugin({
     provide(SessionSources, SignUpCapability),
   ],
   routes,
+  middleware: [{ phase: 'beforeRouting', by: LinkPages }],
   collections: [links],
   handlers: [on('account-link.requested', SendMailLink, 'send-link')],
   periodic: [{ name: 'forget-links', everyMs: hourMs, task: MailLinks }],

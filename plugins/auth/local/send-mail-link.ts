@@ -4,6 +4,8 @@ import {
   Installation,
   KnownPages,
   Mailer,
+  type MiddlewareClass,
+  type MiddlewareContext,
   type SignUpWay,
   type Site,
   Sites,
@@ -13,7 +15,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type PageAddresses, pathOfPage, siteName } from 'pounce/sdk/kit'
+import { type LinkPage, type PageAddresses, pathOfPage, showsLinkPage, siteName } from 'pounce/sdk/kit'
 import { config, resetPath, type Settings, signUpPath } from './config.ts'
 import { type LinkRecord, MailLinks } from './mail-links.ts'
 
@@ -134,3 +136,33 @@ export class InvitedSignUps implements SignUpWay {
   }
 }
 wire(InvitedSignUps, configPort(config), MailLinks, KnownPages, Installation)
+
+const password =
+  '<label>Password, at least 8 characters <input name="password" type="password" required minlength="8" maxlength="1000" autocomplete="new-password"></label>\n'
+
+const forms: Readonly<Record<string, LinkPage>> = {
+  [signUpPath]: {
+    title: 'Create your account',
+    text: 'For <b data-member="email"></b>.',
+    fields: `<label>First name <input name="firstName" required maxlength="200" autocomplete="given-name"></label>
+<label>Last name <input name="lastName" required maxlength="200" autocomplete="family-name"></label>
+${password}`,
+    button: 'Create account',
+    done: 'Done. You can sign in once the account is active.',
+  },
+  [resetPath]: {
+    title: 'Set another password',
+    text: 'For <b data-member="email"></b>. You will be signed out everywhere else.',
+    fields: password,
+    button: 'Set password',
+    done: 'Done. You can sign in now.',
+  },
+}
+
+/** Responds with a form where an emailed link is opened in the browser of a user whose server has no web interface. */
+export class LinkPages implements MiddlewareClass {
+  async handle(context: MiddlewareContext, next: () => Promise<unknown>): Promise<void> {
+    if (!showsLinkPage(context, forms)) await next()
+  }
+}
+wire(LinkPages)

@@ -109,11 +109,13 @@ export const config = s.Object({
     description:
       'Let an identity with a verified email address open an existing account with the same address, once its owner has confirmed that by email; never the account of a server admin',
   }),
-  linkPage: s.String({
-    default: '/api/login/link',
-    pattern: '^/[^\\s?#]*$',
-    description: 'Path of the web page that this email leads to, with `?token=`; the page calls `POST /api/login/link`',
-  }),
+  linkPage: s.Optional(
+    s.String({
+      pattern: '^/[^\\s?#]*$',
+      description:
+        'Path of the web page that this email leads to, with `?token=`; the page calls `POST /api/login/link`. Default: the page of the web interface; without one `/api/login/link`',
+    }),
+  ),
   setUpPage: s.Optional(
     s.String({
       pattern: '^/[^\\s?#]*$',

@@ -57,6 +57,7 @@ const routeTree = root.addChildren([
   page('/compare', () => import('./pages/compare.tsx'), 'ComparePage'),
   page('/search', () => import('./pages/search.tsx'), 'SearchPage'),
   page('/login', () => import('./pages/sign-in.tsx'), 'SignInPage'),
+  page('/login/link', () => import('./pages/link-identity.tsx'), 'LinkIdentityPage'),
   page('/signup', signUp, 'SignUpPage'),
   page('/signup/$token', signUp, 'SignUpPage'),
   page('/reset', reset, 'ResetPage'),

@@ -1,6 +1,7 @@
 import { type MiddlewareClass, type MiddlewareContext, Problem, wire } from 'pounce/sdk'
+import { isOpenedInBrowser, type LinkPage, plainStyle, showsLinkPage } from 'pounce/sdk/kit'
 import { FirstAdmin } from './first-admin.ts'
-import { plainStyle, setUpHeaders } from './set-up-page.ts'
+import { setUpHeaders } from './set-up-page.ts'
 
 /** For constant texts, the configuration and problems: no data from the request. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
@@ -28,12 +29,20 @@ const setUpRefusal = ({ code, message }: Problem, hasPages: boolean): string =>
 const signInRefusal = ({ message }: Problem, hasPages: boolean, start: string): string =>
   pageOf('Sign-in failed', [escaped(message), ...(hasPages ? [`<a href="${start}">Back to the server</a>`] : [])])
 
+/** Behind the emailed link that links an identity of a provider to an account. */
+const linkPage: LinkPage = {
+  title: 'Link a sign-in to your account',
+  text: 'Someone signed in with <b data-member="provider"></b> using your email address, <b data-member="email"></b>. If this was not you, close this page: linking it would give that person access to your account.',
+  button: 'Link sign-in',
+  done: 'Done. You can sign in with it now.',
+}
+
 /** A redirect to a sign-in provider, or back from it; group 1 exists on the way back. */
 const signInPath = /^\/api\/login\/[^/]+(\/callback)?$/
 
 /**
- * Responds to browsers with a page where users open an address that no page can handle: a setup link that is missing or invalid, and a sign-in with a
- * provider that was aborted or refused. Programs get the problem as JSON.
+ * Responds to browsers with a page where users open an address that no page can handle: a setup link that is missing or invalid, a sign-in with a
+ * provider that was aborted or refused, and the route that an emailed link leads to without a web interface. Programs get JSON.
  */
 export class RefusalPages implements MiddlewareClass {
   #setUp: FirstAdmin
@@ -43,11 +52,11 @@ export class RefusalPages implements MiddlewareClass {
   }
 
   async handle(context: MiddlewareContext, next: () => Promise<unknown>): Promise<void> {
+    if (showsLinkPage(context, { '/api/login/link': linkPage })) return
     try {
       await next()
     } catch (error) {
-      const isOpened = context.method === 'GET' && /\btext\/html\b/.test(context.get('accept'))
-      const page = isOpened && error instanceof Problem ? this.#pageFor(context.path, error) : undefined
+      const page = isOpenedInBrowser(context) && error instanceof Problem ? this.#pageFor(context.path, error) : undefined
       if (!(error instanceof Problem) || page === undefined) throw error
       context.status = error.status
       context.body = page

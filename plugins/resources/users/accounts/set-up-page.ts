@@ -1,15 +1,4 @@
-import { createHash } from 'node:crypto'
-
-/** The style of plain pages. */
-export const plainStyle = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 4rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
-label { display: block; margin-top: 1rem }
-fieldset { margin-top: 1rem; border: 1px solid #6b7280; border-radius: .25rem }
-input:not([type=radio]) { display: block; width: 100%; box-sizing: border-box; font: inherit; padding: .5rem; border: 1px solid #6b7280; border-radius: .25rem }
-button { margin-top: 1.5rem; font: inherit; padding: .5rem 1rem }
-[role=status] { margin-top: 1rem; font-weight: 600 }
-pre { padding: .5rem; border: 1px solid #6b7280; border-radius: .25rem; white-space: pre-wrap; overflow-wrap: anywhere }
-`
+import { plainHeaders, plainStyle } from 'pounce/sdk/kit'
 
 const script = `
 const form = document.querySelector('form')
@@ -44,8 +33,6 @@ form.addEventListener('submit', async event => {
   form.querySelector('button').disabled = false
 })
 `
-
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 const question = `<fieldset>
 <legend>Who can read what is on this server?</legend>
@@ -90,17 +77,4 @@ ${isAsked ? question : ''}<button>Make the account</button>
 </html>
 `
 
-/** Headers of the page: it runs only its own style and script, connects to this server only, and its URL is not leaked. */
-export const setUpHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(plainStyle)}`,
-    "connect-src 'self'",
-    "form-action 'none'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-}
+export const setUpHeaders = plainHeaders(script)

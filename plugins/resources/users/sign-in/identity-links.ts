@@ -1,6 +1,7 @@
 import {
   Clock,
   CommitConflict,
+  type Contributions,
   configPort,
   DocumentStore,
   eq,
@@ -8,6 +9,7 @@ import {
   Forbidden,
   Ids,
   Installation,
+  KnownPages,
   Log,
   range,
   type Stored,
@@ -17,7 +19,7 @@ import {
   type VerifiedIdentity,
   wire,
 } from 'pounce/sdk'
-import { removeFound } from 'pounce/sdk/kit'
+import { type PageAddresses, pathOfPage, removeFound } from 'pounce/sdk/kit'
 import { AccountMail } from '../accounts/account-notifications.ts'
 import { type IdentityLinkRecord, identityLinks, users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
@@ -44,6 +46,7 @@ export const identityName = ({ provider, subject }: Pick<VerifiedIdentity, 'prov
  */
 export class IdentityLinks {
   readonly #rules: Rules
+  readonly #pages: Contributions<PageAddresses>
   readonly #documents: DocumentStore
   readonly #users: Users
   readonly #post: AccountMail
@@ -55,6 +58,7 @@ export class IdentityLinks {
 
   constructor(
     rules: Rules,
+    pages: Contributions<PageAddresses>,
     documents: DocumentStore,
     stored: Users,
     post: AccountMail,
@@ -65,6 +69,7 @@ export class IdentityLinks {
     log: Log,
   ) {
     this.#rules = rules
+    this.#pages = pages
     this.#documents = documents
     this.#users = stored
     this.#post = post
@@ -98,10 +103,11 @@ export class IdentityLinks {
     const user = link && (await this.#users.get(link.account))
     if (!link || !user || this.#isOver(link)) return
     const secret = newToken()
+    const page = pathOfPage(this.#pages, 'link', this.#rules.linkPage, '/api/login/link')
     await this.#documents.commit({ update: id, in: identityLinks, push: { secrets: { values: [sha256(secret)] } } })
     await this.#post.send([user], 'Connect a sign-in to your account?', [
       `Someone signed in with ${link.provider} using your email address. If this was you, link this identity to your account:`,
-      `${this.#installation.baseUrl}${this.#rules.linkPage}?token=${id}${secret}`,
+      `${this.#installation.baseUrl}${page}?token=${id}${secret}`,
       'The link works once, for 24 hours. If this was not you, do not use it: it would give that person access to your account.',
     ])
   }
@@ -148,7 +154,7 @@ export class IdentityLinks {
     return this.#clock.now().toISOString() >= expires
   }
 }
-wire(IdentityLinks, configPort(config), DocumentStore, Users, AccountMail, LoginThrottle, Ids, Clock, Installation, Log)
+wire(IdentityLinks, configPort(config), KnownPages, DocumentStore, Users, AccountMail, LoginThrottle, Ids, Clock, Installation, Log)
 
 /** Notifies users of a new way to sign in to their account, so that they detect one that they did not add. */
 export class NotifyIdentityLinked {

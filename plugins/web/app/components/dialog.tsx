@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { t } from '../lib/i18n.ts'
@@ -35,15 +35,28 @@ interface FormDialogProps extends DialogProps {
   readonly onSubmit: () => Promise<unknown>
 }
 
-/** A dialog with a form, which closes once the server has accepted it, and not before: what is being saved cannot be called back. */
+/**
+ * A dialog with a form, which closes once the server has accepted it, and not before: what is being saved cannot be called back. The back button of the
+ * browser closes it as well, since it is about the page or folder that is left.
+ */
 export const FormDialog = ({ action, destroys = false, onSubmit, onClose, children, ...dialog }: FormDialogProps) => {
   const { isBusy, error, run } = useAct()
   const submit = async (): Promise<void> => {
     await onSubmit()
     onClose()
   }
+  const close = (): void => {
+    if (!isBusy) onClose()
+  }
+  const latest = useRef(close)
+  latest.current = close
+  useEffect(() => {
+    const leave = (): void => latest.current()
+    window.addEventListener('popstate', leave)
+    return () => window.removeEventListener('popstate', leave)
+  }, [])
   return (
-    <Dialog {...dialog} onClose={() => isBusy || onClose()}>
+    <Dialog {...dialog} onClose={close}>
       <Form
         className="form"
         onSubmit={event => {

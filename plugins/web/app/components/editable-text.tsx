@@ -4,6 +4,7 @@ import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { TextConflict } from '../lib/save-text.ts'
 import { Button, IconButton, TextField } from './controls.tsx'
+import { toastFailure } from './toasts.tsx'
 
 const ConflictDialog = lazy(async () => ({ default: (await import('./conflict-dialog.tsx')).ConflictDialog }))
 
@@ -61,6 +62,8 @@ export const EditableText = ({
       await onSave(text, instead)
       end()
     } catch (failure) {
+      // The page was left meanwhile.
+      if (!form.current) toastFailure(failure)
       if (failure instanceof TextConflict) setTheirs(failure.theirs)
       setError(messageOf(failure))
     } finally {

@@ -4,28 +4,83 @@ import type { ActiveRow } from './grid-focus.ts'
 import type { MenuPlace } from './grid-menu.tsx'
 import type { VirtualGridProps } from './grid-props.ts'
 import { allRows, noRows } from './selection.ts'
+import { toastFailure } from './toasts.tsx'
 
 /** Opens the menu of a row. */
 export type OpenMenu<T> = (place: MenuPlace<T>) => void
 
+/** Text typed to find a name, and whether rows that are not loaded are being searched for it. */
+interface Typed {
+  readonly text: string
+  readonly at: number
+  isPending: boolean
+}
+
+const nothing = { text: '', at: 0, isPending: false }
+const maxSearched = 200_000
+/** Maximum number of rows loaded to find a name. */
+const maxLoaded = 10_000
+const loadedAtOnce = 1000
+/** Rows are loaded once typing pauses. */
+const pauseMs = 250
+
 /** The keyboard handler of a grid. */
 export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu: OpenMenu<T>): ((event: KeyboardEvent) => void) => {
-  const typed = useRef({ text: '', at: 0 })
+  const typed = useRef<Typed>(nothing)
+  const latest = useRef({ props, focus })
+  latest.current = { props, focus }
 
   // By the time of the key press: keys queued while the page is busy still belong together.
   const isTyping = (event: KeyboardEvent): boolean => typed.current.text !== '' && event.timeStamp - typed.current.at < 700
 
-  const findByName = (event: KeyboardEvent): boolean => {
+  const moveTo = (index: number): void => {
+    latest.current.focus.anchor.current = index
+    latest.current.focus.move(index)
+  }
+
+  /** Loads rows from a row on, until one has a name that begins with the text. A key pressed meanwhile, or a moved focus, ends the search. */
+  const findUnloaded = async (search: Typed, first: number, isAt: () => boolean): Promise<void> => {
+    const known = new Map<number, T>()
+    let left = maxLoaded
+    for (let step = 0; step < Math.min(latest.current.props.count, maxSearched); step++) {
+      const { count, row, loadRows, nameOf } = latest.current.props
+      const index = (first + step) % count
+      if (row(index) === undefined && !known.has(index) && left > 0 && loadRows) {
+        left -= loadedAtOnce
+        const rows = await loadRows(index, Math.min(count, index + loadedAtOnce))
+        if (typed.current !== search || !isAt()) return
+        for (const [at, each] of rows.entries()) known.set(index + at, each)
+      }
+      const found = row(index) ?? known.get(index)
+      if (found !== undefined && startsWith(nameOf(found), search.text)) return moveTo(index)
+    }
+  }
+
+  /** Moves to the next row whose name begins with the typed text, at once or when rows before it are loaded. Returns false if there is none. */
+  const findByName = (event: KeyboardEvent, mayLoad: boolean): boolean => {
     const isNew = !isTyping(event)
-    typed.current = { text: isNew ? event.key : typed.current.text + event.key, at: event.timeStamp }
-    const wanted = typed.current.text.toLocaleLowerCase()
+    const search: Typed = { text: isNew ? event.key : typed.current.text + event.key, at: event.timeStamp, isPending: false }
+    typed.current = search
     const first = isNew ? focus.active + 1 : focus.active
-    for (let step = 0; step < Math.min(props.count, 200_000); step++) {
+    for (let step = 0; step < Math.min(props.count, maxSearched); step++) {
       const index = (first + step) % props.count
       const row = props.row(index)
-      if (row === undefined || !props.nameOf(row).toLocaleLowerCase().startsWith(wanted)) continue
-      focus.anchor.current = index
-      focus.move(index)
+      if (row === undefined && mayLoad && props.loadRows) {
+        const element = event.target
+        const isAt = (): boolean => document.activeElement === element
+        search.isPending = true
+        setTimeout(() => {
+          if (typed.current !== search || !isAt()) return
+          void findUnloaded(search, first, isAt)
+            .catch(toastFailure)
+            .finally(() => {
+              search.isPending = false
+            })
+        }, pauseMs)
+        return true
+      }
+      if (row === undefined || !startsWith(props.nameOf(row), search.text)) continue
+      moveTo(index)
       return true
     }
     return false
@@ -33,7 +88,7 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
 
   const move = (index: number, isExtending: boolean): void => {
     const next = Math.max(0, Math.min(index, props.count - 1))
-    typed.current = { text: '', at: 0 }
+    typed.current = nothing
     if (isExtending && props.selection) void chooseRange(props, focus.anchor.current, next, noRows)
     else focus.anchor.current = next
     focus.move(next)
@@ -74,7 +129,7 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
     }
     if (row === undefined) return false
     // A space is part of the typed text where a name continues with it.
-    if (key === ' ' && isTyping(event) && findByName(event)) return true
+    if (key === ' ' && isTyping(event) && findByName(event, typed.current.isPending)) return true
     if (key === ' ' && props.selection) {
       if (shiftKey) void chooseRange(props, focus.anchor.current, focus.active, props.selection)
       else toggle(props, row)
@@ -110,7 +165,9 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
       move(next, event.shiftKey)
     } else if (isPlain && event.key.length === 1 && event.key !== ' ' && event.key !== '/' && event.key !== '?') {
       event.preventDefault()
-      findByName(event)
+      findByName(event, true)
     }
   }
 }
+
+const startsWith = (name: string, text: string): boolean => name.toLocaleLowerCase().startsWith(text.toLocaleLowerCase())

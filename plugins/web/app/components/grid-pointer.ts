@@ -17,10 +17,14 @@ interface PointerHandlers {
 }
 
 const dropClass = 'drop-target'
+/** The longest time between two clicks of a double click that systems can be set to. */
+const maxDoubleClickMs = 1000
 
 /** The pointer handlers of a grid, for clicks, double clicks and drags. */
 export const useGridPointer = <T>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu: OpenMenu<T>): PointerHandlers => {
   const over = useRef<HTMLElement>(null)
+  /** The last click that began on a row. */
+  const clicked = useRef<{ readonly element: HTMLElement; readonly at: number }>(null)
   const placeOf = (event: { readonly target: EventTarget }) => {
     const element = (event.target as HTMLElement).closest<HTMLElement>('.grid-body > [data-index]')
     const index = Number(element?.dataset['index'])
@@ -57,10 +61,12 @@ export const useGridPointer = <T>(props: VirtualGridProps<T>, focus: ActiveRow, 
     },
     onClick: event => {
       const place = placeOf(event)
-      if (!place || event.defaultPrevented) return
+      if (!place) return
       const { element, index, row } = place
+      if (event.detail === 1) clicked.current = { element, at: event.timeStamp }
       const button = (event.target as HTMLElement).closest<HTMLElement>('[data-menu]')
       focus.set(index)
+      if (event.defaultPrevented) return
       if (button && props.actions) openMenu({ row, actions: props.actions(row), element: button })
       else if (!isWithin(event, 'a, button, input:not([type="checkbox"])')) {
         element.focus({ preventScroll: true })
@@ -69,7 +75,10 @@ export const useGridPointer = <T>(props: VirtualGridProps<T>, focus: ActiveRow, 
     },
     onDoubleClick: event => {
       const place = placeOf(event)
-      if (place && !isWithin(event, 'a, button, input')) props.onOpen?.(place.row)
+      // The first click may have been on a dialog above the row, which it has closed.
+      const { element, at = 0 } = clicked.current ?? {}
+      const isOwn = place?.element === element && event.timeStamp - at < maxDoubleClickMs
+      if (place && isOwn && !isWithin(event, 'a, button, input')) props.onOpen?.(place.row)
     },
     onContextMenu: event => {
       const place = placeOf(event)

@@ -45,7 +45,7 @@ export interface VirtualGridProps<T> {
   /** With both, rows can be selected. */
   readonly selection?: Selection<T>
   readonly onSelect?: (selection: Selection<T>) => void
-  /** Loads rows from `start` to before `end`: for ranges selected by Shift that are not in view. Without it only loaded rows are selected. */
+  /** Loads rows from `start` to before `end`: for ranges selected by Shift that are not in view, and for type-ahead. Without it only loaded rows are selected and found. */
   readonly loadRows?: (start: number, end: number) => Promise<readonly T[]>
   /** The menu items of a row: one menu for the whole grid, opened by the row's button, the pointer, or Shift+F10. */
   readonly actions?: (row: T) => readonly GridAction[]

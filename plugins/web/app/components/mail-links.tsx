@@ -74,7 +74,7 @@ export const LinkFailure = ({
 }: {
   readonly error: unknown
   readonly retry: () => void
-  readonly again: '/signup' | '/reset'
+  readonly again: '/signup' | '/reset' | '/login'
 }) => {
   const isOver = error instanceof ApiError && error.status === 403
   if (!isOver) return <Failure error={error} retry={retry} />
@@ -83,7 +83,7 @@ export const LinkFailure = ({
       <h2>{t('linkOver.title')}</h2>
       <p>{t('linkOver.text')}</p>
       <Link to={again} className="button">
-        {t('linkOver.again')}
+        {t(again === '/login' ? 'signIn' : 'linkOver.again')}
       </Link>
     </div>
   )

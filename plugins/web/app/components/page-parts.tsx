@@ -45,7 +45,9 @@ export const PageTitle = ({
           <ol className="path">
             {path.map(step => (
               <li key={step.to}>
-                <Link to={step.to}>{step.name}</Link>
+                <Link to={step.to} dir="auto">
+                  {step.name}
+                </Link>
               </li>
             ))}
           </ol>

@@ -110,6 +110,7 @@ const sendOnce = async (address: Address, { path, query, body, signal, ifMatch }
   if (response.ok) return response
   const problem = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
+  if (method !== 'GET' && problem['code'] === 'forbidden') serverEvents.dispatchEvent(new Event('forbidden'))
   throw new ApiError(response.status, problem, Number.isFinite(wait) ? wait : undefined)
 }
 

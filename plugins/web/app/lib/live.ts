@@ -1,6 +1,6 @@
 import { urlOf } from './api.ts'
 import { isReloadable, refresh } from './queries.ts'
-import { loadedSession, onSessionChange, serverTime } from './session.ts'
+import { currentSession, loadedSession, onSessionChange, reloadRights, serverTime } from './session.ts'
 
 /** A CloudEvent of `GET /api/live`, with the fields used by pages. */
 export interface LiveEvent {
@@ -90,6 +90,7 @@ const hear = (event: LiveEvent): void => {
     const about = event.data[parent]
     for (const one of Array.isArray(about) ? about : [about]) if (typeof one === 'string') markStale([parent, one])
   }
+  if (event.type === 'space.member-changed' && event.data['user'] === currentSession()?.user?.id) reloadRights()
   if (event.type === 'replay.incomplete') void refresh({ predicate: isReloadable })
   tell(event)
 }

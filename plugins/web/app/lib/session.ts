@@ -1,6 +1,6 @@
 import { type QueryFilters, useQuery } from '@tanstack/react-query'
 import { type Answer, type ApiError, api, recoverWith, serverEvents } from './api.ts'
-import { queries } from './queries.ts'
+import { isReloadable, queries, refresh } from './queries.ts'
 import { createStore, useStore } from './store.ts'
 
 export type Session = Omit<Answer<'GET /api/session'>, 'time'>
@@ -129,6 +129,21 @@ export const changeSession = async (): Promise<Session> => {
 
 /** Reloads the session when something of it changed, but not the user. */
 export const refreshSession = (): Promise<void> => queries.invalidateQueries({ queryKey: key })
+
+let areRightsReloading = false
+
+/** Reloads what is shown, and with it the rights on it: those of the user have changed. */
+export const reloadRights = (): void => {
+  if (areRightsReloading) return
+  areRightsReloading = true
+  setTimeout(() => {
+    areRightsReloading = false
+    void refreshSession()
+    void refresh({ predicate: query => isReloadable(query) && isOfPerson(query) })
+  }, 250)
+}
+// An action that was offered is refused, so it must not be offered any longer.
+serverEvents.addEventListener('forbidden', reloadRights)
 
 export const signOut = async (): Promise<void> => {
   await api('POST /api/logout')

@@ -111,11 +111,15 @@ const ShownViews = ({ dataset }: { readonly dataset: string }) => (
   </Suspense>
 )
 
-/** Whether there are thumbnails of files: in the list that is loaded anyway, or possibly in folders. */
+/** Whether there are thumbnails of files: in a list that is loaded anyway, or possibly in folders. Once true it stays, whatever is listed next. */
 const useHasViews = (id: string): boolean => {
-  const { tab } = useSearch({ strict: false }) as { readonly tab?: string }
+  const { tab, folder } = useSearch({ strict: false }) as { readonly tab?: string; readonly folder?: string }
   const { data } = useQuery(pageQuery(useEntryQuery(id), 0))
-  return tab === 'views' || (data?.entries.some(({ kind, thumbnail }) => kind === 'folder' || thumbnail !== null) ?? false)
+  const [hasViews, setHasViews] = useState(false)
+  const isFound =
+    tab === 'views' || folder !== undefined || data?.entries.some(({ kind, thumbnail }) => kind === 'folder' || thumbnail !== null)
+  if (isFound && !hasViews) setHasViews(true)
+  return hasViews || isFound === true
 }
 
 /** Who can view the dataset, in words. Public servers show all datasets to everyone. */

@@ -38,7 +38,8 @@ const Find = ({ query, onFind, onBelow }: FindProps) => {
         placeholder={t('entries.find')}
         value={text}
         maxLength={200}
-        onChange={({ target }) => setText(target.value)}
+        // As names are stored; macOS copies the names of files in another form.
+        onChange={({ target }) => setText(target.value.normalize('NFC'))}
       />
       {(text !== '' || query.isRecursive) && (
         <label className="browser-below">

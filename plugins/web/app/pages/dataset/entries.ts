@@ -179,6 +179,19 @@ const readRange = async (query: EntryQuery, start: number, end: number): Promise
   return found
 }
 
+/** All entries of a list, also where the server does not know their positions; fewer if it is stopped. */
+export const allEntries = async (query: EntryQuery, signal: AbortSignal): Promise<readonly Entry[]> => {
+  const found: Entry[] = []
+  let after: string | undefined
+  do {
+    const { path, query: asked } = inputOf(query, bulkSize)
+    const { rows, next } = await apiPage('GET /api/datasets/{id}/entries', { path, query: { ...asked, after } })
+    found.push(...rows.entries)
+    after = next?.['after']
+  } while (after !== undefined && !signal.aborted)
+  return found
+}
+
 const isPage = (data: unknown): data is EntryPage => Array.isArray((data as EntryPage | undefined)?.entries)
 
 /** The loaded pages of all lists of a dataset, those that are out of date first. */

@@ -18,7 +18,7 @@ import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
 import { saveText } from '../../lib/save-text.ts'
 import { serverTime } from '../../lib/session.ts'
-import { changeEntry, type Entry, type EntryQuery, refreshEntries } from './entries.ts'
+import { allEntries, changeEntry, type Entry, type EntryQuery, refreshEntries } from './entries.ts'
 
 /** The targets of an action: known entries and, where all of a list except some were selected, the rest of its files. */
 export interface Target {
@@ -152,23 +152,37 @@ export interface FolderPlace {
 const placeIn = (dataset: string, folder: string | undefined) => ({ dataset, ...(folder === undefined ? {} : { folder }) })
 
 const moveAll = (dataset: string, target: Target, to: string | undefined, progress: Progress, signal: AbortSignal): Promise<Outcome> => {
-  const [from] = new Set(target.entries.map(({ folder }) => folder))
-  const job = {
-    act: 'move',
-    to: placeIn(dataset, to),
-    ...(from === undefined ? {} : { from: placeIn(dataset, from ?? undefined) }),
-  } as const
+  const [from, ...others] = new Set(target.entries.map(({ folder }) => folder))
+  // Entries of several folders are moved out of the one that each is in.
+  const isOne = from !== undefined && others.length === 0 && target.rest?.query.isRecursive !== true
+  const job = { act: 'move', to: placeIn(dataset, to), ...(isOne ? { from: placeIn(dataset, from ?? undefined) } : {}) } as const
   return act(target, entry => moveOne(dataset, entry, to), job, progress, signal)
 }
 
-/** Moves entries to a folder, or to the root. Offers an undo unless they were in folders that are not known. */
+/** From more files than this, in folders that are not known, a move has no undo. */
+export const maxOrigins = 10_000
+
+/** Whether a move can be undone: the folders that the files are in are known, or can be read before. */
+export const canMoveBack = ({ rest }: Target): boolean => !rest?.query.isRecursive || rest.count <= maxOrigins
+
+/** The target with the files that are in unknown folders, if their move can be undone. */
+const withOrigins = async (target: Target, signal: AbortSignal): Promise<Target> => {
+  const { entries, rest } = target
+  if (!rest?.query.isRecursive || !canMoveBack(target)) return target
+  const except = new Set(rest.except)
+  const files = (await allEntries(rest.query, signal)).filter(({ kind, id }) => kind === 'file' && !except.has(id))
+  return { entries: [...entries, ...files] }
+}
+
+/** Moves entries to a folder, or to the root. Offers an undo unless they were in too many folders that are not known. */
 export const moveEntries = async (
   dataset: string,
-  { entries, rest }: Target,
+  what: Target,
   to: FolderPlace,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> => {
+  const { entries, rest } = await withOrigins(what, signal)
   const others = entries.filter(({ id, folder }) => (folder ?? undefined) !== to.id && id !== to.id)
   const target = { entries: others, ...(rest ? { rest } : {}) }
   if (countOf(target) === 0) return
@@ -190,7 +204,7 @@ export const moveEntries = async (
   if (outcome.done > 0)
     toast(
       t('entries.moved', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, others), folder: to.name }),
-      rest?.query.isRecursive ? undefined : { label: t('undo'), run: () => void moveBack().catch(toastFailure) },
+      canMoveBack(what) ? { label: t('undo'), run: () => void moveBack().catch(toastFailure) } : undefined,
     )
   sayFailures(outcome)
 }

@@ -8,7 +8,7 @@ import { api } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { type Entry, refreshEntries } from './entries.ts'
-import { countOf, type FolderPlace, type Target } from './entry-acts.ts'
+import { canMoveBack, countOf, type FolderPlace, maxOrigins, type Target } from './entry-acts.ts'
 import { FolderTree } from './folder-tree.tsx'
 
 interface Shared {
@@ -84,6 +84,7 @@ export const MoveDialog = ({
         />
         <FieldRefusal missing={t('field.unchosen')} />
       </RadioGroup>
+      {!canMoveBack(target) && <p>{t('dataset.move.noUndo', { number: number(maxOrigins) })}</p>}
     </FormDialog>
   )
 }
