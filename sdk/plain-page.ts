@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { MiddlewareContext } from './plugin.ts'
 
-/** The style of plain pages, which servers without a web interface show. */
-export const plainStyle = `
+const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 4rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
 label { display: block; margin-top: 1rem }
 fieldset { margin-top: 1rem; border: 1px solid #6b7280; border-radius: .25rem }
@@ -14,22 +13,45 @@ pre { padding: .5rem; border: 1px solid #6b7280; border-radius: .25rem; white-sp
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Headers of a plain page: it runs only its own style and this script, connects to this server only, and its URL is not leaked. */
-export const plainHeaders = (script: string): Readonly<Record<string, string>> => ({
-  'content-security-policy': [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(plainStyle)}`,
-    "connect-src 'self'",
-    "form-action 'none'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
+/** A page in HTML that servers without a web interface show. */
+export interface PlainPage {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * A page that runs only its own style and this script, connects to this server only, and whose URL is not leaked. Title and content are HTML without
+ * data of the request.
+ */
+export const plainPage = (title: string, content: string, script = ''): PlainPage => ({
+  body: `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${style}</style>
+<main>
+<h1>${title}</h1>
+${content}
+</main>
+${script === '' ? '' : `<script>${script}</script>\n`}</html>
+`,
+  headers: {
+    'content-security-policy': [
+      "default-src 'none'",
+      `script-src ${hashOf(script)}`,
+      `style-src ${hashOf(style)}`,
+      "connect-src 'self'",
+      "form-action 'none'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  },
 })
 
-const script = `
+const formScript = `
 const form = document.querySelector('form')
 const status = document.querySelector('[role=status]')
 const token = new URLSearchParams(location.search).get('token') ?? ''
@@ -73,27 +95,26 @@ export interface LinkPage {
   readonly done: string
 }
 
-const pageOf = ({ title, text, fields = '', button, done }: LinkPage): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${plainStyle}</style>
-<main>
-<h1>${title}</h1>
-<form data-done="${done}" hidden>
+const pageOf = ({ title, text, fields = '', button, done }: LinkPage): PlainPage => {
+  const form = `<form data-done="${done}" hidden>
 <p>${text}</p>
 ${fields}<button>${button}</button>
 </form>
-<p role="status"></p>
-</main>
-<script>${script}</script>
-</html>
-`
+<p role="status"></p>`
+  return plainPage(title, form, formScript)
+}
 
 /** Whether a browser opens this address; programs get JSON. */
 export const isOpenedInBrowser = (context: MiddlewareContext): boolean =>
   context.method === 'GET' && /\btext\/html\b/.test(context.get('accept'))
+
+/** Responds with a page from middleware. */
+export const respondWithPage = (context: MiddlewareContext, status: number, { body, headers }: PlainPage): void => {
+  context.status = status
+  context.body = body
+  context.set('content-type', 'text/html; charset=utf-8')
+  for (const [name, value] of Object.entries(headers)) context.set(name, value)
+}
 
 /**
  * Responds with a form if a browser opens one of these paths: routes that an emailed link leads to on servers without a web interface. The form reads
@@ -102,9 +123,6 @@ export const isOpenedInBrowser = (context: MiddlewareContext): boolean =>
 export const showsLinkPage = (context: MiddlewareContext, forms: Readonly<Record<string, LinkPage>>): boolean => {
   const form = isOpenedInBrowser(context) ? forms[context.path] : undefined
   if (!form) return false
-  context.status = 200
-  context.body = pageOf(form)
-  context.set('content-type', 'text/html; charset=utf-8')
-  for (const [name, value] of Object.entries(plainHeaders(script))) context.set(name, value)
+  respondWithPage(context, 200, pageOf(form))
   return true
 }

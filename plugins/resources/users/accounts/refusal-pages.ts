@@ -1,32 +1,21 @@
 import { type MiddlewareClass, type MiddlewareContext, Problem, wire } from 'pounce/sdk'
-import { isOpenedInBrowser, type LinkPage, plainStyle, showsLinkPage } from 'pounce/sdk/kit'
+import { isOpenedInBrowser, type LinkPage, type PlainPage, plainPage, respondWithPage, showsLinkPage } from 'pounce/sdk/kit'
 import { FirstAdmin } from './first-admin.ts'
-import { setUpHeaders } from './set-up-page.ts'
 
 /** For constant texts, the configuration and problems: no data from the request. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-const pageOf = (title: string, paragraphs: readonly string[]): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${plainStyle}</style>
-<main>
-<h1>${title}</h1>
-${paragraphs.map(paragraph => `<p>${paragraph}</p>`).join('\n')}
-</main>
-</html>
-`
+const pageOf = (title: string, paragraphs: readonly string[]): PlainPage =>
+  plainPage(title, paragraphs.map(paragraph => `<p>${paragraph}</p>`).join('\n'))
 
-const setUpRefusal = ({ code, message }: Problem, hasPages: boolean): string =>
+const setUpRefusal = ({ code, message }: Problem, hasPages: boolean): PlainPage =>
   pageOf('Set up Pounce', [
     escaped(code === 'invalid' ? 'This address has no valid token.' : message),
     'While a server has no administrator, it prints a setup link at each start. Only the last one is valid, once.',
     `If there is an account already: ${hasPages ? '<a href=".">sign in</a>, or ' : ''}see <a href="docs">the API</a>.`,
   ])
 
-const signInRefusal = ({ message }: Problem, hasPages: boolean, start: string): string =>
+const signInRefusal = ({ message }: Problem, hasPages: boolean, start: string): PlainPage =>
   pageOf('Sign-in failed', [escaped(message), ...(hasPages ? [`<a href="${start}">Back to the server</a>`] : [])])
 
 /** Behind the emailed link that links an identity of a provider to an account. */
@@ -58,14 +47,11 @@ export class RefusalPages implements MiddlewareClass {
     } catch (error) {
       const page = isOpenedInBrowser(context) && error instanceof Problem ? this.#pageFor(context.path, error) : undefined
       if (!(error instanceof Problem) || page === undefined) throw error
-      context.status = error.status
-      context.body = page
-      context.set('content-type', 'text/html; charset=utf-8')
-      for (const [name, value] of Object.entries(setUpHeaders)) context.set(name, value)
+      respondWithPage(context, error.status, page)
     }
   }
 
-  #pageFor(path: string, problem: Problem): string | undefined {
+  #pageFor(path: string, problem: Problem): PlainPage | undefined {
     const hasPages = this.#setUp.page !== '/setup'
     if (path === '/setup') return setUpRefusal(problem, hasPages)
     const signIn = signInPath.exec(path)

@@ -2,7 +2,7 @@ import { type Bytes, Conflict, Forbidden, Invalid, ReadAccess, routesFor, s, Too
 import { streamed } from 'pounce/sdk/kit'
 import { LoginThrottle } from '../sign-in/login-throttle.ts'
 import { FirstAdmin } from './first-admin.ts'
-import { setUpHeaders, setUpPage } from './set-up-page.ts'
+import { setUpPage } from './set-up-page.ts'
 
 const route = routesFor('users', { setUp: FirstAdmin, access: ReadAccess, doors: LoginThrottle })
 
@@ -27,12 +27,12 @@ export const getSetUp = route({
     await requireOpen(await setUp.isOpen(query.token), doors, address)
     const page = setUpPage(access.origin !== 'configuration')
     const body: Bytes = {
-      open: () => streamed([Buffer.from(page)]),
+      open: () => streamed([Buffer.from(page.body)]),
       contentType: 'text/html; charset=utf-8',
       inline: true,
       isTrusted: true,
     }
-    return { status: 200, body, headers: setUpHeaders }
+    return { status: 200, body, headers: page.headers }
   },
 })
 

@@ -1,4 +1,4 @@
-import { plainHeaders, plainStyle } from 'pounce/sdk/kit'
+import { type PlainPage, plainPage } from 'pounce/sdk/kit'
 
 const script = `
 const form = document.querySelector('form')
@@ -45,15 +45,9 @@ const question = `<fieldset>
  * The page behind the one-time setup link: creates the account and a key for it, and shows the next steps. Contains no data from the
  * request.
  */
-export const setUpPage = (isAsked: boolean): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Set up Pounce</title>
-<style>${plainStyle}</style>
-<main>
-<h1>Set up Pounce</h1>
-<p>This creates the first account, a server admin.</p>
+export const setUpPage = (isAsked: boolean): PlainPage => plainPage('Set up Pounce', contentOf(isAsked), script)
+
+const contentOf = (isAsked: boolean): string => `<p>This creates the first account, a server admin.</p>
 <form>
 <label>First name <input name="firstName" required maxlength="200" autocomplete="given-name"></label>
 <label>Last name <input name="lastName" required maxlength="200" autocomplete="family-name"></label>
@@ -71,10 +65,4 @@ ${isAsked ? question : ''}<button>Make the account</button>
 <h2>On the command line</h2>
 <pre id="commands"></pre>
 <p>The API is described at <a href="docs">docs</a>.</p>
-</div>
-</main>
-<script>${script}</script>
-</html>
-`
-
-export const setUpHeaders = plainHeaders(script)
+</div>`
