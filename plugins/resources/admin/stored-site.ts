@@ -13,7 +13,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { personalRecords, type SiteSettings } from 'pounce/sdk/kit'
+import { personalRecords, RecentRead, type SiteSettings } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
 /** One record: the settings that were changed from their defaults. */
@@ -54,7 +54,7 @@ export class StoredSite implements Site {
   readonly #themes: readonly string[]
   readonly #documents: DocumentStore
   readonly #clock: Clock
-  #known: { readonly settings: Promise<SiteSettings>; readonly since: number } | undefined
+  readonly #recent = new RecentRead(freshMs, async () => this.#whole(await this.#read()))
 
   constructor({ themes, displayName }: Settings, documents: DocumentStore, clock: Clock) {
     this.#themes = themes
@@ -75,15 +75,7 @@ export class StoredSite implements Site {
   }
 
   settings(): Promise<SiteSettings> {
-    const known = this.#known
-    if (known && performance.now() - known.since < freshMs) return known.settings
-    const settings = this.#read().then(record => this.#whole(record))
-    const read = { settings, since: performance.now() }
-    this.#known = read
-    settings.catch(() => {
-      if (this.#known === read) this.#known = undefined
-    })
-    return settings
+    return this.#recent.get()
   }
 
   async change(fields: Fields, actor: string | undefined): Promise<SiteSettings> {
@@ -91,7 +83,7 @@ export class StoredSite implements Site {
       throw new Invalid(`Unknown theme ${fields.theme}; available: ${this.#themes.join(', ')}`)
     for (;;) {
       const changed = await this.#write(fields, actor)
-      this.#known = undefined
+      this.#recent.forget()
       if (changed) return this.#whole(changed)
     }
   }

@@ -16,7 +16,7 @@ import {
   type StoredEvent,
   wire,
 } from 'pounce/sdk'
-import { type Job, takesOperation } from 'pounce/sdk/kit'
+import { type Job, RecentRead, takesOperation } from 'pounce/sdk/kit'
 import type { ChoiceRecord } from './collections.ts'
 import { EnabledExtractors } from './enabled-extractors.ts'
 import { JobFactory, type JobOrder } from './job-factory.ts'
@@ -63,7 +63,7 @@ class ExtractorSelection {
   #choices: EnabledExtractors
   #transports: TransportRouter
   #datasets: Datasets
-  #known: { readonly snapshot: Promise<Snapshot>; readonly since: number; readonly changes: number } | undefined
+  readonly #recent = new RecentRead(freshMs, () => this.#read())
 
   constructor(extractors: StoredExtractors, choices: EnabledExtractors, transports: TransportRouter, datasets: Datasets) {
     this.#extractors = extractors
@@ -106,21 +106,9 @@ class ExtractorSelection {
     return this.#choices.ofSpaces(record?.spaces ?? [])
   }
 
-  get #changes(): number {
-    return this.#extractors.changes + this.#choices.changes
-  }
-
   /** A read that began before a change made here is not used after it. */
   #snapshot(): Promise<Snapshot> {
-    const [known, changes] = [this.#known, this.#changes]
-    if (known && known.changes === changes && performance.now() - known.since < freshMs) return known.snapshot
-    const snapshot = this.#read()
-    const read = { snapshot, since: performance.now(), changes }
-    this.#known = read
-    snapshot.catch(() => {
-      if (this.#known === read) this.#known = undefined
-    })
-    return snapshot
+    return this.#recent.get(this.#extractors.changes + this.#choices.changes)
   }
 
   async #read(): Promise<Snapshot> {

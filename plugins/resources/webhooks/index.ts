@@ -3,6 +3,7 @@ import { config } from './config.ts'
 import { DeliveryRetention, EnqueueDeliveries, RemoveDeliveries } from './deliveries.ts'
 import { deliveries, PersonalDeliveries, PersonalWebhooks, webhooks } from './records.ts'
 import * as routes from './routes.ts'
+import * as deliveryRoutes from './routes-deliveries.ts'
 
 const minuteMs = 60_000
 
@@ -15,7 +16,7 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalWebhooks),
     provide(PersonalDataSources, PersonalDeliveries),
   ],
-  routes,
+  routes: { ...routes, ...deliveryRoutes },
   collections: [webhooks, deliveries],
   handlers: [on('webhook.removed', RemoveDeliveries, 'remove-deliveries')],
   formerHandlers: ['enqueue-deliveries'],

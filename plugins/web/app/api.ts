@@ -695,11 +695,11 @@ export interface Operations {
   'DELETE /api/webhooks/{webhook}': { path: { webhook: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /api/webhooks/{webhook}': { path: { webhook: string }; query: Record<never, never>; body: undefined; answer: Models['Webhook'] }
   'PUT /api/webhooks/{webhook}': { path: { webhook: string }; query: Record<never, never>; body: Models['WebhookUpdate']; answer: Models['Webhook'] }
+  'POST /api/webhooks/{webhook}/rotate': { path: { webhook: string }; query: Record<never, never>; body: undefined; answer: Models['WebhookWithSecret'] }
   'GET /api/webhooks/{webhook}/deliveries/{delivery}': { path: { webhook: string; delivery: string }; query: Record<never, never>; body: undefined; answer: Models['WebhookDelivery'] }
   'GET /api/webhooks/{webhook}/deliveries': { path: { webhook: string }; query: { state?: "waiting" | "delivered" | "failed" | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['WebhookDelivery'])[] }
   'POST /api/webhooks/{webhook}/resend': { path: { webhook: string }; query: Record<never, never>; body: Models['ResendDeliveries']; answer: Models['ResentDeliveries'] }
   'POST /api/webhooks/{webhook}/deliveries/{delivery}/resend': { path: { webhook: string; delivery: string }; query: Record<never, never>; body: undefined; answer: Models['WebhookDelivery'] }
-  'POST /api/webhooks/{webhook}/rotate': { path: { webhook: string }; query: Record<never, never>; body: undefined; answer: Models['WebhookWithSecret'] }
   'POST /api/webhooks/{webhook}/test': { path: { webhook: string }; query: Record<never, never>; body: undefined; answer: Models['WebhookTest'] }
   'GET /api/status': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['Status'] }
   'GET /api/version': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly version: Models['Version'] } }

@@ -1,5 +1,5 @@
 import { CommitConflict, DocumentStore, Installation, type Permission, type RoleRecord, type Stored, wire } from 'pounce/sdk'
-import { allPermissions, type DefaultRole, defaultRoles, type PermissionCatalog } from 'pounce/sdk/kit'
+import { allPermissions, type DefaultRole, defaultRoles, type PermissionCatalog, RecentRead } from 'pounce/sdk/kit'
 import { roles, type StoredRole } from '../collections.ts'
 
 /** A role as used to decide about rights. */
@@ -30,7 +30,7 @@ const freshMs = 500
 export class StoredRoles {
   #documents: DocumentStore
   #permissions: PermissionCatalog
-  #known: { readonly live: Promise<ReadonlyMap<string, LiveRole>>; readonly since: number } | undefined
+  readonly #recent = new RecentRead(freshMs, () => this.#read())
 
   constructor(documents: DocumentStore, { permissions }: Pick<Installation, 'permissions'>) {
     this.#documents = documents
@@ -64,20 +64,12 @@ export class StoredRoles {
 
   /** Roles by id, at most half a second old; a deleted one is resolved to its successor. */
   live(): Promise<ReadonlyMap<string, LiveRole>> {
-    const known = this.#known
-    if (known && performance.now() - known.since < freshMs) return known.live
-    const live = this.#read()
-    const read = { live, since: performance.now() }
-    this.#known = read
-    live.catch(() => {
-      if (this.#known === read) this.#known = undefined
-    })
-    return live
+    return this.#recent.get()
   }
 
   /** Invalidates the cache, so that a change made here takes effect immediately. */
   forget(): void {
-    this.#known = undefined
+    this.#recent.forget()
   }
 
   async #stored(): Promise<readonly (StoredRole & Stored)[]> {
