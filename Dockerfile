@@ -23,4 +23,4 @@ VOLUME /data
 EXPOSE 9000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9000/healthz').then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=4", "core/main.js", "start"]
+CMD ["node", "--max-semi-space-size=8", "core/main.js", "start"]

@@ -20,7 +20,7 @@ const installedNode = () => {
 export const runOnInstalledNode = async () => {
   const node = installedNode()
   if (node === undefined) return false
-  const child = spawn(node, ['--max-semi-space-size=4', ...process.argv.slice(1)], { stdio: 'inherit' })
+  const child = spawn(node, ['--max-semi-space-size=8', ...process.argv.slice(1)], { stdio: 'inherit' })
   // A terminal sends the interrupt to both processes, and a second signal would end the server immediately.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

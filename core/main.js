@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
+#!/usr/bin/env -S node --max-semi-space-size=8
 // Plain JavaScript: a TypeScript file that is not in the compile cache makes Node load its type stripper (17 MB, 60 ms), and the first file
 // is never cached. All other files are TypeScript, or a bundle of it. V8 reads the flag above at startup: see docs/decisions/0003.
 import { currentBundle, resolveInBundle } from './bundle.js'

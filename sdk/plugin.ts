@@ -31,6 +31,8 @@ export interface Subscription {
   readonly isBatch: boolean
   /** Also consume the events of resource kinds that plugins declare: `events` of `defineResource`. */
   readonly withResources?: boolean
+  /** Under load, maximum time that events wait so that batches become larger, in milliseconds; 40 by default. Less if users wait for the results. */
+  readonly maxDelayMs?: number
 }
 
 /** Consumes events of one or more types, one at a time. `name`: lower-case letters, digits and hyphens; see `Subscription`. */
@@ -46,7 +48,7 @@ export const onBatch = (
   types: readonly EventType[] | '*',
   by: Class<BatchHandler>,
   name: string,
-  options: Pick<Subscription, 'withResources'> = {},
+  options: Pick<Subscription, 'withResources' | 'maxDelayMs'> = {},
 ): Subscription => ({ types, by, name, isBatch: true, ...options })
 
 /** An environment variable known from another program, and its equivalent here. */

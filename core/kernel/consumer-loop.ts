@@ -27,18 +27,18 @@ export const isOutage = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
 
 const minGatherMs = 4
-const maxGatherMs = 15
+const usualMaxDelayMs = 40
 
 /**
- * How long the next batch collects events under load: twice the duration of the last batch, within bounds. This gives fewer, larger batches without
- * a noticeable delay; the first event after an idle period never waits.
+ * How long the next batch collects events: the longer, the more events the last one had. This gives fewer, larger batches under load; the first event after
+ * an idle period never waits.
  */
-const gatherMsAfter = (tookMs: number): number => Math.min(maxGatherMs, Math.max(minGatherMs, 2 * tookMs))
+const gatherMsAfter = (events: number, maxDelayMs: number): number => Math.min(maxDelayMs, Math.max(minGatherMs, 2 * events))
 
 /** A consumer's handler: for single events or for batches. */
 export type ConsumerWork =
   | { readonly name: string; readonly handle: (event: AnyEvent) => Promise<void> }
-  | { readonly name: string; readonly handleAll: (events: readonly AnyEvent[]) => Promise<void> }
+  | { readonly name: string; readonly handleAll: (events: readonly AnyEvent[]) => Promise<void>; readonly maxDelayMs?: number | undefined }
 
 /** Dependencies of a loop. */
 export interface LoopTools {
@@ -175,10 +175,9 @@ export class ConsumerLoop {
       const claimed = free > 0 && !isPaused ? await this.#claim(free) : []
       if (claimed.length === 0) await this.#rest()
       else if ('handleAll' in this.work) {
-        const begun = performance.now()
         this.#inFlight += claimed.length
         await this.#handleBatch(claimed, this.work.handleAll)
-        const gatherMs = gatherMsAfter(performance.now() - begun)
+        const gatherMs = gatherMsAfter(claimed.length, this.work.maxDelayMs ?? usualMaxDelayMs)
         if (claimed.length < maxBatch) await pause(gatherMs, this.#stopped.signal)
       } else for (const delivery of claimed) this.#enqueue(delivery, this.work.handle)
     }

@@ -19,7 +19,7 @@ const workOf = (handler: HandlerInstance): ConsumerWork => {
   const name = consumerName(handler)
   if (handler.subscription.isBatch) {
     const by = handler.instance as BatchHandler
-    return { name, handleAll: events => by.handleAll(events) }
+    return { name, handleAll: events => by.handleAll(events), maxDelayMs: handler.subscription.maxDelayMs }
   }
   const by = handler.instance as Handler<never>
   return { name, handle: event => by.handle(event as never) }

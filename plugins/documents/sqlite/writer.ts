@@ -47,7 +47,7 @@ const checkUnique = (db: Connection, table: CollectionTable, keys: readonly (rea
 const takenMessage = ({ on }: Index, key: Key): string => `${on.map((path, at) => `${path} ${key[at]}`).join(', ')} is already in use`
 
 /** Characters of a document of which no more than is needed is done at a time. */
-const largeText = 256 * 1024
+const largeText = 16 * 1024
 
 /** The members of a document that indexes look at, as they are stored. */
 const keyedPart = ({ indexes }: CollectionTable, document: object): unknown => {

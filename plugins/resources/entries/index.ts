@@ -10,5 +10,5 @@ export const plugin = definePlugin({
   provides: [provide(Commands, EntryDoctor)],
   routes,
   collections: [entries, entryIndexes, entryTotals],
-  handlers: [onBatch(indexedEvents, EntryIndex, 'entry-index'), onBatch(countedEvents, EntryTotals, 'entry-totals')],
+  handlers: [onBatch(indexedEvents, EntryIndex, 'entry-index', { maxDelayMs: 15 }), onBatch(countedEvents, EntryTotals, 'entry-totals')],
 })

@@ -22,6 +22,8 @@ export const plugin = definePlugin({
   crossOriginHeaders: { request: ['Last-Event-ID'], response: [] },
   collections: [liveLog],
   migrations: new URL('./migrations/', import.meta.url),
-  handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { withResources: true })],
+  handlers: [
+    onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { withResources: true, maxDelayMs: 25 }),
+  ],
   periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
 })

@@ -135,7 +135,11 @@ export class LogFollower {
   async #next(): Promise<readonly Segment[]> {
     const queued = this.#queued.get(this.#position + 1)
     for (const sequence of this.#queued.keys()) if (sequence <= this.#position + 1) this.#queued.delete(sequence)
-    if (queued) return [queued]
+    if (queued) {
+      // Appending it found that no other server's segments precede it, as a read would have.
+      this.#readMs = performance.now()
+      return [queued]
+    }
     // This kernel's own segments are queued: only those of others, and those beyond the queue's limit, are read.
     if (this.#queued.size === 0 && !this.#hasUnread && this.#pollDueMs() > 0) return []
     this.#hasUnread = false

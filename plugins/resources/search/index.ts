@@ -23,7 +23,7 @@ export const plugin = definePlugin({
   routes: { ...routes, ...suggestionRoutes, ...reindexRoutes, ...savedSearchRoutes },
   collections: [reindexRecords, savedSearches],
   handlers: [
-    onBatch(searchEvents, IndexChanges, 'index-changes', { withResources: true }),
+    onBatch(searchEvents, IndexChanges, 'index-changes', { withResources: true, maxDelayMs: 15 }),
     on(['dataset.updated', 'dataset.attached', 'dataset.detached', 'dataset.trashed', 'dataset.restored'], IndexContents, 'index-contents'),
     on('user.updated', IndexAuthor, 'index-author'),
   ],
