@@ -98,15 +98,10 @@ export type SearchScope =
       /** Additionally restricts to these spaces: the scope of a limited key. */
       readonly within?: readonly string[]
       /**
-       * Present if roles of the caller grant view access to resources without their metadata, comments or sections: for each of these, instead of `spaces` and
-       * `inPart`, where it may be viewed as well. Indexes ignore it.
+       * Present if roles of the caller grant view access to resources without their metadata, comments or sections: for each of these, the spaces whose roles
+       * grant that too. Indexes ignore it.
        */
-      readonly annotated?: {
-        readonly [annotation in 'metadata' | 'comments' | 'sections']?: {
-          readonly spaces: readonly string[]
-          readonly inPart?: readonly { readonly kinds: readonly Kind[]; readonly spaces: readonly string[] }[]
-        }
-      }
+      readonly annotated?: { readonly [annotation in 'metadata' | 'comments' | 'sections']?: readonly string[] }
     }
 
 /** The data from which access to a resource is decided. */

@@ -169,7 +169,10 @@ test('a role without permission to view metadata, comments and sections does not
 test('a role without permission to view one kind of annotation finds by the others', async t => {
   const space = await newSpace('Estuary')
   const dataset = await newDataset(ann.call, { name: 'Brachvogel', space: [space] })
-  const metadata = { agent: { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }, content: { beak: 'Krummschnabel' } }
+  const metadata = {
+    agent: { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' },
+    content: { beak: 'Krummschnabel', millimetres: 120 },
+  }
   await ok(ann.call(`/api/datasets/${dataset}/metadata.jsonld`, { method: 'POST', json: metadata }))
   await ann.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: 'Randnotiz' } })
   const file = await upload(ann.call, dataset, 'x', 'brachvogel.txt')
@@ -189,7 +192,12 @@ test('a role without permission to view one kind of annotation finds by the othe
     await ok(server.as(server.admin.key)('/api/roles', { method: 'POST', json: { ...role, permissions } }))
     await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { [role.name]: person.id } } }))
     for (const [right, queries] of Object.entries(found))
-      for (const query of queries) t.is((await search(query, person)).length, right === withheld ? 0 : 1, `${query} without ${withheld}`)
+      for (const query of queries) {
+        t.is((await search(query, person)).length, right === withheld ? 0 : 1, `${query} without ${withheld}`)
+        // Only what has visible metadata can be sorted by it.
+        const isSorted = right !== withheld && withheld !== 'ViewMetadata'
+        t.is((await search(query, person, '&sort=millimetres')).length, isSorted ? 1 : 0, `${query} without ${withheld}, sorted`)
+      }
     const others = await search('brachvogel NOT comment:randnotiz', person)
     t.deepEqual(others.map(({ name }) => name).sort(), withheld === 'ViewComments' ? ['Brachvogel', 'brachvogel.txt'] : ['brachvogel.txt'])
     const values = await ok<readonly object[]>(person.call('/api/search/values?field=beak'))
@@ -197,6 +205,35 @@ test('a role without permission to view one kind of annotation finds by the othe
     const tags = await ok<readonly object[]>(person.call('/api/tags?prefix=teil&kind=file'))
     t.is(tags.length, withheld === 'ViewSection' ? 0 : 1)
   }
+  const both = await newPerson(server, 'without-one-of-each')
+  for (const [place, role] of [
+    [space, 'Without ViewComments'],
+    [await newSpace('Lagoon'), 'Without ViewMetadata'],
+  ])
+    await ok(ann.call(`/api/spaces/${place}/updateUsers`, { method: 'POST', json: { rolesandusers: { [`${role}`]: both.id } } }))
+  t.deepEqual(await search('comment:randnotiz', both, '&sort=millimetres'), [])
+  t.is((await search('beak:krummschnabel', both, '&sort=millimetres')).length, 1)
+})
+
+test('what a role in one space shows is found by comments that a role in another space shows', async t => {
+  const spaces = [await newSpace('Saltmarsh'), await newSpace('Mudflat')]
+  const dataset = await newDataset(ann.call, { name: 'Rotschenkel', space: spaces })
+  await ann.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: 'Nachtrag' } })
+  const person = await newPerson(server, 'in-two-spaces')
+  const permissions = [
+    ['ViewSpace', 'ViewDataset'],
+    ['ViewSpace', 'ViewComments'],
+  ]
+  for (const [at, space] of spaces.entries()) {
+    const role = { name: `Only ${permissions[at]?.[1]}`, description: '', permissions: permissions[at] ?? [] }
+    await ok(server.as(server.admin.key)('/api/roles', { method: 'POST', json: role }))
+    t.deepEqual(await search('nachtrag', person), [])
+    await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { [role.name]: person.id } } }))
+  }
+  t.deepEqual(
+    (await search('nachtrag', person)).map(({ name }) => name),
+    ['Rotschenkel'],
+  )
 })
 
 test('a parent that the caller may not view is omitted from the location', async t => {

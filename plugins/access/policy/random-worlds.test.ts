@@ -89,11 +89,11 @@ test('a search for metadata, comments or sections covers exactly the resources o
     const naive = new NaivePolicy(world, mode)
     const listed = liveTops(world).filter(each => each.ref.kind in viewing && isInScope(scope, each))
     return Object.entries(annotations).every(([name, permission]) => {
-      const part = scope.annotated?.[name as keyof typeof annotations]
-      if (!part) return listed.every(each => naive.verdict(caller, permission, each.ref) === 'yes')
+      const spaces = scope.annotated?.[name as keyof typeof annotations]
+      if (!spaces) return listed.every(each => naive.verdict(caller, permission, each.ref) === 'yes')
       const { inPart: _, ...rest } = scope
       return listed.every(each => {
-        const isCovered = isInScope({ ...rest, ...part }, each)
+        const isCovered = isInScope({ ...rest, spaces }, each)
         withheld[name] = (withheld[name] ?? 0) + Number(!isCovered)
         return isCovered === (naive.verdict(caller, permission, each.ref) === 'yes')
       })

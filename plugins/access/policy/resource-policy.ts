@@ -48,28 +48,29 @@ const bitsHeld = (mode: Mode, permissions: readonly Permission[]): ((held: Membe
   }
 }
 
-/** Spaces in which all searchable kinds are visible, and those in which only some kinds are; the same for annotations that are hidden in some of them. */
+/**
+ * Spaces in which all searchable kinds are visible, and those in which only some kinds are; and for each kind of annotation that is hidden in some of them
+ * the spaces in which it may be viewed.
+ */
 const searchedSpaces = (mode: Mode, searched: readonly Resource[], memberships: readonly Membership[]) => {
   const count = annotationRights.length
   const heldBits = bitsHeld(mode, [...annotationRights.map(([, right]) => right), ...searched.map(({ view }) => view)])
   const bySpace = new Map<string, number>()
   for (const held of memberships) bySpace.set(held.space, (bySpace.get(held.space) ?? 0) | heldBits(held))
   const byBits = [...Map.groupBy(bySpace.keys(), space => bySpace.get(space) ?? 0)]
+  const byKinds = Map.groupBy(byBits, ([bits]) => bits >> count)
+  const spacesOf = (bits: number) => byKinds.get(bits)?.flatMap(([, spaces]) => spaces) ?? []
   const all = 2 ** searched.length - 1
-  const partsOf = (groups: typeof byBits) => {
-    const byKinds = Map.groupBy(groups, ([bits]) => bits >> count)
-    const spacesOf = (bits: number) => byKinds.get(bits)?.flatMap(([, spaces]) => spaces) ?? []
-    const inPart = [...byKinds.keys()].flatMap(bits => {
-      const kinds = searched.filter((_, at) => (bits >> at) & 1).map(({ kind }) => kind)
-      return bits === all || bits === 0 ? [] : [{ kinds, spaces: spacesOf(bits) }]
-    })
-    return { spaces: spacesOf(all), ...(inPart.length === 0 ? {} : { inPart }) }
-  }
-  const annotated = annotationRights.flatMap(([name], at) => {
-    const seen = byBits.filter(([bits]) => (bits >> at) & 1 || bits >> count === 0)
-    return seen.length === byBits.length ? [] : [[name, partsOf(seen)] as const]
+  const inPart = [...byKinds.keys()].flatMap(bits => {
+    const kinds = searched.filter((_, at) => (bits >> at) & 1).map(({ kind }) => kind)
+    return bits === all || bits === 0 ? [] : [{ kinds, spaces: spacesOf(bits) }]
   })
-  return { ...partsOf(byBits), annotated }
+  const annotated = annotationRights.flatMap(([name], at) => {
+    const isShown = (bits: number): boolean => ((bits >> at) & 1) === 1
+    const isHidden = byBits.some(([bits]) => bits >> count !== 0 && !isShown(bits))
+    return isHidden ? [[name, byBits.flatMap(([bits, spaces]) => (isShown(bits) ? spaces : []))] as const] : []
+  })
+  return { spaces: spacesOf(all), ...(inPart.length === 0 ? {} : { inPart }), annotated }
 }
 
 export const config = s.Object({
@@ -206,7 +207,7 @@ export class ResourcePolicy implements Policy {
     const open = { includePublic: true, ...(closedKinds.length === 0 ? {} : { closedKinds }) }
     if (!user) return { all: false, spaces: [], ...open }
     const { spaces, inPart, annotated } = searchedSpaces(this.#mode, searched, user.memberships)
-    const withOwn = annotated.map(([name, part]) => [name, { ...part, spaces: [...part.spaces, user.id] }])
+    const withOwn = annotated.map(([name, shown]) => [name, [...shown, user.id]])
     return {
       ...{ all: false, spaces: [...spaces, user.id], ...open, author: user.id },
       ...(inPart ? { inPart } : {}),

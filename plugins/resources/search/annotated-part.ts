@@ -5,25 +5,42 @@ type Annotation = 'metadata' | 'comments' | 'sections'
 
 const annotations: readonly Annotation[] = ['metadata', 'comments', 'sections']
 
-/** The part of a scope in which the caller may also view these annotations. */
+/**
+ * The part of a scope in which the caller may also view these annotations. Without resources that one space lets the caller view and another one its
+ * annotations: a scope cannot express that.
+ */
 export const annotatedPart = (scope: SearchScope, annotation: Annotation): SearchScope => {
-  const part = scope.all ? undefined : scope.annotated?.[annotation]
-  if (scope.all || !part) return scope
+  const shown = scope.all ? undefined : scope.annotated?.[annotation]
+  if (scope.all || !shown) return scope
+  const all = new Set(shown)
+  const common = <T extends { readonly spaces: readonly string[] }>(part: T): T => ({
+    ...part,
+    spaces: part.spaces.filter(id => all.has(id)),
+  })
+  const { annotated: _, ...rest } = scope
+  return { ...common(rest), ...(scope.inPart && { inPart: scope.inPart.map(common) }) }
+}
+
+/** Where the caller may view these annotations of a resource that the caller may view; undefined: everywhere. */
+const shownPart = (scope: SearchScope, annotation: Annotation): SearchScope | undefined => {
+  const spaces = scope.all ? undefined : scope.annotated?.[annotation]
+  if (scope.all || !spaces) return undefined
   const { annotated: _, inPart: __, ...rest } = scope
-  return { ...rest, ...part }
+  return { ...rest, spaces }
 }
 
 /** The query limited to what the caller may view: it searches the annotations of a resource only where these are visible. */
 export const withinRights = (query: SearchQuery, scope: SearchScope): SearchQuery => {
   const decided = ([next, ...others]: readonly Annotation[], hidden: readonly Annotation[]): SearchQuery => {
     if (next === undefined) return without(hidden, query)
-    const visible: SearchQuery = { op: 'visible', scope: annotatedPart(scope, next) }
+    const shown = shownPart(scope, next)
+    if (!shown) return decided(others, hidden)
+    const visible: SearchQuery = { op: 'visible', scope: shown }
     const whereVisible: SearchQuery = { op: 'and', all: [visible, decided(others, hidden)] }
     const elsewhere: SearchQuery = { op: 'and', all: [{ op: 'not', not: visible }, decided(others, [...hidden, next])] }
     return { op: 'or', any: [whereVisible, elsewhere] }
   }
-  const partlyHidden = annotations.filter(annotation => annotatedPart(scope, annotation) !== scope)
-  return decided(partlyHidden, [])
+  return decided(annotations, [])
 }
 
 const nothing: SearchQuery = { op: 'ids', ids: [] }

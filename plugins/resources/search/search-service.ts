@@ -108,7 +108,7 @@ export class SearchService {
     const whole = this.#policy.searchScope(caller)
     // The order by metadata shows its values.
     const scope = sort && sort.by !== 'score' && sort.by !== 'created' ? annotatedPart(whole, 'metadata') : whole
-    const query = withinRights(asked, scope)
+    const query = withinRights(asked, whole)
     const results: T[] = []
     let scanned = 0
     let missed = 0
