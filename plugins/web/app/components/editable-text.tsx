@@ -1,3 +1,4 @@
+import { useBlocker } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { t } from '../lib/i18n.ts'
@@ -6,9 +7,14 @@ import { TextConflict } from '../lib/save-text.ts'
 import { Button, IconButton, TextField } from './controls.tsx'
 import { toastFailure } from './toasts.tsx'
 
-const ConflictDialog = lazy(async () => ({ default: (await import('./conflict-dialog.tsx')).ConflictDialog }))
+const dialogs = () => import('./text-dialogs.tsx')
+const ConflictDialog = lazy(async () => ({ default: (await dialogs()).ConflictDialog }))
+const LeaveDialog = lazy(async () => ({ default: (await dialogs()).LeaveDialog }))
 
-/** Text with inline editing. Input is kept when the server rejects it, somebody else changed the text, or it can no longer be changed. */
+/**
+ * Text with inline editing. Input is kept when the server rejects it, somebody else changed the text, or it can no longer be changed; leaving the page
+ * with unsaved input must be confirmed.
+ */
 export const EditableText = ({
   value,
   label,
@@ -37,6 +43,12 @@ export const EditableText = ({
   const [theirs, setTheirs] = useState<string>()
   const [error, setError] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  const isUnsaved = draft !== undefined && draft.trim() !== before.trim() && !isBusy
+  const leaving = useBlocker({
+    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname,
+    enableBeforeUnload: isUnsaved,
+    withResolver: true,
+  })
   const end = (): void => {
     const focused = document.activeElement
     // Not from another part of the page, where the user may have gone during a slow save.
@@ -121,6 +133,11 @@ export const EditableText = ({
             onMine={() => void save(theirs)}
             onClose={() => setTheirs(undefined)}
           />
+        </Suspense>
+      )}
+      {leaving.status === 'blocked' && (
+        <Suspense>
+          <LeaveDialog label={label} onStay={leaving.reset} onDiscard={leaving.proceed} />
         </Suspense>
       )}
     </Form>

@@ -6,10 +6,10 @@ import { deleting, isReloadable, queries } from '../lib/queries.ts'
 import { editable, findIn, type Listed, type ListedKind, pageOf, type Source } from '../lib/resources.ts'
 import { saveText, TextConflict } from '../lib/save-text.ts'
 import { restore, type Trashable, trash } from '../lib/trash.ts'
-import { ConflictDialog } from './conflict-dialog.tsx'
 import { TextField } from './controls.tsx'
 import { Dialog, FormDialog } from './dialog.tsx'
 import { Failure, Loading } from './page-parts.tsx'
+import { ConflictDialog } from './text-dialogs.tsx'
 import { toast, toastFailure } from './toasts.tsx'
 
 /** Where a new resource is created. */

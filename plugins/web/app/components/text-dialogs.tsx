@@ -38,3 +38,25 @@ export const ConflictDialog = ({
     </div>
   </Dialog>
 )
+
+/** Asks before a page with an unsaved text is left; closing it stays on the page. */
+export const LeaveDialog = ({
+  label,
+  onStay,
+  onDiscard,
+}: {
+  /** What the text is, such as "Description". */
+  readonly label: string
+  readonly onStay: () => void
+  readonly onDiscard: () => void
+}) => (
+  <Dialog title={t('unsaved.title')} isOpen onClose={onStay}>
+    <p>{t('unsaved.text', { label })}</p>
+    <div className="actions end">
+      <Button onPress={onDiscard}>{t('unsaved.discard')}</Button>
+      <Button look="filled" onPress={onStay}>
+        {t('conflict.goOn')}
+      </Button>
+    </div>
+  </Dialog>
+)
