@@ -43,9 +43,10 @@ export const EditableText = ({
   const [theirs, setTheirs] = useState<string>()
   const [error, setError] = useState<string>()
   const [isBusy, setBusy] = useState(false)
-  const isUnsaved = draft !== undefined && draft.trim() !== before.trim() && !isBusy
+  const isUnsaved = draft !== undefined && draft.trim() !== before.trim()
   const leaving = useBlocker({
-    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname,
+    // Saving continues on the next page, but not after the tab is closed.
+    shouldBlockFn: ({ current, next }) => isUnsaved && !isBusy && current.pathname !== next.pathname,
     enableBeforeUnload: isUnsaved,
     withResolver: true,
   })
