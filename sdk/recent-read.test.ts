@@ -3,7 +3,7 @@ import { RecentRead } from 'pounce/sdk/kit'
 
 const hourMs = 3_600_000
 
-/** A read whose results are numbered, and which ends when it is reported to. */
+/** A read whose results are numbered; `end` resolves one of them. */
 const numbered = (maxAgeMs: number) => {
   const begun: PromiseWithResolvers<number>[] = []
   const recent = new RecentRead(maxAgeMs, () => {
