@@ -5,28 +5,25 @@ type Annotation = 'metadata' | 'comments' | 'sections'
 
 const annotations: readonly Annotation[] = ['metadata', 'comments', 'sections']
 
+/** Where the caller may view these annotations of a resource that the caller may view; undefined: everywhere. */
+const shownPart = (scope: SearchScope, annotation: Annotation): Extract<SearchScope, { all: false }> | undefined => {
+  const spaces = scope.all ? undefined : scope.annotated?.[annotation]
+  if (scope.all || !spaces) return undefined
+  const { annotated: _, inPart: __, ...rest } = scope
+  return { ...rest, spaces }
+}
+
 /**
  * The part of a scope in which the caller may also view these annotations. Without resources that one space lets the caller view and another one its
  * annotations: a scope cannot express that.
  */
 export const annotatedPart = (scope: SearchScope, annotation: Annotation): SearchScope => {
-  const shown = scope.all ? undefined : scope.annotated?.[annotation]
+  const shown = shownPart(scope, annotation)
   if (scope.all || !shown) return scope
-  const all = new Set(shown)
-  const common = <T extends { readonly spaces: readonly string[] }>(part: T): T => ({
-    ...part,
-    spaces: part.spaces.filter(id => all.has(id)),
-  })
-  const { annotated: _, ...rest } = scope
-  return { ...common(rest), ...(scope.inPart && { inPart: scope.inPart.map(common) }) }
-}
-
-/** Where the caller may view these annotations of a resource that the caller may view; undefined: everywhere. */
-const shownPart = (scope: SearchScope, annotation: Annotation): SearchScope | undefined => {
-  const spaces = scope.all ? undefined : scope.annotated?.[annotation]
-  if (scope.all || !spaces) return undefined
-  const { annotated: _, inPart: __, ...rest } = scope
-  return { ...rest, spaces }
+  const among = new Set(shown.spaces)
+  const common = (spaces: readonly string[]): readonly string[] => spaces.filter(id => among.has(id))
+  const inPart = scope.inPart?.map(({ kinds, spaces }) => ({ kinds, spaces: common(spaces) }))
+  return { ...shown, spaces: common(scope.spaces), ...(inPart && { inPart }) }
 }
 
 /** The query limited to what the caller may view: it searches the annotations of a resource only where these are visible. */
