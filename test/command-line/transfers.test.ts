@@ -215,6 +215,31 @@ test('several commands that resume one download at the same time do not disturb 
   await sameFiles(t, join(computer.folder, 'out'), { 'big.bin': content })
 })
 
+test('a download that another command completes and renames meanwhile leaves the whole file', async t => {
+  const { computer, dataset, proxy } = await scene(t)
+  const content = randomBytes(2_000_000)
+  await writeFiles(computer.folder, { 'big.bin': content })
+  const [line] = (await computer.done('put', 'big.bin', `dataset:${dataset}`, '--json')).lines<TransferLine>()
+  await writeFiles(computer.folder, { [`out/.${line?.id}.pounce-part`]: content.subarray(0, 1_000_000) })
+  const arrived = Promise.withResolvers<void>()
+  const completed = Promise.withResolvers<void>()
+  let requests = 0
+  proxy.become({
+    waitsFor: (method, path) => {
+      if (method !== 'GET' || path !== `/api/files/${line?.id}`) return undefined
+      requests += 1
+      arrived.resolve()
+      return requests === 1 ? completed.promise : undefined
+    },
+  })
+  const slow = computer.done('get', `dataset:${dataset}/big.bin`, 'out')
+  await arrived.promise
+  await computer.done('get', `dataset:${dataset}/big.bin`, 'out')
+  completed.resolve()
+  await slow
+  await sameFiles(t, join(computer.folder, 'out'), { 'big.bin': content })
+})
+
 test('a damaged or too long partial download is discarded', async t => {
   const { computer, dataset } = await scene(t)
   const content = randomBytes(100_000)

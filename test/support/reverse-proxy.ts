@@ -13,6 +13,8 @@ export interface OwnAnswer {
 /** Faults that a proxy injects. Each function is called for every request, with the path after the prefix. */
 export interface Disturbance {
   answer?(method: string, path: string): OwnAnswer | undefined
+  /** What a request waits for before it is forwarded. */
+  waitsFor?(method: string, path: string): Promise<unknown> | undefined
   /** The number of bytes of the request body after which the connection is closed. */
   cutsRequestAfter?(method: string, path: string): number | undefined
   /** The number of bytes of the response body after which the connection is closed; if negative, not even the headers are sent. */
@@ -78,6 +80,7 @@ export const reverseProxy = async (t: { teardown(end: () => Promise<void>): void
       near.writeHead(own?.status ?? 404, own?.headers).end(own?.body)
       return
     }
+    await disturbance.waitsFor?.(method, path)
     const far = request(new URL(path, target), { method, headers: passedOn(incoming.headers), agent: false })
     far.on('error', () => near.destroy())
     far.on('response', response => {

@@ -1,14 +1,13 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { constants, createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, stat, truncate } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { StartupError } from '../../kernel/startup-error.ts'
 import type { ContentPlace } from './dataset-contents.ts'
 import type { IncomingResponse } from './http-client.ts'
-import { forEachOf, partialSuffix, sha256Of } from './local-files.ts'
+import { forEachOf, sha256Of } from './local-files.ts'
+import { PartialFile } from './partial-file.ts'
 import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
 
@@ -123,108 +122,71 @@ export const presentIds = async (
   return present
 }
 
-const unlessAbsent = (error: NodeJS.ErrnoException): undefined => {
-  if (error.code !== 'ENOENT') throw error
-}
-
-const sizeOf = async (file: string): Promise<number> => (await stat(file).catch(unlessAbsent))?.size ?? 0
-
 /** The length of the whole file, from a complete or partial response. */
 const totalOf = (response: IncomingResponse): number | undefined => {
   const text = response.status === 206 ? /\/(\d+)$/.exec(response.header('content-range') ?? '')?.[1] : response.header('content-length')
   return text === undefined ? undefined : Number(text)
 }
 
-interface Started {
-  readonly hash: Hash
-  bytes: number
-}
-
-/** The state of a partial download, with the digest of its bytes. */
-const started = async (part: string): Promise<Started> => {
-  const hash = createHash('sha256')
-  const bytes = await sizeOf(part)
-  const content = bytes === 0 ? [] : createReadStream(part, { end: bytes - 1, highWaterMark: 1024 * 1024 })
-  for await (const chunk of content) hash.update(chunk as Buffer)
-  return { hash, bytes }
-}
-
-/**
- * Downloads a file into a partial file with the id in its name, which the next attempt, even in a later run, resumes, because the bytes of an id never
- * change. Renames it once length and SHA-256 are verified. Resolves to its digest. Several processes may download the same file concurrently: each writes
- * the same bytes at the same positions.
- */
+/** Downloads a file, verified by length and SHA-256; resumes a partial download. Resolves to its digest. */
 export const download = async (
   client: ServerClient,
   { id, path, size, file }: RemoteFileOf,
   progress: TransferProgress,
 ): Promise<string> => {
-  await mkdir(dirname(file), { recursive: true })
-  const part = join(dirname(file), `.${id}${partialSuffix}`)
-  let at = await started(part)
-  progress.skip(at.bytes)
-  let furthest = at.bytes
-  const restart = (): void => {
-    progress.skip(-at.bytes)
-    at = { hash: createHash('sha256'), bytes: 0 }
-  }
-  const discard = async (): Promise<void> => {
-    restart()
-    await truncate(part).catch(unlessAbsent)
+  const part = new PartialFile(file, id)
+  const from = async (start: 'open' | 'rewind' | 'discard'): Promise<void> => {
+    const before = part.bytes
+    await part[start]()
+    progress.skip(part.bytes - before)
   }
   const attempt = async (): Promise<string> => {
-    if (size !== undefined && at.bytes > size) await discard()
-    const range = at.bytes === 0 ? {} : { range: `bytes=${at.bytes}-` }
+    if (size !== undefined && part.bytes > size) await from('discard')
+    const range = part.bytes === 0 ? {} : { range: `bytes=${part.bytes}-` }
     const response = await client.attempt(`/api/files/${id}`, { method: 'GET', headers: { ...range, accept: '*/*' } }, [416])
     // The partial file is complete or invalid: the digest decides.
     const hasAll = response.status === 416
-    if (response.status === 200 && at.bytes > 0) restart()
-    const total = totalOf(response)
+    if (response.status === 200 && part.bytes > 0) await from('rewind')
+    const wanted = totalOf(response) ?? size
     const expected = digestIn(response.header('repr-digest'))
     if (hasAll) response.message.resume()
     else {
       try {
-        const counted = async function* (chunks: AsyncIterable<Buffer>) {
-          for await (const chunk of chunks) {
-            at.hash.update(chunk)
-            at.bytes += chunk.length
-            progress.move(chunk.length)
-            yield chunk
-          }
+        for await (const chunk of response.message) {
+          await part.append(chunk as Buffer)
+          progress.move((chunk as Buffer).length)
         }
-        const target = await open(part, constants.O_WRONLY | constants.O_CREAT)
-        await pipeline(response.message, counted, target.createWriteStream({ start: at.bytes }))
       } catch (error) {
-        if (isOfDisk(error)) throw new StartupError(`${file} is not writable: ${error.message}`, { cause: error })
-        // Counted bytes may not have been written to disk.
-        progress.skip(-at.bytes)
-        at = await started(part)
-        progress.skip(at.bytes)
+        if (isOfDisk(error)) throw error
         throw new TransientFailure(`The download of ${path} broke off`, {})
       }
     }
-    const wanted = total ?? size
-    if (!hasAll && wanted !== undefined && at.bytes < wanted) throw new TransientFailure(`The download of ${path} broke off`, {})
-    const sha256 = at.hash.copy().digest('hex')
+    if (!hasAll && wanted !== undefined && part.bytes < wanted) throw new TransientFailure(`The download of ${path} broke off`, {})
+    const sha256 = part.sha256()
     const right = expected ?? (await remoteSha256(client, id))
-    const written = await stat(part).catch(unlessAbsent)
-    const isWhole = (wanted === undefined || at.bytes === wanted) && (written === undefined || written.size === at.bytes)
+    const isWhole = (wanted === undefined || part.bytes === wanted) && (await part.endsHere())
     if ((right !== undefined && right !== sha256) || !isWhole) {
-      await discard()
+      await from('discard')
       throw new TransientFailure(`${path} arrived damaged`, {})
     }
-    return sha256
+    if (await part.complete()) return sha256
+    await from('open')
+    throw new TransientFailure(`Another download of ${path} is in progress`, {})
   }
-  const sha256 = await client.retried(attempt, () => {
-    const hasAdvanced = at.bytes > furthest
-    furthest = Math.max(furthest, at.bytes)
-    return hasAdvanced
-  })
-  await rename(part, file).catch(async error => {
-    // Another process may have completed the download.
-    if ((await sha256Of(file).catch(() => undefined)) !== sha256) throw error
-  })
-  return sha256
+  try {
+    await from('open')
+    let furthest = part.bytes
+    return await client.retried(attempt, () => {
+      const hasAdvanced = part.bytes > furthest
+      furthest = Math.max(furthest, part.bytes)
+      return hasAdvanced
+    })
+  } catch (error) {
+    if (isOfDisk(error)) throw new StartupError(`${file} is not writable: ${error.message}`, { cause: error })
+    throw error
+  } finally {
+    await (part.bytes === 0 ? part.remove() : part.close())
+  }
 }
 
 /**

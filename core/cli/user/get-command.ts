@@ -55,7 +55,13 @@ export const downloadAll = async (
         () => true,
         () => false,
       )
-      if (isThere && !isOverwriting) throw new StartupError(`${file} exists and differs: add --overwrite to replace it`)
+      if (isThere && !isOverwriting) {
+        // Another command may have completed it since the batch was compared.
+        if (isDryRun || !(await presentIds(client, [remote], place)).has(id))
+          throw new StartupError(`${file} exists and differs: add --overwrite to replace it`)
+        progress.skip(size ?? 0)
+        return progress.result({ path, state: 'unchanged', id })
+      }
       if (isDryRun) return progress.result({ path, state: 'would download', id, ...bytes })
       const sha256 = await download(client, remote, progress)
       progress.result({ path, state: 'downloaded', id, ...bytes, sha256 })
