@@ -125,7 +125,7 @@ live('a connection broken during concurrent changes loses no acknowledged change
 })
 
 live('the store recovers from connections closed while requests wait and a server check of the driver is due', async t => {
-  const one = async (waitMs: number): Promise<void> => {
+  const one = async (waitMs: number, outageMs = 100): Promise<void> => {
     const proxy = await flakyProxy(t, url('MONGODB'))
     const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools, settings })
     await store.declare([notes as Collection<object>])
@@ -134,13 +134,15 @@ live('the store recovers from connections closed while requests wait and a serve
     const waiting = Promise.allSettled([1, 2, 3].map(() => store.get(notes, 'a')))
     await pause(100)
     await proxy.become('refuse')
-    await pause(100)
+    for (const end = performance.now() + outageMs; performance.now() < end; await pause(100))
+      await store.get(notes, 'a').catch(() => undefined)
     await proxy.become('pass')
     await back(() => store.get(notes, 'a'))
     await waiting
   }
   // The driver checks the server every two seconds, so some of these delays end between two checks.
-  const all = Promise.all([700, 1000, 1300, 1600].map(one)).then(() => true)
+  const delays = [700, 1000, 1300, 1600]
+  const all = Promise.all(delays.flatMap(waitMs => [one(waitMs), one(waitMs, 10_000)])).then(() => true)
   t.true(await Promise.race([all, pause(30_000, false, { ref: false })]))
 })
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Collection, Db, Document, MongoClient } from 'mongodb'
 import { DocumentStore, type Lifecycle, type Log, type StatusPart, Unavailable, wire } from 'pounce/sdk'
 import { maskedUri } from 'pounce/sdk/kit'
@@ -34,6 +35,8 @@ export const refusalOf = (error: unknown, uri: string, database: string): Error 
 
 /** Margin for a server check beyond the driver's own timeouts, in milliseconds. */
 const graceMs = 1000
+/** Pause between attempts to connect a client that replaced another one, in milliseconds. */
+const retryMs = 500
 
 interface CheckLimits {
   readonly connectTimeoutMS: number
@@ -98,7 +101,7 @@ export class MongodbConnection {
     }
   }
 
-  #connect(Client: typeof MongoClient): void {
+  #connect(Client: typeof MongoClient): MongoClient {
     const { uri, database, timeoutMs, poolSize } = this.#settings
     const limits = { connectTimeoutMS: Math.min(3000, timeoutMs), heartbeatFrequencyMS: 2000 }
     const client = new Client(uri, {
@@ -116,10 +119,24 @@ export class MongodbConnection {
       this.#log.warn('The MongoDB driver no longer checks the server; connecting again')
       const close = () => this.#closeReplaced(client).catch(error => this.#log.warn('Failed to close a replaced connection', { error }))
       this.#replaced.set(client, setTimeout(close, timeoutMs))
-      this.#connect(Client)
+      void this.#untilConnected(this.#connect(Client))
     })
     this.#client = client
     this.#db = client.db(database)
+    return client
+  }
+
+  /** A client whose first connection attempt fails is of no use until it is told to connect again (`executeOperation` of mongodb 7.9). */
+  async #untilConnected(client: MongoClient): Promise<void> {
+    while (this.#client === client) {
+      try {
+        await client.connect()
+        return
+      } catch (error) {
+        this.#log.debug('The store is still unavailable', { error })
+        await pause(retryMs, undefined, { ref: false })
+      }
+    }
   }
 
   async #closeReplaced(client: MongoClient): Promise<void> {
