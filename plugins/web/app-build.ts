@@ -72,7 +72,10 @@ export class AppBuild {
 
   /** The current build. The first call reads the folder, and starts a build when it is stale. */
   async state(): Promise<BuildState> {
-    this.#checked ??= this.#check()
+    this.#checked ??= this.#check().catch((error: unknown) => {
+      this.#checked = undefined
+      throw error
+    })
     await this.#checked
     return this.#state
   }

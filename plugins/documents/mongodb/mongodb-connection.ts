@@ -126,7 +126,7 @@ export class MongodbConnection {
     return client
   }
 
-  /** A client whose first connection attempt fails is of no use until it is told to connect again (`executeOperation` of mongodb 7.9). */
+  /** The driver does not repeat a client's first connection attempt: if it failed, no server can be selected (`executeOperation` of mongodb 7.9). */
   async #untilConnected(client: MongoClient): Promise<void> {
     while (this.#client === client) {
       try {
