@@ -1,9 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
-import { type Contents, signedInComputer, states, type TransferLine, type UserComputer, writeFiles } from '../support/command-line.ts'
+import {
+  type Contents,
+  sameFiles,
+  signedInComputer,
+  sorted,
+  states,
+  type TransferLine,
+  transferScene,
+  writeFiles,
+} from '../support/command-line.ts'
 import { type Disturbance, reverseProxy } from '../support/reverse-proxy.ts'
 import { newDataset, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -14,43 +23,12 @@ const server = await bootForTest({
 })
 test.after.always(() => server.stop())
 
-const contentsOf = async (folder: string): Promise<Contents> => {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
-  return Object.fromEntries(await Promise.all(files.map(async file => [file.slice(folder.length + 1), await readFile(file)])))
-}
-
-const asBytes = (contents: Contents): Contents =>
-  Object.fromEntries(Object.entries(contents).map(([path, content]) => [path, Buffer.from(content)]))
-
-const sorted = (contents: Contents): readonly string[] => Object.keys(contents).sort()
-
-const sameFiles = async (t: ExecutionContext, folder: string, wanted: Contents): Promise<void> => {
-  const found = await contentsOf(folder)
-  t.deepEqual(sorted(found), sorted(wanted))
-  for (const [path, content] of Object.entries(asBytes(wanted))) t.true((content as Buffer).equals(found[path] as Buffer), path)
-}
-
 /** Downloads without our command. */
 const bytesOf = async (ada: Somebody, id: string | undefined): Promise<Buffer> =>
   Buffer.from(await (await ada.call(`/api/files/${id}`)).arrayBuffer())
 
-interface Scene {
-  readonly ada: Somebody
-  readonly computer: UserComputer
-  readonly dataset: string
-  readonly proxy: Awaited<ReturnType<typeof reverseProxy>>
-}
-
-const scene = async (t: ExecutionContext): Promise<Scene> => {
-  const ada = await somebody(server)
-  const proxy = await reverseProxy(t, server.url, '/data/pounce')
-  const computer = await signedInComputer(t, proxy.url, ada)
-  return { ada, computer, proxy, dataset: await newDataset(ada) }
-}
-
 test('a folder of 200 files is uploaded below a path, skipped the second time, and downloaded unchanged', async t => {
-  const { ada, computer, dataset } = await scene(t)
+  const { ada, computer, dataset } = await transferScene(t, server)
   const contents: Record<string, Buffer> = { 'empty.txt': Buffer.alloc(0), 'große Datei.bin': randomBytes(3_000_000) }
   for (let count = 0; count < 198; count += 1) contents[`run ${count % 7}/part ${count % 3}/${count}.txt`] = randomBytes(count)
   await writeFiles(join(computer.folder, 'photos'), contents)
@@ -72,7 +50,7 @@ test('a folder of 200 files is uploaded below a path, skipped the second time, a
 })
 
 test('the contents of a folder are uploaded to a folder created for them; a changed file becomes a new version', async t => {
-  const { ada, computer, dataset } = await scene(t)
+  const { ada, computer, dataset } = await transferScene(t, server)
   await writeFiles(join(computer.folder, 'notes'), { 'a.txt': 'one', 'sub/b.txt': 'b' })
   await mkdir(join(computer.folder, 'notes/nothing'))
   await computer.done('put', 'notes/', `dataset:${dataset}/2026/summer`)
@@ -102,7 +80,7 @@ const breaksUploads = (times: number, afterBytes: number): Disturbance => {
 }
 
 test('an upload that is interrupted twice resumes by itself', async t => {
-  const { ada, computer, dataset, proxy } = await scene(t)
+  const { ada, computer, dataset, proxy } = await transferScene(t, server)
   const content = randomBytes(8 * partBytes + 17)
   await writeFiles(computer.folder, { 'big.bin': content })
   proxy.become(breaksUploads(2, 3 * partBytes + 5))
@@ -112,7 +90,7 @@ test('an upload that is interrupted twice resumes by itself', async t => {
 })
 
 test('a failed upload is resumed by the next run, which sends only the missing bytes', async t => {
-  const { ada, computer, dataset, proxy } = await scene(t)
+  const { ada, computer, dataset, proxy } = await transferScene(t, server)
   const content = randomBytes(8 * partBytes + 17)
   await writeFiles(computer.folder, { 'big.bin': content })
   proxy.become(breaksUploads(1, 6 * partBytes))
@@ -133,7 +111,7 @@ test('a failed upload is resumed by the next run, which sends only the missing b
 })
 
 test('an upload whose creation response was lost is found, not repeated', async t => {
-  const { ada, computer, dataset, proxy } = await scene(t)
+  const { ada, computer, dataset, proxy } = await transferScene(t, server)
   await writeFiles(computer.folder, { 'small.txt': 'small', 'large.bin': randomBytes(2 * partBytes) })
   const seen = new Set<string>()
   proxy.become({
@@ -150,7 +128,7 @@ test('an upload whose creation response was lost is found, not repeated', async 
 })
 
 test('requests refused with 429 or 503 are retried after the time in Retry-After', async t => {
-  const { computer, dataset, proxy } = await scene(t)
+  const { computer, dataset, proxy } = await transferScene(t, server)
   await writeFiles(computer.folder, { 'a.txt': 'a' })
   const refused: string[] = []
   proxy.become({
@@ -165,39 +143,8 @@ test('requests refused with 429 or 503 are retried after the time in Retry-After
   t.true(refused.some(one => one.startsWith('POST ')))
 })
 
-test('an interrupted download resumes where it stopped, in the same run and in the next', async t => {
-  const { computer, dataset, proxy } = await scene(t)
-  const content = randomBytes(6_000_000)
-  await writeFiles(computer.folder, { 'big.bin': content })
-  await computer.done('put', 'big.bin', `dataset:${dataset}`)
-  const cut = (times: number): Disturbance => {
-    let left = times
-    return {
-      cutsResponseAfter: (method, path) => {
-        if (method !== 'GET' || !/^\/api\/files\/[0-9a-f]{24}$/.test(path) || left === 0) return undefined
-        left -= 1
-        return 2_000_000
-      },
-    }
-  }
-  proxy.become(cut(2))
-  await computer.done('get', `dataset:${dataset}/big.bin`, 'same')
-  t.true((await readFile(join(computer.folder, 'same/big.bin'))).equals(content))
-
-  proxy.become(cut(1))
-  const broken = await computer.run(['get', `dataset:${dataset}/big.bin`, 'next', '--retries', '0'])
-  t.is(broken.code, 1)
-  t.is(sorted(await contentsOf(join(computer.folder, 'next'))).length, 1)
-  await t.throwsAsync(stat(join(computer.folder, 'next/big.bin')))
-  proxy.receivedBytes()
-  await computer.done('get', `dataset:${dataset}/big.bin`, 'next')
-  t.true((await readFile(join(computer.folder, 'next/big.bin'))).equals(content))
-  t.true(proxy.receivedBytes() < 5_000_000)
-  t.deepEqual(sorted(await contentsOf(join(computer.folder, 'next'))), ['big.bin'])
-})
-
 test('names and messages from a server cannot control the terminal', async t => {
-  const { computer, dataset, proxy } = await scene(t)
+  const { computer, dataset, proxy } = await transferScene(t, server)
   proxy.become({ changed: (path, body) => (path.endsWith('/tags') ? { tags: ['\x1b[2Jbeech'] } : body) })
   t.is((await computer.done('tag', `dataset:${dataset}`)).out, '\\u001b[2Jbeech\n')
   const body = JSON.stringify({ message: 'No\x1b[2J' })
@@ -205,82 +152,8 @@ test('names and messages from a server cannot control the terminal', async t => 
   t.is((await computer.run(['tag', `dataset:${dataset}`])).err, 'No\\u001b[2J\n')
 })
 
-test('several commands that resume one download at the same time do not disturb each other', async t => {
-  const { computer, dataset } = await scene(t)
-  const content = randomBytes(12_000_000)
-  await writeFiles(computer.folder, { 'big.bin': content })
-  const [line] = (await computer.done('put', 'big.bin', `dataset:${dataset}`, '--json')).lines<TransferLine>()
-  await writeFiles(computer.folder, { [`out/.${line?.id}.pounce-part`]: content.subarray(0, 1_000_000) })
-  await Promise.all([1, 2, 3].map(() => computer.done('get', `dataset:${dataset}/big.bin`, 'out')))
-  await sameFiles(t, join(computer.folder, 'out'), { 'big.bin': content })
-})
-
-test('a download that another command completes and renames meanwhile leaves the whole file', async t => {
-  const { computer, dataset, proxy } = await scene(t)
-  const content = randomBytes(2_000_000)
-  await writeFiles(computer.folder, { 'big.bin': content })
-  const [line] = (await computer.done('put', 'big.bin', `dataset:${dataset}`, '--json')).lines<TransferLine>()
-  await writeFiles(computer.folder, { [`out/.${line?.id}.pounce-part`]: content.subarray(0, 1_000_000) })
-  const arrived = Promise.withResolvers<void>()
-  const completed = Promise.withResolvers<void>()
-  let requests = 0
-  proxy.become({
-    waitsFor: (method, path) => {
-      if (method !== 'GET' || path !== `/api/files/${line?.id}`) return undefined
-      requests += 1
-      arrived.resolve()
-      return requests === 1 ? completed.promise : undefined
-    },
-  })
-  const slow = computer.done('get', `dataset:${dataset}/big.bin`, 'out')
-  await arrived.promise
-  await computer.done('get', `dataset:${dataset}/big.bin`, 'out')
-  completed.resolve()
-  await slow
-  await sameFiles(t, join(computer.folder, 'out'), { 'big.bin': content })
-})
-
-test('a damaged or too long partial download is discarded', async t => {
-  const { computer, dataset } = await scene(t)
-  const content = randomBytes(100_000)
-  await writeFiles(computer.folder, { 'file.bin': content })
-  const [line] = (await computer.done('put', 'file.bin', `dataset:${dataset}`, '--json')).lines<TransferLine>()
-  for (const bytes of [1000, 100_000, 200_000]) {
-    await writeFiles(computer.folder, { [`${bytes}/.${line?.id}.pounce-part`]: randomBytes(bytes) })
-    await computer.done('get', `dataset:${dataset}/file.bin`, String(bytes))
-    await sameFiles(t, join(computer.folder, String(bytes)), { 'file.bin': content })
-  }
-})
-
-test('a file is written to standard output completely even if the connection breaks', async t => {
-  const { computer, dataset, proxy } = await scene(t)
-  const content = randomBytes(1_000_000).toString('base64')
-  await writeFiles(computer.folder, { 'a.txt': content })
-  await computer.done('put', 'a.txt', `dataset:${dataset}`)
-  let cuts = 2
-  proxy.become({
-    cutsResponseAfter: (method, path) => {
-      if (method !== 'GET' || !/^\/api\/files\/[0-9a-f]{24}$/.test(path) || cuts === 0) return undefined
-      cuts -= 1
-      return 400_000
-    },
-  })
-  const { out } = await computer.done('get', `dataset:${dataset}/a.txt`, '-')
-  t.true(out === content)
-  t.is(cuts, 0)
-  t.deepEqual(
-    sorted(await contentsOf(computer.folder)).filter(path => path.includes('pounce-part')),
-    [],
-  )
-
-  const folder = await computer.run(['get', `dataset:${dataset}`, '-'])
-  t.is(folder.code, 2)
-  t.regex(folder.err, /only a single file/)
-  t.is((await computer.run(['get', `dataset:${dataset}/a.txt`, '-', '--json'])).code, 2)
-})
-
 test('excluded files and folders are neither uploaded, downloaded nor deleted', async t => {
-  const { computer, dataset } = await scene(t)
+  const { computer, dataset } = await transferScene(t, server)
   const target = `dataset:${dataset}`
   const kept = { 'a.txt': 'a', 'sub/b.txt': 'b' }
   await writeFiles(join(computer.folder, 'run'), {
@@ -325,21 +198,8 @@ test('excluded files and folders are neither uploaded, downloaded nor deleted', 
   t.regex(empty.err, /--exclude must match files or folders/)
 })
 
-test('a download replaces a different file only with --overwrite', async t => {
-  const { computer, dataset } = await scene(t)
-  await writeFiles(computer.folder, { 'a.txt': 'server' })
-  await computer.done('put', 'a.txt', `dataset:${dataset}`)
-  await writeFiles(computer.folder, { 'a.txt': 'mine' })
-  const refused = await computer.run(['get', `dataset:${dataset}/`])
-  t.is(refused.code, 1)
-  t.regex(refused.out, /failed {2}a\.txt: .*--overwrite/)
-  t.is(await readFile(join(computer.folder, 'a.txt'), 'utf8'), 'mine')
-  await computer.done('get', `dataset:${dataset}/`, '--overwrite')
-  t.is(await readFile(join(computer.folder, 'a.txt'), 'utf8'), 'server')
-})
-
 test('a user with read access downloads missing and changed files, and cannot upload', async t => {
-  const { computer, dataset } = await scene(t)
+  const { computer, dataset } = await transferScene(t, server)
   await writeFiles(join(computer.folder, 'run'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
   await computer.done('put', 'run/', `dataset:${dataset}`)
   const reader = await signedInComputer(t, server.url, await somebody(server, 'reader'))
@@ -354,7 +214,7 @@ test('a user with read access downloads missing and changed files, and cannot up
 })
 
 test('sync makes a dataset match a folder, and --dry-run shows the changes', async t => {
-  const { ada, computer, dataset } = await scene(t)
+  const { ada, computer, dataset } = await transferScene(t, server)
   const target = `dataset:${dataset}`
   await writeFiles(join(computer.folder, 'run'), { 'keep.txt': 'keep', 'change.txt': 'old', 'gone/deep/file.txt': 'gone' })
   await computer.done('sync', 'run', target)
@@ -395,7 +255,7 @@ test('sync makes a dataset match a folder, and --dry-run shows the changes', asy
 })
 
 test('sync --delete deletes a file with its older versions', async t => {
-  const { computer, dataset } = await scene(t)
+  const { computer, dataset } = await transferScene(t, server)
   for (const text of ['one', 'two', 'three']) {
     await writeFiles(computer.folder, { 'notes/a.txt': text, 'notes/b.txt': text })
     await computer.done('sync', 'notes', `dataset:${dataset}`)
@@ -408,7 +268,7 @@ test('sync --delete deletes a file with its older versions', async t => {
 })
 
 test('sync --down makes a folder match a dataset', async t => {
-  const { computer, dataset } = await scene(t)
+  const { computer, dataset } = await transferScene(t, server)
   const target = `dataset:${dataset}`
   const contents = { 'keep.txt': 'keep', 'change.txt': 'right', 'sub/new.txt': 'new' }
   await writeFiles(join(computer.folder, 'source'), contents)

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Person } from './people.ts'
+import { type ReverseProxy, reverseProxy } from './reverse-proxy.ts'
+import { newDataset, type Somebody, somebody } from './spaces-and-people.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const main = fileURLToPath(new URL('../../core/main.js', import.meta.url))
@@ -97,4 +99,39 @@ export const writeFiles = async (folder: string, contents: Contents): Promise<vo
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, content)
   }
+}
+
+/** All files below a folder. */
+export const contentsOf = async (folder: string): Promise<Contents> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
+  return Object.fromEntries(await Promise.all(files.map(async file => [file.slice(folder.length + 1), await readFile(file)])))
+}
+
+const asBytes = (contents: Contents): Contents =>
+  Object.fromEntries(Object.entries(contents).map(([path, content]) => [path, Buffer.from(content)]))
+
+/** The paths in order. */
+export const sorted = (contents: Contents): readonly string[] => Object.keys(contents).sort()
+
+/** Asserts that a folder has these files and no others. */
+export const sameFiles = async (t: ExecutionContext, folder: string, wanted: Contents): Promise<void> => {
+  const found = await contentsOf(folder)
+  t.deepEqual(sorted(found), sorted(wanted))
+  for (const [path, content] of Object.entries(asBytes(wanted))) t.true((content as Buffer).equals(found[path] as Buffer), path)
+}
+
+/** A user with a dataset, on a computer that reaches the server through a proxy. */
+interface TransferScene {
+  readonly ada: Somebody
+  readonly computer: UserComputer
+  readonly dataset: string
+  readonly proxy: ReverseProxy
+}
+
+export const transferScene = async (t: ExecutionContext, server: Parameters<typeof somebody>[0]): Promise<TransferScene> => {
+  const ada = await somebody(server)
+  const proxy = await reverseProxy(t, server.url, '/data/pounce')
+  const computer = await signedInComputer(t, proxy.url, ada)
+  return { ada, computer, proxy, dataset: await newDataset(ada) }
 }

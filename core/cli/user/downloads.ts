@@ -185,6 +185,7 @@ export const download = async (
     if (isOfDisk(error)) throw new StartupError(`${file} is not writable: ${error.message}`, { cause: error })
     throw error
   } finally {
+    // An empty partial file has nothing to resume.
     await (part.bytes === 0 ? part.remove() : part.close())
   }
 }

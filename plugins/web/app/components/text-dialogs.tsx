@@ -17,18 +17,8 @@ export const ConflictDialog = ({
   readonly onClose: () => void
 }) => (
   <Dialog title={t('conflict.title')} isOpen onClose={onClose}>
-    <section>
-      <h3>{t('conflict.theirs')}</h3>
-      <p className="plain-text sheet" dir="auto">
-        {theirs === '' ? t('conflict.empty') : theirs}
-      </p>
-    </section>
-    <section>
-      <h3>{t('conflict.mine')}</h3>
-      <p className="plain-text sheet" dir="auto">
-        {mine === '' ? t('conflict.empty') : mine}
-      </p>
-    </section>
+    <TextVersion title={t('conflict.theirs')} text={theirs} />
+    <TextVersion title={t('conflict.mine')} text={mine} />
     <div className="actions end">
       <Button onPress={onClose}>{t('conflict.goOn')}</Button>
       <Button onPress={onTheirs}>{t('conflict.keepTheirs')}</Button>
@@ -37,6 +27,15 @@ export const ConflictDialog = ({
       </Button>
     </div>
   </Dialog>
+)
+
+const TextVersion = ({ title, text }: { readonly title: string; readonly text: string }) => (
+  <section>
+    <h3>{title}</h3>
+    <p className="plain-text sheet" dir="auto">
+      {text === '' ? t('conflict.empty') : text}
+    </p>
+  </section>
 )
 
 /** Asks before a page with an unsaved text is left; closing it stays on the page. */
