@@ -19,6 +19,7 @@ export { checkedEmail, plainEmail } from './email.ts'
 export { placed } from './events.ts'
 export { saysDone } from './extraction-status.ts'
 export { fillSortKeys } from './fill-sort-keys.ts'
+export { firstOfEach, type ItemsOfOwners } from './first-of-each.ts'
 export { foldedText } from './folded-text.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
 export {

@@ -7,8 +7,8 @@ import type { Records } from './records.ts'
 
 /** Sections of files. */
 export interface Sections extends Records<SectionRecord> {
-  /** The sections of a file by start time; those without one come first. */
-  of(file: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<SectionRecord & Stored>>
+  /** The sections of a file, or of several, by start time; those without one come first. */
+  of(files: string | readonly string[], page: { readonly after?: After; readonly limit: number }): Promise<Page<SectionRecord & Stored>>
 }
 export const Sections = port<Sections>('sections')
 
@@ -32,11 +32,11 @@ export interface MetadataDocuments {
   add(document: NewMetadata): Promise<MetadataRecord & Stored>
   get(id: string): Promise<(MetadataRecord & Stored) | undefined>
   /**
-   * Newest first, in pages of at most 1,000. `extractor`: only documents of this extractor name, optionally `name/version`. A page may be short or even empty
+   * The documents of a resource, or of several of one kind, newest first, in pages of at most 1,000. `extractor`: only documents of this extractor name, optionally `name/version`. A page may be short or even empty
    * and still have `next`: large documents end it early, and documents of other extractors are skipped.
    */
   of(
-    target: Ref,
+    targets: Ref | readonly Ref[],
     options?: { readonly extractor?: string; readonly after?: After; readonly limit?: number },
   ): Promise<Page<MetadataRecord & Stored>>
 }
@@ -49,8 +49,8 @@ export interface Comments {
   get(id: string): Promise<(CommentRecord & Stored) | undefined>
   /** Replaces the text. `NotFound` for an unknown comment. */
   edit(id: string, text: string, actor: string | undefined): Promise<void>
-  /** Oldest first. */
-  of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<CommentRecord & Stored>>
+  /** The comments on a resource, or on several, oldest first. */
+  of(targets: Ref | readonly Ref[], page: { readonly after?: After; readonly limit: number }): Promise<Page<CommentRecord & Stored>>
 }
 export const Comments = port<Comments>('comments')
 

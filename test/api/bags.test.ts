@@ -215,3 +215,23 @@ test('missing bytes of a file abort the download of a bag', async t => {
   await server.drained()
   t.is((await server.get(Datasets).get(dataset))?.statistics.downloads, 1)
 })
+
+test('each file has its own metadata in a bag, whether short, long or more than a page', async t => {
+  const ann = await somebody(server, 'Ann')
+  const dataset = await newDataset(ann)
+  const files = [0, 1, 2, 3, 4].map(n => uploadBytes(ann, dataset, `f${n}.txt`, `file ${n}`))
+  const [, short, long, many, last] = await Promise.all(files)
+  const add = async (file: string | undefined, content: object) => t200(await ann.post(`/api/files/${file}/metadata`, content))
+  const text = 'x'.repeat(3 * 1024 * 1024)
+  await add(short, { is: 'short' })
+  for (const is of ['long 1', 'long 2']) await add(long, { is, text })
+  for (let n = 0; n < 120; n += 1) await add(many, { is: `many ${n}`, text: n % 40 === 0 ? text : '' })
+  await add(last, { is: 'last' })
+  const bag = await checked(await bagOf(ann, `/api/datasets/${dataset}/download`))
+  const are = (n: number) => (json(bag, `data/f${n}.txt_metadata.json`) as { content: { is: string } }[]).map(({ content }) => content.is)
+  t.deepEqual([0, 1, 2, 4].map(are), [[], ['short'], ['long 2', 'long 1'], ['last']])
+  t.deepEqual(
+    are(3),
+    Array.from({ length: 120 }, (_, n) => `many ${119 - n}`),
+  )
+})

@@ -102,10 +102,11 @@ export class StoredComments implements Comments {
     }))
   }
 
-  of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<Comment>> {
+  of(targets: Ref | readonly Ref[], page: { readonly after?: After; readonly limit: number }): Promise<Page<Comment>> {
+    const ids = [targets].flat().map(({ id }) => id)
     return this.#documents.find(comments, {
       using: 'byTarget',
-      where: eq('target.id', target.id),
+      where: isIn('target.id', ids),
       sort: { by: 'posted', order: 'ascending' },
       ...page,
     })

@@ -9,26 +9,26 @@ import {
   Files,
   Installation,
   MetadataDocuments,
+  type MetadataRecord,
   Policy,
   type Ref,
   type Stored,
   Users,
   wire,
 } from 'pounce/sdk'
-import { shownMetadata } from 'pounce/sdk/kit'
+import { firstOfEach, shownMetadata } from 'pounce/sdk/kit'
 import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
 import { ArchiveWriter, noteEntry, zipBytes } from './archive-writer.ts'
 import { bagEntries, type PayloadFile } from './bag.ts'
 import { type BagSubject, clowderXml, datacite, fileInfo, subjectInfo } from './bag-documents.ts'
 import { type Laid, layout, type Naming } from './layout.ts'
 import { emailsShownTo } from './subjects.ts'
-import { ahead, zip } from './zip.ts'
+import { zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
 
 const infoEnding = '_info.json'
 const metadataEnding = '_metadata.json'
 const fileBatch = 100
-const metadataAhead = 4
 /** Descriptions are passed on when they have this many bytes: those of one file can have any number. */
 const maxDescriptionBytes = 65_536
 
@@ -158,11 +158,14 @@ export class BagWriter {
     const records = await this.#files.getMany([...new Set(batch.map(({ file }) => file.id))])
     const authors = await this.#users.getMany([...new Set([...records.values()].map(({ author }) => author))])
     const shown = await emailsShownTo(caller, this.#policy, [...authors.keys()])
-    const described = ahead(batch, metadataAhead, ({ file: { id } }) => this.#metadataOf({ kind: 'file', id }))
     const now = this.#clock.now()
     let parts: PayloadFile[] = []
     let descriptionBytes = 0
-    for await (const [{ file, path }, metadata] of described) {
+    const owners = batch.map(laid => ({ ...laid, kind: 'file', id: laid.file.id }) as const)
+    const documents = firstOfEach(owners, { read: (some, page) => this.#metadata.of(some, page), ownerOf: ({ target }) => target.id })
+    for await (const { owner, items, next } of documents) {
+      const { file, path } = owner
+      const metadata = [...this.#shown(items), ...(next ? await this.#metadataOf(owner, next) : [])]
       const record = existing(records, file.id)
       const at = `data/${path}`
       const info = jsonFile(at + infoEnding, fileInfo(record, authors.get(record.author), shown.has(record.author)), now)
@@ -177,15 +180,20 @@ export class BagWriter {
     yield parts
   }
 
-  async #metadataOf(target: Ref): Promise<readonly unknown[]> {
+  /** All documents of a resource, or those after one of a page. */
+  async #metadataOf(target: Ref, from?: After): Promise<readonly unknown[]> {
     const documents: unknown[] = []
-    let after: After | undefined
+    let after = from
     do {
       const page = await this.#metadata.of(target, after ? { after } : {})
-      documents.push(...page.items.map(document => shownMetadata(document, this.#installation.baseUrl)))
+      documents.push(...this.#shown(page.items))
       after = page.next
     } while (after)
     return documents
+  }
+
+  #shown(documents: readonly (MetadataRecord & Stored)[]): readonly unknown[] {
+    return documents.map(document => shownMetadata(document, this.#installation.baseUrl))
   }
 }
 wire(BagWriter, Files, Users, MetadataDocuments, Policy, ArchiveWriter, Installation, Clock)

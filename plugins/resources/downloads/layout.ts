@@ -66,7 +66,7 @@ export interface Naming {
   cleaned?(name: string): string
   /** Names next to the files of a folder that are reserved. */
   reserved(shelf: ArchiveFolder): readonly string[]
-  /** Suffixes that reserve further names for each file. */
+  /** Suffixes, in lower case, that reserve further names for each file. */
   readonly endings: readonly string[]
 }
 
@@ -111,7 +111,7 @@ class Names {
 
   #claims(name: string, endings: readonly string[]): readonly string[] {
     const plain = folded(name)
-    return [plain, ...endings.map(ending => plain + folded(ending))]
+    return [plain, ...endings.map(ending => plain + ending)]
   }
 }
 

@@ -9,7 +9,6 @@ import {
   CommitConflict,
   collection,
   DocumentStore,
-  eq,
   event,
   Ids,
   isIn,
@@ -89,13 +88,13 @@ export class StoredMetadata implements MetadataDocuments {
   }
 
   async of(
-    target: Ref,
+    targets: Ref | readonly Ref[],
     { extractor, after, limit = 100 }: { readonly extractor?: string; readonly after?: After; readonly limit?: number } = {},
   ): Promise<Page<Document>> {
     const began = performance.now()
     const { items, next } = await this.#documents.find(metadata, {
       using: 'byTarget',
-      where: onTarget(target),
+      where: onTargets([targets].flat()),
       sort: { by: 'created', order: 'descending' },
       limit,
       maxCharacters: pageLength,
@@ -196,7 +195,14 @@ const addedEvent = (id: string, target: Ref, { job, author }: Pick<NewMetadata, 
 const removed = (id: string, target: Ref, actor: string | undefined) =>
   event('metadata.removed', { kind: 'metadata', id }, { target }, actor)
 
-const onTarget = (target: Ref): Where => and(eq('target.id', target.id), eq('target.kind', target.kind))
+const onTargets = (targets: readonly Ref[]): Where =>
+  and(
+    isIn(
+      'target.id',
+      targets.map(({ id }) => id),
+    ),
+    isIn('target.kind', [...new Set(targets.map(({ kind }) => kind))]),
+  )
 
 /** Deletes metadata with its target. */
 export class DeleteMetadataOnTargetRemoved implements BatchHandler {

@@ -1,25 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   type After,
+  type CommentRecord,
   Comments,
   type Contributions,
   type Kind,
   MetadataDocuments,
   type Page,
-  type Ref,
   type Searchable,
   Searchables,
   SearchIndex,
+  type SectionRecord,
   Sections,
   wire,
 } from 'pounce/sdk'
-import { KeyedMutex } from 'pounce/sdk/kit'
+import { firstOfEach, type ItemsOfOwners, KeyedMutex } from 'pounce/sdk/kit'
 import type { SearchDocument } from 'pounce/sdk/search'
-import { type IndexedMetadata, MetadataCollector } from './metadata-values.ts'
+import { MetadataCollector } from './metadata-values.ts'
 
 const batchSize = 100
-/** Number of resources whose metadata is read at once: one may have 14 MiB of it in a page. */
-const readAtOnce = 8
 /** Of a file and its sections in total. */
 const mostTags = 2000
 /** Number of characters of comments after which no further one is indexed. */
@@ -105,73 +104,105 @@ export class Indexer {
     }
   }
 
+  /** Adds what is attached to some resources of one kind: metadata, comments, and the tags of sections. */
   async #complete(described: ReadonlyMap<string, SearchDocument>): Promise<ReadonlyMap<string, SearchDocument>> {
-    const full = new Map<string, SearchDocument>()
-    const rest = described.values()
-    const take = async (): Promise<void> => {
-      for (const document of rest) full.set(document.id, await this.#withWhatHangsOn(document))
-    }
-    await Promise.all(Array.from({ length: readAtOnce }, take))
-    return full
-  }
-
-  async #withWhatHangsOn(document: SearchDocument): Promise<SearchDocument> {
-    const target = { kind: document.kind, id: document.id }
-    const [{ values, text }, comments, onSections] = await Promise.all([
-      this.#metadataOf(target),
-      this.#commentsOn(target),
-      target.kind === 'file' ? this.#tagsOnSections(target.id) : [],
+    const documents = [...described.values()]
+    const files = documents.filter(({ kind }) => kind === 'file')
+    const [metadata, comments, sections] = await Promise.all([
+      collect(MetadataCollector, documents, {
+        read: (some, page) => this.#metadata.of(some, page),
+        ownerOf: ({ target }) => target.id,
+      }),
+      collect(CommentCollector, documents, {
+        read: (some, page) => this.#comments.of(some, page),
+        ownerOf: ({ target }) => target.id,
+      }),
+      collect(SectionTagCollector, files, {
+        read: (some, page) =>
+          this.#sections.of(
+            some.map(({ id }) => id),
+            page,
+          ),
+        ownerOf: ({ file }) => file,
+      }),
     ])
-    return {
-      ...document,
-      tags: onSections.length > 0 ? [...new Set([...document.tags, ...onSections])].slice(0, mostTags) : document.tags,
-      metadata: [...document.metadata, ...values],
-      comments,
-      ...(text === '' ? {} : { text }),
-    }
-  }
-
-  async #metadataOf(target: Ref): Promise<IndexedMetadata> {
-    const collected = new MetadataCollector()
-    for await (const items of pagesOf(page => this.#metadata.of(target, page))) {
-      for (const document of items) collected.add(document)
-      if (collected.isFull) break
-    }
-    return collected.metadata
-  }
-
-  async #commentsOn(target: Ref): Promise<readonly string[]> {
-    const texts: string[] = []
-    let length = 0
-    for await (const items of pagesOf(page => this.#comments.of(target, page))) {
-      for (const { text } of items) {
-        texts.push(text)
-        length += text.length
+    const complete = (document: SearchDocument): SearchDocument => {
+      const { values, text } = (metadata.get(document.id) as MetadataCollector).metadata
+      const onSections = sections.get(document.id)?.names ?? new Set()
+      return {
+        ...document,
+        tags: onSections.size > 0 ? [...new Set([...document.tags, ...onSections])].slice(0, mostTags) : document.tags,
+        metadata: [...document.metadata, ...values],
+        comments: (comments.get(document.id) as CommentCollector).texts,
+        ...(text === '' ? {} : { text }),
       }
-      if (length >= longComments) break
     }
-    return texts
-  }
-
-  async #tagsOnSections(file: string): Promise<readonly string[]> {
-    const names = new Set<string>()
-    for await (const items of pagesOf(page => this.#sections.of(file, page))) {
-      for (const { tags } of items) for (const { name } of tags) names.add(name)
-      if (names.size >= mostTags) break
-    }
-    return [...names]
+    return new Map(documents.map(document => [document.id, complete(document)]))
   }
 }
 wire(Indexer, SearchIndex, Searchables, MetadataDocuments, Comments, Sections)
 
 const toChange = (id: string, document: SearchDocument | undefined) => (document ? { put: document } : { remove: id })
 
+/** What is kept of the items of one resource. */
+interface Collector<T> {
+  add(item: T): void
+  /** No further item is needed. */
+  readonly isFull: boolean
+}
+
+class CommentCollector implements Collector<CommentRecord> {
+  readonly texts: string[] = []
+  #length = 0
+
+  get isFull(): boolean {
+    return this.#length >= longComments
+  }
+
+  add({ text }: CommentRecord): void {
+    this.texts.push(text)
+    this.#length += text.length
+  }
+}
+
+class SectionTagCollector implements Collector<SectionRecord> {
+  readonly names = new Set<string>()
+
+  get isFull(): boolean {
+    return this.names.size >= mostTags
+  }
+
+  add({ tags }: SectionRecord): void {
+    for (const { name } of tags) this.names.add(name)
+  }
+}
+
+/** Collects the items of each resource, by id: those of ordinary resources in one read, those of one with very many page by page. */
+const collect = async <O extends { readonly id: string }, T, C extends Collector<T>>(
+  newCollector: new () => C,
+  owners: readonly O[],
+  items: ItemsOfOwners<O, T>,
+): Promise<ReadonlyMap<string, C>> => {
+  const collected = new Map<string, C>()
+  for await (const { owner, items: first, next } of firstOfEach(owners, items)) {
+    const collector = new newCollector()
+    collected.set(owner.id, collector)
+    for (const item of first) collector.add(item)
+    if (!next || collector.isFull) continue
+    for await (const more of pagesOf(page => items.read([owner], page), pageSize, next)) {
+      for (const item of more) collector.add(item)
+      if (collector.isFull) break
+    }
+  }
+  return collected
+}
+
 type ReadPage<T> = (page: { readonly after?: After; readonly limit: number }) => Promise<Page<T>>
 
-/** The searched items of a resource: one page for an ordinary one. */
-export async function* pagesOf<T>(read: ReadPage<T>, limit = pageSize): AsyncGenerator<readonly T[], void> {
-  let after: After | undefined
-  for (let count = 0; count < mostItems; count += limit) {
+/** The searched items of a resource, or those after a first page: one page for an ordinary one. */
+export async function* pagesOf<T>(read: ReadPage<T>, limit = pageSize, from?: After): AsyncGenerator<readonly T[], void> {
+  let after = from
+  for (let count = from ? limit : 0; count < mostItems; count += limit) {
     const { items, next } = await read({ limit, ...(after ? { after } : {}) })
     yield items
     if (!next) return

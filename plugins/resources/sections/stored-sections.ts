@@ -5,7 +5,6 @@ import {
   Clock,
   collection,
   DocumentStore,
-  eq,
   event,
   Files,
   Ids,
@@ -127,13 +126,13 @@ export class StoredSections implements Sections {
     return orNotFound('section', this.#documents.commit({ update: id, in: sections, ...update }, events))
   }
 
-  of(file: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Section>> {
-    return this.#documents.find(sections, { ...ofFile(file), ...page })
+  of(files: string | readonly string[], page: { readonly after?: After; readonly limit: number }): Promise<Page<Section>> {
+    return this.#documents.find(sections, { ...ofFiles([files].flat()), ...page })
   }
 
   /** Ids of all sections of a file in order, read during iteration. */
   async *idsOf(file: string): AsyncIterable<string> {
-    for await (const { id } of this.#documents.scan(sections, ofFile(file))) yield id
+    for await (const { id } of this.#documents.scan(sections, ofFiles([file]))) yield id
   }
 
   create(file: string, posted: PostedSection, author: string | undefined): Promise<Section> {
@@ -162,7 +161,8 @@ wire(StoredSections, DocumentStore, Ids, Clock)
 const removed = ({ id, file }: Pick<Section, 'id' | 'file'>, actor: string | undefined) =>
   event('section.removed', { kind: 'section', id }, { file }, actor)
 
-const ofFile = (file: string) => ({ using: 'byFile', where: eq('file', file), sort: { by: 'startTime', order: 'ascending' } }) as const
+const ofFiles = (files: readonly string[]) =>
+  ({ using: 'byFile', where: isIn('file', files), sort: { by: 'startTime', order: 'ascending' } }) as const
 
 /** Deletes sections with their file. */
 export class DeleteSectionsOnFileRemoved implements BatchHandler {
