@@ -7,6 +7,7 @@ import { letIn, newDataset, newSpace, recordPlugins, type Somebody, somebody } f
 interface Line {
   readonly event_type: string
   readonly object_name?: string
+  readonly source_name?: string
   readonly user: { readonly id: string }
 }
 const plugins = [...recordPlugins, 'resources.sections', 'resources.comments', 'resources.activity']
@@ -50,6 +51,37 @@ test('notifications to a user are not part of their activity', async t => {
   await server.drained()
   t.true(said(await ok<Line[]>(dan.call('/api/events'))).some(line => line.startsWith('mention_dataset')))
   t.false(said(await deedsOf(cat, dan.id)).some(line => line.startsWith('mention')))
+})
+
+test('entries of a user about a deleted resource do not show names that it got when the user could no longer view it', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann, 'Lab')
+  const dataset = await newDataset(ann, { name: 'Known', space: [space] })
+  await letIn(ann, space, 'Editor', bob)
+  await bob.post(`/api/datasets/${dataset}/follow`)
+  await bob.post(`/api/datasets/${dataset}/comment`, { text: 'well done' })
+  await server.drained()
+  await letIn(ann, space, 'Editor')
+  for (const name of ['Hidden', 'Concealed']) {
+    await ann.put(`/api/datasets/${dataset}/title`, { name })
+    await server.drained()
+  }
+  for (let times = 0; times < 2; times++) await ann.remove(`/api/datasets/${dataset}`)
+  const lines = await deedsOf(bob, bob.id)
+  t.deepEqual(said(lines), ['add_comment_dataset well done', 'follow_dataset Known'])
+  t.is(lines[0]?.source_name, 'Known')
+  t.notRegex(JSON.stringify(await ok(bob.call('/api/events'))), /Hidden|Concealed/)
+  t.deepEqual(
+    said(await deedsOf(ann, ann.id)).filter(line => /Known|Hidden|Concealed/.test(line)),
+    [
+      'delete_dataset Concealed',
+      'move_dataset_trash Concealed',
+      'update_dataset_information Concealed',
+      'update_dataset_information Hidden',
+      'add_dataset_space Known',
+      'create_dataset Known',
+    ],
+  )
 })
 
 test('pages of activity neither skip nor repeat entries', async t => {

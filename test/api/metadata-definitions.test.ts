@@ -101,6 +101,26 @@ test.serial('a definition of the installation is created by a server admin and c
   t.true((await labels(ann, inSpace(space))).includes('water level'), 'copies stay')
 })
 
+test.serial('a new definition of the installation leaves the others available in every space', async t => {
+  const [bare, own] = [await newSpace(ann), await newSpace(ann)]
+  await ann.post(inSpace(own), { label: 'own only', type: 'string' })
+  const pathOf = async (space: string) => `/api/datasets/${await newDataset(ann, { space })}/metadata`
+  const [inBare, inOwn] = [await pathOf(bare), await pathOf(own)]
+  const before = await labels(ann, inBare)
+  t.true(before.includes('Audience'))
+  for (const label of ['zenith', 'zone']) {
+    await admin.post(everywhere, { label, type: 'number' })
+    await server.drained()
+  }
+  t.deepEqual(await labels(ann, inBare), [...before, 'zenith', 'zone'])
+  t.deepEqual(await labels(ann, inOwn), ['own only', 'zenith', 'zone'])
+  const { id } = await labelled(ann, inSpace(bare), 'Audience')
+  await ann.remove(`${everywhere}/${id}`)
+  await admin.post(everywhere, { label: 'zoom', type: 'number' })
+  await server.drained()
+  t.deepEqual(await labels(ann, inBare), [...before.filter(label => label !== 'Audience'), 'zenith', 'zone', 'zoom'])
+})
+
 test('a definition of a space is created by its admins, and deleted with it', async t => {
   const space = await newSpace(ann)
   const definition = { label: 'soil  type', type: 'list', uri: '' }

@@ -161,6 +161,13 @@ test('null in metadata is treated as absent', async t => {
   t.false('@context' in latest!)
 })
 
+test('null instead of the id of a resource is treated as absent', async t => {
+  const dataset = await newDataset(ann)
+  const nothing = { file_id: null, collection_id: null, space_id: null }
+  t.is((await ann.post('/api/metadata.jsonld', { ...nothing, dataset_id: dataset, content: { a: 1 } })).status, 200)
+  t.is((await ann.post('/api/metadata.jsonld', { ...nothing, content: { a: 1 } })).status, 400)
+})
+
 test('metadata without an agent can be any object or list; a missing body is rejected with 400', async t => {
   const dataset = await newDataset(ann)
   const file = await upload(ann.call, dataset)

@@ -34,6 +34,19 @@ test('a preview is uploaded, attached, described and titled', async t => {
   t.deepEqual((await bob.get(`/api/files/${file}/listpreviews`)).body, [{ id, filename: 'leaf.dzi', contentType: 'application/dzi' }])
 })
 
+test('a title or the name of an extractor beyond 500 characters is cut, and stays valid Unicode', async t => {
+  const file = await newFile()
+  const long = `${'x'.repeat(499)}😀`
+  const id = await send(ann, '/api/previews', { title: long })
+  t.is((await ann.post(`/api/files/${file}/previews/${id}`, { extractor_id: long })).status, 200)
+  const { title, extractor } = (await recordOf(id))!
+  for (const text of [title ?? '', extractor]) t.deepEqual([text.length, text.isWellFormed()], [500, true])
+  t.is((await ann.post(`/api/previews/${id}/metadata`, { file_id: file, extractor_id: `y${long}` })).status, 200)
+  t.is((await recordOf(id))?.extractor, `y${'x'.repeat(499)}`)
+  t.is((await ann.post(`/api/previews/${id}/metadata`, { file_id: file, extractor_id: long })).status, 200)
+  t.true((await recordOf(id))?.extractor.isWellFormed())
+})
+
 test('an unattached preview is accessible only to its creator', async t => {
   const id = await send(ann, '/api/previews')
   const paths = [`/api/previews/${id}`, `/api/previews/${id}/metadata`]

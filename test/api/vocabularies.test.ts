@@ -136,6 +136,16 @@ test('editing adds terms and clears the omitted description and tags; it require
   )
 })
 
+test('null in a vocabulary is treated as absent', async t => {
+  const term = { key: 'pH', units: null, default_value: null, description: null }
+  const id = await made(ann, { description: null, keys: null, tags: null, terms: [term] })
+  t.is((await ann.put(`/api/editVocabulary/${id}`, { name: null, description: null, keys: null, tags: null, terms: null })).status, 200)
+  const { terms, ...rest } = (await ann.get(`/api/vocabularies/${id}`)).body as { terms: object[] }
+  t.like(rest, { name: 'soil', description: '', keys: '', tags: '' })
+  t.like(terms[0], { key: 'pH', units: '', default_value: '', description: '' })
+  t.is(terms.length, 1)
+})
+
 test('a vocabulary can be added to a space the caller may add to, and is removed from a deleted space', async t => {
   const [own, theirs] = [await newSpace(ann), await newSpace(bob)]
   const id = await made(ann)

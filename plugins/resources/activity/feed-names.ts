@@ -32,6 +32,9 @@ export interface ActivityRecord {
   readonly objectName: string
   readonly source: Ref | null
   readonly sourceName: string
+  /** The names before the first change since the entry was written. */
+  readonly firstObjectName?: string
+  readonly firstSourceName?: string
   /** The user affected, if other than the actor. */
   readonly target: string | null
   /** The containers of a deleted resource. */

@@ -44,7 +44,7 @@ export class FeedVisibility {
   async visible(caller: Caller, lines: readonly Line[]): Promise<readonly Line[]> {
     const named = lines.flatMap(({ object, source }) => [...(object ? [object] : []), ...(source ? [source] : [])])
     const sight = { ...(await this.#look(caller, named)), held: await this.#heldOn(caller, lines) }
-    return lines.filter(line => this.#isVisible(caller, line, sight))
+    return lines.filter(line => this.#isVisible(caller, line, sight)).map(line => withKnownNames(line, sight))
   }
 
   #isVisible(caller: Caller, line: Line, sight: Sight): boolean {
@@ -97,6 +97,16 @@ export class FeedVisibility {
   }
 }
 wire(FeedVisibility, Policy, FeedNames)
+
+/** Of a deleted resource, the names at the time of the entry: later ones may have been given when the reader could not view it. */
+const withKnownNames = (line: Line, { allowed }: Sight): Line => {
+  const { object, source, objectName, sourceName, firstObjectName = objectName, firstSourceName = sourceName } = line
+  return {
+    ...line,
+    objectName: object && allowed.has(object.id) ? objectName : firstObjectName,
+    sourceName: source && allowed.has(source.id) ? sourceName : firstSourceName,
+  }
+}
 
 type Line = ActivityRecord & Stored
 

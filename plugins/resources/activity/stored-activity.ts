@@ -8,6 +8,7 @@ import {
   DocumentStore,
   eq,
   isIn,
+  type Kind,
   ne,
   not,
   or,
@@ -29,6 +30,9 @@ type Line = ActivityRecord & { readonly id: string }
 /** Maximum number of followed resources in a feed; the most recently followed are used. */
 const mostFollowed = 200
 const batch = 200
+
+/** Earlier names of these are not kept: texts of comments are corrected, and people can have their names erased. */
+const correctable: ReadonlySet<Kind> = new Set<Kind>(['comment', 'user'])
 
 /** The user whose feed is read. */
 export interface FeedReader {
@@ -72,7 +76,7 @@ export class StoredActivity implements BatchHandler {
     }
     await this.add(lines)
     await this.#grow(told.flatMap(({ entry: { id, type } }) => (id === undefined ? [] : [{ id, type }])))
-    for (const { id } of renamed) await this.#rename(id, things.get(id)?.name)
+    for (const subject of renamed) await this.#rename(subject, things.get(subject.id)?.name)
     await this.#nameGone(gone)
   }
 
@@ -115,11 +119,18 @@ export class StoredActivity implements BatchHandler {
   }
 
   /** Sets the name in all entries about a resource. Resumes after an earlier, interrupted attempt. */
-  async #rename(id: string, name: string | undefined): Promise<void> {
+  async #rename({ kind, id }: Ref, name: string | undefined): Promise<void> {
     if (name === undefined) return
+    const keeps = (first: string | undefined, current: string) => !correctable.has(kind) && first === undefined && current !== ''
     const [object, source] = [and(eq('object.id', id), ne('objectName', name)), and(eq('source.id', id), ne('sourceName', name))]
-    await this.#rewrite('byObject', object, () => ({ objectName: name }))
-    await this.#rewrite('bySource', source, () => ({ sourceName: name }))
+    await this.#rewrite('byObject', object, ({ firstObjectName, objectName }) => ({
+      objectName: name,
+      ...(keeps(firstObjectName, objectName) ? { firstObjectName: objectName } : {}),
+    }))
+    await this.#rewrite('bySource', source, ({ firstSourceName, sourceName }) => ({
+      sourceName: name,
+      ...(keeps(firstSourceName, sourceName) ? { firstSourceName: sourceName } : {}),
+    }))
   }
 
   /** Sets the last name of a deleted resource in entries that were written after its deletion. */

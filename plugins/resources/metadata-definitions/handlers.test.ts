@@ -49,6 +49,36 @@ test('a redelivered event creates no second copy, and no copy for a space that w
   t.deepEqual(await inScope(gone), [])
 })
 
+/** A store in which only the first changes of a batch succeed. */
+const interrupted = (documents: DocumentStore): DocumentStore =>
+  new Proxy(documents, {
+    get(target, name) {
+      if (name === 'commitEach')
+        return async (items: Parameters<DocumentStore['commitEach']>[0]) => {
+          await target.commitEach(items.slice(0, 5))
+          throw new Error('interrupted')
+        }
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+
+test.serial('a space without definitions gets a copy of each, also if the first attempt is interrupted', async t => {
+  await server.get(StoredDefinitions).add('global', { label: 'first', type: 'string', uri: 'urn:first' }, server.admin.id)
+  const original = (await inScope('global')).find(({ label }) => label === 'first')
+  await server.drained()
+  const space = await newSpace('empty')
+  const added = again(event('definition.added', { kind: 'definition', id: String(original?.id) }, { space: null }))
+  const [documents, spaces] = [server.get(DocumentStore), server.get(Spaces)]
+  await t.throwsAsync(new CopyDefinitionToSpaces(interrupted(documents), spaces).handle(added), { message: 'interrupted' })
+  t.is((await inScope(space)).length, 5)
+  await new CopyDefinitionToSpaces(documents, spaces).handle(added)
+  t.deepEqual(
+    (await inScope(space)).map(({ uri }) => uri),
+    (await inScope('global')).map(({ uri }) => uri),
+  )
+})
+
 test('a copy that a space has edited is kept, and none is created if the space has a definition with its URI', async t => {
   const space = await newSpace('three')
   const definitions = server.get(StoredDefinitions)

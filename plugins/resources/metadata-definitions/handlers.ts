@@ -1,12 +1,15 @@
-import { DocumentStore, eq, Spaces, type StoredEvent, wire } from 'pounce/sdk'
+import { DocumentStore, eq, isIn, Spaces, type StoredEvent, wire } from 'pounce/sdk'
 import { removeFound } from 'pounce/sdk/kit'
-import { definitions } from './collection.ts'
+import { definitions, everywhere } from './collection.ts'
 import { derivedId } from './first-definitions.ts'
-import { requireThere } from './stored-definitions.ts'
+import { type Definition, requireThere } from './stored-definitions.ts'
 
 const batch = 200
 
-/** Copies a new definition of the installation to each space, which may edit or delete its copy. */
+/**
+ * Copies a new definition of the installation to each space, which may edit or delete its copy. A space without definitions uses those of
+ * the installation: it gets a copy of each, so that it does not lose the others.
+ */
 export class CopyDefinitionToSpaces {
   #documents: DocumentStore
   #spaces: Spaces
@@ -18,31 +21,54 @@ export class CopyDefinitionToSpaces {
 
   async handle({ subject, data }: StoredEvent<'definition.added'>): Promise<void> {
     if (data.space !== null) return
-    const definition = await this.#documents.get(definitions, subject.id)
-    if (!definition) return
-    const { id: original, revision: _revision, ...fields } = definition
+    const general = await Array.fromAsync(this.#documents.scan(definitions, { using: 'byScope', where: eq('scope', everywhere) }))
+    if (!general.some(({ id }) => id === subject.id)) return
     let some: string[] = []
-    const copy = async (): Promise<void> => {
-      const inserts = some.map(scope => ({ change: { insert: { ...fields, id: derivedId(original, scope), scope }, into: definitions } }))
-      if (inserts.length > 0) requireThere(await this.#documents.commitEach(inserts))
-      await this.#takeBack(original, some)
+    for await (const { id } of this.#spaces.all()) {
+      if (some.push(id) < batch) continue
+      await this.#copy(subject.id, general, some)
       some = []
     }
-    for await (const { id } of this.#spaces.all()) if (some.push(id) === batch) await copy()
-    await copy()
+    if (some.length > 0) await this.#copy(subject.id, general, some)
   }
 
-  /** A space may have been deleted after it was read, and the cascade that would delete the copy may have run. */
-  async #takeBack(original: string, spaces: readonly string[]): Promise<void> {
+  async #copy(added: string, general: readonly Definition[], spaces: readonly string[]): Promise<void> {
+    const own = await this.#withOwn(added, general, spaces)
+    const copies = spaces.flatMap(scope =>
+      general
+        .filter(({ id }) => id === added || !own.has(scope))
+        .map(({ revision: _revision, ...fields }) => ({ ...fields, id: copyId(added, fields.id, scope), scope })),
+    )
+    for (let at = 0; at < copies.length; at += batch) {
+      const inserts = copies.slice(at, at + batch).map(insert => ({ change: { insert, into: definitions } }))
+      requireThere(await this.#documents.commitEach(inserts))
+    }
+    await this.#takeBack(spaces)
+  }
+
+  /** The spaces that have definitions, apart from copies by an interrupted attempt at this event. */
+  async #withOwn(added: string, general: readonly Definition[], spaces: readonly string[]): Promise<ReadonlySet<string>> {
+    const originals = new Map(general.map(({ uri, id }) => [uri, id]))
+    const own = new Set<string>()
+    for await (const { id, scope, uri } of this.#documents.scan(definitions, { using: 'byScope', where: isIn('scope', spaces) })) {
+      const original = originals.get(uri)
+      if (!own.has(scope) && (original === undefined || id !== copyId(added, original, scope))) own.add(scope)
+    }
+    return own
+  }
+
+  /** A space may have been deleted after it was read, and the cascade that would delete the copies may have run. */
+  async #takeBack(spaces: readonly string[]): Promise<void> {
     const there = await this.#spaces.getMany(spaces)
     const gone = spaces.filter(space => !there.has(space))
-    if (gone.length === 0) return
-    requireThere(
-      await this.#documents.commitEach(gone.map(space => ({ change: { tombstone: derivedId(original, space), in: definitions } }))),
-    )
+    if (gone.length > 0) await removeFound(this.#documents, definitions, { using: 'byScope', where: isIn('scope', gone) })
   }
 }
 wire(CopyDefinitionToSpaces, DocumentStore, Spaces)
+
+/** Derived, so that a repeat finds the copies: of the added definition, and of others that are copied with it. */
+const copyId = (added: string, original: string, space: string): string =>
+  original === added ? derivedId(original, space) : derivedId(added, original, space)
 
 /** Deletes the definitions of a deleted space. */
 export class DeleteDefinitionsOnSpaceRemoved {

@@ -86,7 +86,8 @@ export const createDefinition = route({
   method: 'POST',
   path: '/api/metadata/definitions',
   summary: 'Add a metadata definition to the installation',
-  description: 'Each space gets a copy, in the background. A definition whose URI exists already changes nothing.',
+  description:
+    'Each space gets a copy, in the background; a space without definitions gets copies of all, because it uses those of the installation until then. A definition whose URI exists already changes nothing.',
   permission: 'serverAdmin',
   body: NewDefinition,
   responses: { 200: ok() },

@@ -55,7 +55,10 @@ const kinds: readonly Kind[] = ['file', 'dataset', 'collection', 'space']
 
 /** The one resource that a body names. */
 const targetOf = (body: Readonly<Record<string, unknown>>): Ref => {
-  const named = kinds.flatMap(kind => (body[`${kind}_id`] === undefined ? [] : [{ kind, id: String(body[`${kind}_id`]) }]))
+  const named = kinds.flatMap(kind => {
+    const id = body[`${kind}_id`] ?? undefined
+    return id === undefined ? [] : [{ kind, id: String(id) }]
+  })
   const [target, ...others] = named
   if (!target || others.length > 0) throw new Invalid('Invalid resource type: send one of file_id, dataset_id, collection_id or space_id')
   return target
@@ -72,10 +75,10 @@ export const addOwnMetadata = route({
     'NewUserMetadata',
     s.Object({
       '@context': optionalOrNull(JsonLdContext),
-      file_id: s.Optional(s.String({ maxLength: 100 })),
-      dataset_id: s.Optional(s.String({ maxLength: 100 })),
-      collection_id: s.Optional(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
-      space_id: s.Optional(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
+      file_id: optionalOrNull(s.String({ maxLength: 100 })),
+      dataset_id: optionalOrNull(s.String({ maxLength: 100 })),
+      collection_id: optionalOrNull(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
+      space_id: optionalOrNull(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
       content: Content,
     }),
   ),

@@ -48,6 +48,9 @@ type Shown = Pick<PreviewRecord, 'blob' | 'target'>
 const removed = (kind: ShownKind, { id, blob, target }: Shown & Stored, actor: string | undefined) =>
   event('preview.removed', { kind, id }, { blob, target }, actor)
 
+/** A title or the name of an extractor: at most 500 characters, of which the last may be half of a surrogate pair. */
+export const shortened = (text: string): string => text.slice(0, 500).toWellFormed()
+
 /** Common to previews, thumbnails and tiles: bytes from one multipart part, and a record. */
 export class DerivedStore {
   #documents: DocumentStore

@@ -19,7 +19,7 @@ import {
 import { linkToNext, pageOf, requirePlaced } from 'pounce/sdk/kit'
 import { DerivedBytes } from './bytes-of.ts'
 import type { Preview } from './collections.ts'
-import { DerivedStore, listQuery, seenOf } from './derived-store.ts'
+import { DerivedStore, listQuery, seenOf, shortened } from './derived-store.ts'
 import { PreviewMatch, PreviewMatching } from './matching.ts'
 import { StoredPreviews } from './stored-previews.ts'
 
@@ -234,7 +234,7 @@ const attachTo = (kind: 'file' | 'collection', permission: Permission) =>
     throws: [NotFound, Invalid],
     async handle({ params, body, caller }, { attaching }) {
       const { extractor_id: named, ...metadata } = body as Record<string, Json>
-      const extractor = typeof named === 'string' && named !== '' ? named.slice(0, 500) : 'Other'
+      const extractor = typeof named === 'string' && named !== '' ? shortened(named) : 'Other'
       await attaching.attach(params.preview, { target: { kind, id: params.id }, permission }, { extractor, metadata }, caller)
       return { status: 200, body: { status: 'success' } }
     },
@@ -265,7 +265,7 @@ export const describePreview = attachmentRoute({
     const target = section ? named('section', section) : file ? named('file', file) : undefined
     if (!target) await previews.describe(params.id, { metadata })
     else {
-      const by = typeof extractor === 'string' ? extractor.slice(0, 500) : undefined
+      const by = typeof extractor === 'string' ? shortened(extractor) : undefined
       await attaching.attach(params.id, { target, permission: 'AddFile' }, { extractor: by, metadata }, caller)
     }
     return { status: 200, body: { status: 'success' } }

@@ -17,7 +17,7 @@ import {
 } from 'pounce/sdk'
 import { orNotFound, updateWithRetry } from 'pounce/sdk/kit'
 import { type Preview, previews } from './collections.ts'
-import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
+import { DerivedStore, type Received, shortened, uploaderOf } from './derived-store.ts'
 import { StoredThumbnails } from './stored-thumbnails.ts'
 
 type By = { readonly extractor: string; readonly author?: string }
@@ -77,8 +77,12 @@ export class StoredPreviews implements Previews {
   /** `iipKey` refers to pyramids on another server; it is stored with the metadata. */
   async upload({ bytes, filename, contentType, fields }: Received, caller: Caller, iipKey?: string): Promise<string> {
     const id = this.#ids.next()
-    const title = fields.get('title')?.slice(0, 500) ?? null
-    const shown = { filename, title, contentType: contentType === 'application/xml' ? 'application/dzi' : contentType }
+    const title = fields.get('title')
+    const shown = {
+      filename,
+      title: title === undefined ? null : shortened(title),
+      contentType: contentType === 'application/xml' ? 'application/dzi' : contentType,
+    }
     const metadata: Record<string, Json> = iipKey ? { iipKey } : {}
     const made = { target: null, extractor: 'Other', metadata, ...uploaderOf(caller), created: this.#clock.now().toISOString() }
     await this.#derived.keep(previews, { id, ...shown, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes }, [])

@@ -1,4 +1,5 @@
 import { Invalid, multipart, NotFound, type Parts, ref, routesFor, type Stored, s, signedIn } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { StoredStandards } from './stored-standards.ts'
 import { type NewTerm, type StandardRecord, StoredVocabularies, type Term, type VocabularyRecord } from './stored-vocabularies.ts'
 
@@ -76,21 +77,21 @@ const params = s.Object({ id: s.id() })
 
 const inSpace = s.Object({ id: s.id(), space: s.id() })
 
-const commaList = () => s.Optional(s.prose(20_000))
+const commaList = () => optionalOrNull(s.prose(20_000))
 
 const Words = {
-  description: s.Optional(s.prose()),
+  description: optionalOrNull(s.prose()),
   keys: commaList(),
   tags: commaList(),
-  terms: s.Optional(
+  terms: optionalOrNull(
     s.Array(
       s.model(
         'NewVocabularyTerm',
         s.Object({
           key: s.line(),
-          units: s.Optional(s.prose(500)),
-          default_value: s.Optional(s.prose(1000)),
-          description: s.Optional(s.prose()),
+          units: optionalOrNull(s.prose(500)),
+          default_value: optionalOrNull(s.prose(1000)),
+          description: optionalOrNull(s.prose()),
         }),
       ),
       { maxItems: 1000 },
@@ -100,10 +101,15 @@ const Words = {
 
 const NewVocabulary = s.model('NewVocabulary', s.Object({ name: s.line(), ...Words }))
 
-const Edited = s.model('VocabularyChange', s.Object({ name: s.Optional(s.line()), ...Words }))
+const Edited = s.model('VocabularyChange', s.Object({ name: optionalOrNull(s.line()), ...Words }))
 
-const termsOf = ({ terms = [] }: s.Static<typeof Edited>): readonly NewTerm[] =>
-  terms.map(({ key, units = '', default_value: defaultValue = '', description = '' }) => ({ key, units, defaultValue, description }))
+const termsOf = ({ terms }: s.Static<typeof Edited>): readonly NewTerm[] =>
+  (terms ?? []).map(({ key, units, default_value: defaultValue, description }) => ({
+    key,
+    units: units ?? '',
+    defaultValue: defaultValue ?? '',
+    description: description ?? '',
+  }))
 
 const wordsOf = (body: s.Static<typeof Edited>) => ({
   name: body.name ?? '',
