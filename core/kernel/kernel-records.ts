@@ -30,7 +30,7 @@ export interface LeaseRecord {
   readonly name: string
   /** Null if it was released. */
   readonly owner: string | null
-  /** Validity after each change, in milliseconds. */
+  /** Validity after each change in milliseconds; once released, the pause until it can be taken. */
   readonly forMs: number
   /** Earliest time at which it can be taken, in ISO 8601. */
   readonly notBefore: string

@@ -87,7 +87,8 @@ export class Kernel {
   get migrations(): Migrations {
     const { clock, installation } = this.#services
     const documents = this.get(DocumentStore)
-    const tools = { documents, clock, log: this.log, leases: new Leases(documents, clock), version: installation.version }
+    const { signal: interrupted } = this.#lifecycles.interrupted
+    const tools = { documents, clock, log: this.log, leases: new Leases(documents, clock), version: installation.version, interrupted }
     return new Migrations(this.config.plugins, tools)
   }
 
@@ -170,13 +171,13 @@ export class Kernel {
     if (until === 'store') return
     await this.#startPlugins(({ name }) => !first.has(name) && this.isOn(name))
     if (until === 'serving') await this.#serve()
-    if (this.#stopping) throw new StartupError('Startup was interrupted')
+    this.#lifecycles.interrupted.signal.throwIfAborted()
   }
 
   /** Shuts down in reverse order: readiness turns false, requests drain, events and periodic work stop, plugins stop, the lock is released. */
   stop(): Promise<void> {
     const begun = this.#starting ?? Promise.resolve()
-    this.#lifecycles.interrupt()
+    this.#lifecycles.interrupted.abort(new StartupError('Startup was interrupted'))
     this.#stopping ??= begun.catch(() => undefined).then(() => this.#end())
     return this.#stopping
   }

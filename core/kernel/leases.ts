@@ -53,15 +53,17 @@ export class Leases {
   /** Takes a lease for `forMs`; undefined if another kernel holds it or it is not due. */
   async take(name: string, forMs: number): Promise<Lease | undefined> {
     const since = this.#steadyMs()
-    const now = this.#clock.now().toISOString()
+    const now = this.#clock.now()
     const id = idOfName(name)
     const known = await this.#documents.get(leaseRecords, id)
     if (!known) {
-      const insert = { id, name, owner: this.#owner, forMs, notBefore: now, fence: 1 }
+      const insert = { id, name, owner: this.#owner, forMs, notBefore: now.toISOString(), fence: 1 }
       const made = await unlessConflict(this.#documents.commit({ insert, into: leaseRecords }))
       return made && { name, fence: made.fence, forMs, since }
     }
-    if (known.notBefore > now || (known.owner !== null && !this.#isLeft(known))) return undefined
+    // A start further ahead than two periods is from before the clock was set back.
+    const aheadMs = Date.parse(known.notBefore) - now.getTime()
+    if ((aheadMs > 0 && aheadMs <= 2 * known.forMs) || (known.owner !== null && !this.#isLeft(known))) return undefined
     const set = { owner: this.#owner, forMs }
     const where = eq('revision', known.revision)
     const taken = await unlessConflict(this.#documents.commit({ update: id, in: leaseRecords, where, set, inc: { fence: 1 } }))
@@ -77,7 +79,7 @@ export class Leases {
 
   /** Releases it; no kernel can take it for the next `restMs`. */
   async giveBack(lease: Lease, restMs = 0): Promise<void> {
-    await this.#change(lease, { owner: null, notBefore: new Date(this.#clock.now().getTime() + restMs).toISOString() })
+    await this.#change(lease, { owner: null, forMs: restMs, notBefore: new Date(this.#clock.now().getTime() + restMs).toISOString() })
   }
 
   /** Keeps renewing a lease. A failed renewal calls `onTrouble` and is harmless if the next one succeeds in time. */

@@ -25,7 +25,8 @@ const startOf = (instance: object): Lifecycle => instance as Lifecycle
 export class Lifecycles {
   readonly #log: Log
   readonly #startTimeoutMs: number
-  readonly #interrupted = new AbortController()
+  /** Aborting it with a `StartupError` prevents further starts, and soon abandons a start in progress. */
+  readonly interrupted = new AbortController()
   #started: readonly { readonly plugin: BuiltPlugin; readonly instances: object[] }[] = []
 
   constructor(log: Log, startTimeoutMs: number) {
@@ -33,29 +34,24 @@ export class Lifecycles {
     this.#startTimeoutMs = startTimeoutMs
   }
 
-  /** Prevents further starts, and soon abandons a start in progress. */
-  interrupt(): void {
-    this.#interrupted.abort()
-  }
-
   /**
    * Starts one plugin's classes in creation order. An error names the plugin and keeps the cause; nothing is disposed of here.
    * An abandoned start keeps running in the background: the process has to exit.
    */
   async start(plugin: BuiltPlugin): Promise<void> {
-    this.#refuseInterrupted()
+    this.interrupted.signal.throwIfAborted()
     const entry = { plugin, instances: [] as object[] }
     this.#started = [...this.#started, entry]
     for (const instance of plugin.instances) {
       try {
         await this.#begin(plugin, instance)
       } catch (error) {
-        this.#refuseInterrupted()
+        this.interrupted.signal.throwIfAborted()
         throw new StartupError(`${plugin.name} did not start: ${messageOf(error)}`, { cause: error })
       }
       entry.instances.push(instance)
     }
-    this.#refuseInterrupted()
+    this.interrupted.signal.throwIfAborted()
   }
 
   async #begin(plugin: BuiltPlugin, instance: object): Promise<void> {
@@ -78,14 +74,10 @@ export class Lifecycles {
   }
 
   async #givenUp(settled: AbortSignal): Promise<void> {
-    const { signal } = this.#interrupted
+    const { signal } = this.interrupted
     await pause(2 ** 31 - 1, AbortSignal.any([signal, settled]))
     if (!settled.aborted) await pause(interruptedStartMs, settled)
-    if (!settled.aborted) throw new StartupError('Startup was interrupted')
-  }
-
-  #refuseInterrupted(): void {
-    if (this.#interrupted.signal.aborted) throw new StartupError('Startup was interrupted')
+    if (!settled.aborted) throw signal.reason
   }
 
   /** The current health of all started plugins, in start order. Never rejects. */

@@ -19,11 +19,14 @@ const two = pluginWith(folder('migrations-two'))
 const storeAt = (clock: Clock): MemoryDocuments => new MemoryDocuments(clock, new ObjectIds(clock))
 const newStore = (): MemoryDocuments => storeAt(new FixedClock())
 
-const migrationsOn = (documents: DocumentStore, ...plugins: (typeof one)[]): Migrations => {
+const migrationsUntil = (interrupted: AbortSignal, documents: DocumentStore, ...plugins: (typeof one)[]): Migrations => {
   const clock = new FixedClock()
   const named = plugins.map(plugin => ({ name: plugin.id, plugin }))
-  return new Migrations(named, { documents, clock, log: keptLog().log, leases: new Leases(documents, clock), version: '1.0.0' })
+  const leases = new Leases(documents, clock)
+  return new Migrations(named, { documents, clock, log: keptLog().log, leases, version: '1.0.0', interrupted })
 }
+const migrationsOn = (documents: DocumentStore, ...plugins: (typeof one)[]): Migrations =>
+  migrationsUntil(new AbortController().signal, documents, ...plugins)
 
 test('a new installation applies all migrations in order and records them', async t => {
   const documents = newStore()
@@ -154,4 +157,14 @@ test('a kernel that starts while another one applies migrations needs no confirm
     return seen as never
   }
   t.is((await migrationsOn(documents, two).run(false)).applied, 0)
+})
+
+test('an interrupted start waits no longer for a kernel that applies migrations, and applies none', async t => {
+  const documents = newStore()
+  t.truthy(await new Leases(documents, new FixedClock()).take('kernel/migrations', 15_000))
+  const interrupted = new AbortController()
+  const run = migrationsUntil(interrupted.signal, documents, two).run(false)
+  interrupted.abort(new StartupError('Startup was interrupted'))
+  await t.throwsAsync(run, { instanceOf: StartupError, message: 'Startup was interrupted' })
+  t.is(await documents.get(things, 'one'), undefined)
 })

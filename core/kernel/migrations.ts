@@ -36,6 +36,8 @@ export interface MigrationTools {
   readonly log: Log
   /** The version of the server. */
   readonly version: string
+  /** Aborted with a `StartupError` when the start is interrupted. */
+  readonly interrupted: AbortSignal
 }
 
 const statesOf = async ({ id: plugin, migrations }: Plugin, applied: ReadonlyMap<string, string>): Promise<MigrationState[]> => {
@@ -109,6 +111,7 @@ export class Migrations {
     try {
       const pending = (await this.status()).filter(({ state }) => state === 'pending')
       for (const { plugin, name } of pending) {
+        this.#tools.interrupted.throwIfAborted()
         if (held.signal.aborted) throw new StartupError(messageOf(held.signal.reason))
         progress?.(`${plugin}/${name}`)
         await this.#applyOne(plugin, name, level)
@@ -138,11 +141,13 @@ export class Migrations {
   }
 
   async #lease() {
-    for (;;) {
-      const lease = await this.#tools.leases.take('kernel/migrations', leaseMs)
+    const { leases, log, interrupted } = this.#tools
+    for (let tries = 0; ; tries++) {
+      const lease = await leases.take('kernel/migrations', leaseMs)
       if (lease) return lease
-      this.#tools.log.info('Waiting for another kernel to apply migrations')
-      await pause(leaseWaitMs, new AbortController().signal)
+      if (tries === 0) log.info('Waiting for another kernel to apply migrations, or for its lease to expire')
+      await pause(leaseWaitMs, interrupted)
+      interrupted.throwIfAborted()
     }
   }
 

@@ -88,6 +88,17 @@ test('a lease released with a delay cannot be taken before the delay has elapsed
   t.truthy(await leases.take('sweep', 1000))
 })
 
+test('a lease released before the clock was set back can be taken without waiting for the former time', async t => {
+  const { clock, documents } = setUp()
+  const leases = new Leases(documents, clock)
+  const earlier = new Leases(documents, new FixedClock('2031-01-01T00:00:00.000Z'))
+  for (const restMs of [0, 5000]) {
+    const held = await earlier.take(`sweep ${restMs}`, 1000)
+    if (held) await earlier.giveBack(held, restMs)
+    t.truthy(await leases.take(`sweep ${restMs}`, 1000))
+  }
+})
+
 test('one of a hundred concurrent attempts gets the lease', async t => {
   const { clock, documents } = setUp()
   const tries = await Promise.all(Array.from({ length: 100 }, () => new Leases(documents, clock).take('sweep', 1000)))

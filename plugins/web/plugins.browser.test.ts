@@ -64,3 +64,16 @@ inBrowser('a refusal shows the message of the server, and the page is for server
   await stranger.getByRole('alert').getByRole('link', { name: 'Sign in' }).click()
   await stranger.waitForURL(/\/login\?next=/)
 })
+
+inBrowser('pages name the reason where the plugin that they need is not loaded', async t => {
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const bare = await bootForTest({ t, without: ['resources.entries', 'resources.search'] })
+  const dataset = await newDataset(bare.as(bare.admin.key), { name: 'Spectra' })
+  const { page } = await webPage(t, browser, bare.url, bare.admin)
+  // The first is 405, because datasets have routes with the same path, the second 404.
+  for (const path of [`/datasets/${dataset}`, '/search?query=spectra']) {
+    await page.goto(path)
+    await page.getByRole('alert').getByText('the plugin for it is not loaded or is switched off').waitFor()
+  }
+})

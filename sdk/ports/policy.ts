@@ -151,7 +151,7 @@ export interface Resource extends RightsSource {
   readonly isSearched: boolean
   /** The types of its events, for events and feed; empty for Pounce's own kinds, which are built in. */
   readonly events: readonly EventType[]
-  /** Present together with `events`. At most 1,000 ids per call. */
+  /** Present if the definition has a `name`. At most 1,000 ids per call. */
   factsOf?(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceFacts>>
   /** Names for follow recommendations, by id; absent if the kind is not recommended. At most 1,000 ids per call. */
   namesOf?(ids: readonly string[]): Promise<ReadonlyMap<string, string>>

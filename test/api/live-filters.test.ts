@@ -1,5 +1,6 @@
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
+import { newSensor, newStream } from '../support/geostreams.ts'
 import { listen, of } from '../support/live-events.ts'
 import { newFolder, ok, refusal, upload } from '../support/scene.ts'
 import { letIn, newCollection, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
@@ -160,4 +161,29 @@ test('a move to the trash and a restore reach those who could view the dataset b
   t.deepEqual(eves, [])
   t.deepEqual(streams[1]?.events.find(of('dataset.trashed', dataset))?.data, { id: dataset })
   for (const each of [...streams, ofSpace]) each.close()
+})
+
+test('without geostreams there are still live events and webhooks', async t => {
+  const without = ['geo.rtree', 'resources.geostreams', 'resources.sensorthings']
+  const small = await bootForTest({ t, without })
+  const stream = await listen(small.url, small.admin.key, '?mine=true')
+  const { id } = await ok<{ id: string }>(small.as(small.admin.key)('/api/datasets/createempty', { method: 'POST', json: { name: 'a' } }))
+  t.is((await stream.first('the dataset', of('dataset.created', id))).data['name'], 'a')
+  stream.close()
+})
+
+test('events of a stream have its name, and `mine` selects those of own sensors', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const own = await listen(server.url, ann.key, '?mine=true')
+  await newSensor(bob)
+  await newStream(ann, await newSensor(ann, { name: 'of ann' }), { name: 'water' })
+  await own.first('the stream', ({ type }) => type === 'stream.created')
+  t.deepEqual(
+    own.events.map(({ type, data }) => [type, data['name']]),
+    [
+      ['sensor.created', 'of ann'],
+      ['stream.created', 'water'],
+    ],
+  )
+  own.close()
 })

@@ -136,3 +136,23 @@ test('the secret can be rotated while deliveries run and right after an update',
   t.deepEqual([...new Set([...updated, ...rotated])], [200])
   await until('all events', () => target.received.length === 10)
 })
+
+test('a failed delivery does not wait for its time from before the clock was set back', async t => {
+  let now = Date.parse('2026-11-01T00:00:00Z')
+  const own = await bootForTest({ t, config, clock: { now: () => new Date(now) } })
+  const [ann, target] = [await somebody(own, 'ann'), await webhookTarget(t)]
+  const dataset = await newDataset(ann)
+  await own.drained()
+  target.answer = (_, response) => {
+    if (target.received.length === 1) response.statusCode = 500
+    response.end()
+  }
+  const { id } = await hook(ann, target)
+  await tag(ann, dataset, 'one')
+  const isFailing = async () => 'failingSince' in (await ok<object>(ann.call(`/api/webhooks/${id}`)))
+  await until('the failure to be recorded', isFailing)
+  now -= 24 * 60 * 60_000
+  await tag(ann, dataset, 'two')
+  await until('both deliveries', () => target.received.length === 3, Boolean, 20_000)
+  t.false(await until('the recovery', isFailing, failing => !failing))
+})

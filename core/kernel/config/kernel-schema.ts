@@ -24,7 +24,7 @@ export const kernelSchema = s.Object({
   }),
   basePlugins: s.Array(s.String({ minLength: 1 }), {
     default: [],
-    description: 'Plugins that run besides `plugins`, unless a listed one provides the same, such as fetching from other servers',
+    description: 'Plugins that run besides `plugins`, unless a listed one provides the same; `-` in `plugins` does not remove them',
   }),
   data: s.String({ default: 'data', minLength: 1, description: 'Data folder of this machine' }),
   http: s.Object(

@@ -8,6 +8,7 @@ export const sensorResource = defineResource<SensorRecord>({
   kind: 'sensor',
   collection: sensors,
   view: 'ViewGeoStream',
+  name: ({ name }) => name,
   // Whether geostreams are public is decided by the policy.
   rights: ({ author, spaces, state }) => ({ author, spaces, isPublic: false, state }),
   search: SearchableSensors,
@@ -23,6 +24,7 @@ export const streamResource = defineResource<StreamRecord>({
   kind: 'stream',
   collection: streams,
   view: 'ViewGeoStream',
+  name: ({ name }) => name,
   // A stream has the current rights of its sensor; its creator has none beyond these.
   rights: ({ sensor, state }) => ({ author: '', spaces: [], isPublic: false, state, parents: [{ kind: 'sensor', id: sensor }] }),
   search: SearchableStreams,

@@ -20,9 +20,7 @@ import {
   type Resource,
   Resources,
   Sections,
-  Sensors,
   Spaces,
-  Streams,
   wire,
 } from 'pounce/sdk'
 import { geoNumberOf } from 'pounce/sdk/geo'
@@ -81,8 +79,6 @@ export class StoredPublicEvents implements PublicEvents {
     folders: Folders,
     files: Files,
     sections: Sections,
-    sensors: Sensors,
-    streams: Streams,
   ) {
     this.#policy = policy
     this.#resources = resources
@@ -116,9 +112,6 @@ export class StoredPublicEvents implements PublicEvents {
           ]),
         })),
       section: async ids => mapped(await sections.getMany(ids), ({ file }) => ({ within: [{ kind: 'file', id: file }] })),
-      sensor: async ids => mapped(await sensors.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
-      stream: async ids =>
-        mapped(await streams.getMany(ids), ({ name, author, sensor }) => ({ name, author, within: [{ kind: 'sensor', id: sensor }] })),
     }
   }
 
@@ -298,7 +291,7 @@ export class StoredPublicEvents implements PublicEvents {
     return this.#views.get(kind)
   }
 }
-wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sections, Sensors, Streams)
+wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sections)
 
 /** The resources that one caller may view, read once for many events. */
 class Sight {

@@ -149,6 +149,25 @@ test('the rebuild of a killed kernel is resumed after its lease expires, and not
   t.like(await next.latest(), { state: 'done', count: 3 })
 })
 
+test('a rebuild of a killed kernel does not wait for the end of a lease from before the clock was set back', async t => {
+  const [began, held] = [gate(), gate()]
+  let isHeld = true
+  const hold = (): Promise<void> => {
+    began.open()
+    return isHeld ? held.passed : Promise.resolve()
+  }
+  const { make, clock, count } = await kernels(t, hold)
+  const [killed, next] = [make(), make()]
+  await killed.request(null, true, 'test')
+  await began.passed
+  isHeld = false
+  clock.advance(-24 * 60 * 60_000)
+  await next.run()
+  t.is(await until('the rebuild to end', count, found => found > 0, 5000), 3)
+  held.open()
+  await Promise.all([killed.dispose(), next.dispose()])
+})
+
 test('a kernel that stops releases its rebuild, which is not logged as a failure', async t => {
   const held = gate()
   const { make, count, logged } = await kernels(t, () => held.passed)

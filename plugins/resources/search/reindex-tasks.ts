@@ -45,6 +45,8 @@ export type Reindexing = ReindexRecord & Stored
 
 /** Duration of a kernel's lease. */
 const leaseMs = 20_000
+/** A lease that ends later is from before the clock was set back; clocks of kernels differ less. */
+const longestLeaseMs = 2 * leaseMs
 const everythingId = '000000000000000000000001'
 
 const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
@@ -108,14 +110,15 @@ export class ReindexTasks {
 
   /** Acquires the lease; undefined when another kernel has it, or there is no request. */
   take(id: string): Promise<Reindexing | undefined> {
-    const isLeft = and(eq('state', 'running'), range('until', { lte: this.#now() }))
-    const set = { state: 'running', owner: this.#owner, until: this.#until(), started: this.#now(), count: 0, total: null }
+    const isOver = or(range('until', { lte: this.#now() }), range('until', { gt: this.#in(longestLeaseMs) }))
+    const isLeft = and(eq('state', 'running'), isOver)
+    const set = { state: 'running', owner: this.#owner, until: this.#in(leaseMs), started: this.#now(), count: 0, total: null }
     return this.#change(id, or(eq('state', 'queued'), isLeft), { set })
   }
 
   /** Stores the progress and renews the lease. False when another kernel has acquired it: stop. */
   async renew(id: string, count: number, total: number | null): Promise<boolean> {
-    return (await this.#change(id, this.#isOurs(), { set: { until: this.#until(), count, total } })) !== undefined
+    return (await this.#change(id, this.#isOurs(), { set: { until: this.#in(leaseMs), count, total } })) !== undefined
   }
 
   /** Ends it. */
@@ -151,15 +154,15 @@ export class ReindexTasks {
   }
 
   #isAlive({ state, until }: Reindexing): boolean {
-    return state === 'running' && until !== null && until > this.#now()
+    return state === 'running' && until !== null && until > this.#now() && until <= this.#in(longestLeaseMs)
   }
 
   #now(): string {
     return this.#clock.now().toISOString()
   }
 
-  #until(): string {
-    return new Date(this.#clock.now().getTime() + leaseMs).toISOString()
+  #in(ms: number): string {
+    return new Date(this.#clock.now().getTime() + ms).toISOString()
   }
 }
 wire(ReindexTasks, DocumentStore, Clock)

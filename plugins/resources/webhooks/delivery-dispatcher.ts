@@ -157,6 +157,8 @@ export class DeliveryDispatcher {
   /** Whether it may be tried now. */
   #isReady({ isActive, retryAfter, retryAt, lastFailure }: Webhook): boolean {
     const now = this.#clock.now().getTime()
+    // A failure in the future is from before the clock was set back: its times are void.
+    if (isActive && lastFailure !== null && Date.parse(lastFailure) > now) return true
     if (!isActive || (retryAfter && Date.parse(retryAfter) > now)) return false
     return retryAt === null || Date.parse(retryAt) <= now || lastFailure === null || Date.parse(lastFailure) + probeMs <= now
   }

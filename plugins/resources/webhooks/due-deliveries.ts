@@ -30,8 +30,10 @@ export class DueDeliveries {
     for (let passed = 0; passed < maxPassedOver; passed += pageSize) {
       const page = await this.#waiting(id, pageSize, after)
       for (const delivery of page.items) {
-        const { event, dueAt, attempts } = delivery
-        const isDue = dueAt <= now || (recoveredAt !== null && (attempts.at(-1)?.at ?? '') < recoveredAt)
+        const { event, since, dueAt, attempts } = delivery
+        const lastTry = attempts.at(-1)?.at
+        // Times in the future are from before the clock was set back.
+        const isDue = dueAt <= now || (lastTry ?? since) > now || (recoveredAt !== null && (lastTry ?? '') < recoveredAt)
         if (held.has(event.event.subject)) continue
         if (isDue) due.push(delivery)
         else held.add(event.event.subject)
@@ -44,10 +46,11 @@ export class DueDeliveries {
   }
 
   /** One delivery that probes the target: the one with the fewest attempts among the first of each subject. */
-  async #probe({ id, retryAt }: Webhook): Promise<readonly WebhookDelivery[]> {
+  async #probe({ id, retryAt, lastFailure }: Webhook): Promise<readonly WebhookDelivery[]> {
     const { items } = await this.#waiting(id, pageSize)
     const first = [...new Map(items.toReversed().map(delivery => [delivery.event.event.subject, delivery])).values()]
-    const isDue = retryAt === null || retryAt <= this.#clock.now().toISOString()
+    const now = this.#clock.now().toISOString()
+    const isDue = retryAt === null || retryAt <= now || (lastFailure ?? '') > now
     const candidates = isDue ? first : first.filter(({ tries }) => tries === 0)
     return candidates.toSorted((one, other) => one.tries - other.tries || (one.id < other.id ? -1 : 1)).slice(0, 1)
   }

@@ -22,8 +22,11 @@ export class WebhookClaims {
   /** Undefined when another kernel holds the claim, or the webhook is paused. */
   async claim(id: string): Promise<Webhook | undefined> {
     const now = this.#clock.now()
-    const isFree = or(eq('claimedBy', null), eq('claimedBy', this.#kernel), range('claimedUntil', { lt: now.toISOString() }))
-    const set = { claimedBy: this.#kernel, claimedUntil: new Date(now.getTime() + claimMs).toISOString() }
+    const after = (ms: number): string => new Date(now.getTime() + ms).toISOString()
+    // A claim that ends after two lifetimes is from before the clock was set back.
+    const isOver = or(range('claimedUntil', { lt: after(0) }), range('claimedUntil', { gt: after(2 * claimMs) }))
+    const isFree = or(eq('claimedBy', null), eq('claimedBy', this.#kernel), isOver)
+    const set = { claimedBy: this.#kernel, claimedUntil: after(claimMs) }
     return this.#webhooks.update(id, { where: and(eq('isActive', true), isFree), set })
   }
 

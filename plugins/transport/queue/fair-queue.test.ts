@@ -13,7 +13,7 @@ const jobAt = (queue: string, n: number, due = at(n)): StoredJob => ({
   message: {},
   parameters: {},
   state: 'waiting',
-  published: due,
+  published: at(0),
   due,
   attempts: 0,
   crashes: 0,

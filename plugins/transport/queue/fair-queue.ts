@@ -1,4 +1,4 @@
-import type { StoredJob } from './jobs.ts'
+import { isDue, type StoredJob } from './jobs.ts'
 
 /** Reads the waiting jobs of a queue in order; `isAll` when there are no more. */
 export type ReadLane = (queue: string, limit: number) => Promise<{ readonly jobs: readonly StoredJob[]; readonly isAll: boolean }>
@@ -96,10 +96,10 @@ export class FairQueue {
       // A job published during the read may be missing from the result.
       lane.isAll = isAll && !lane.hasMissed
     }
-    const dueAndHeld = (job: StoredJob | undefined): boolean => job !== undefined && job.due <= now && isHeld(job.id)
+    const dueAndHeld = (job: StoredJob | undefined): boolean => job !== undefined && isDue(job, now) && isHeld(job.id)
     while (dueAndHeld(lane.jobs[0])) lane.jobs.shift()
     const [first] = lane.jobs
-    return first !== undefined && first.due <= now
+    return first !== undefined && isDue(first, now)
   }
 }
 

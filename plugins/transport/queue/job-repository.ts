@@ -49,11 +49,12 @@ export class JobRepository {
 
   /** Claims a waiting job for a worker. Undefined when it has meanwhile been claimed, changed or cancelled. */
   claim(job: StoredJob, owner: string, leaseMs: number): Promise<StoredJob | undefined> {
+    const now = this.#now().toISOString()
     return this.#ifHolds({
       update: job.id,
       in: jobs,
       where: and(inState('waiting'), eq('due', job.due)),
-      set: { state: 'running', owner, leaseUntil: this.#in(leaseMs) },
+      set: { state: 'running', owner, leaseUntil: this.#in(leaseMs), ...(job.published > now && { published: now }) },
       inc: { attempts: 1 },
     })
   }

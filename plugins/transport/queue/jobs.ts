@@ -35,6 +35,9 @@ export const jobs = collection<JobRecord>()('transport.jobs', {
   lease: { on: ['state', 'leaseUntil'] },
 })
 
+/** Whether it can start. A job published in the future is from before the clock was set back: its times are void. */
+export const isDue = ({ due, published }: JobRecord, now: string): boolean => due <= now || published > now
+
 /** The job in a record, as its publisher submitted it. */
 export const jobOf = ({ id, queue, target, user, message, parameters }: StoredJob): Job => ({
   id,

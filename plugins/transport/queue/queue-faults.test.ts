@@ -179,6 +179,16 @@ test('jobs with an expired lease are taken over; jobs leased by another worker a
   t.is(await queue.cancel(run(2).id), 'running')
 })
 
+test('jobs published before the clock was set back do not wait for the former time', async t => {
+  const { open, documents, listener, isOver } = await setUp(t)
+  const later = '2999-01-01T00:00:00.000Z'
+  await insertRunning(documents, 1, { state: 'waiting', owner: null, leaseUntil: null, attempts: 0, published: later, due: later })
+  const queue = open()
+  await queue.listen(listener)
+  await eventually(() => isOver(1))
+  t.is(listener.saidOf(run(1)).at(-1), 'DONE')
+})
+
 test('jobs interrupted by a crash of this worker run again at once; after the fifth crash they are dead-lettered', async t => {
   const { open, listener, folder, documents, isOver } = await setUp(t)
   await mkdir(join(folder, 'transport.queue', 'runs', 'left'), { recursive: true })

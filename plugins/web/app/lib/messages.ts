@@ -14,5 +14,6 @@ export const messageOf = (error: unknown): string => {
 /** The request needs an account. */
 export const isSignInRequired = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
-/** True for a response about something that does not exist or is not accessible. */
-export const isNotFound = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 403)
+/** True for a response about something that does not exist or is not accessible; not for one about a route that the server does not have. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 404 || error.status === 403) && error.code !== 'no-such-address'
