@@ -267,6 +267,36 @@ inBrowser('a space offers the datasets that the caller may add to it, and adds a
   t.deepEqual(problems, [])
 })
 
+inBrowser('datasets and collections can be added to collections and spaces by name', async t => {
+  const server = await bootForTest({ t })
+  const ann = await newPerson(server, 'ann')
+  const { call } = ann
+  const named = { name: 'Trees', description: '' }
+  const { id: trees } = await ok<{ id: string }>(call('/api/collections', { method: 'POST', json: named }))
+  await ok(call('/api/collections', { method: 'POST', json: { ...named, name: 'Oaks' } }))
+  const { id: space } = await ok<{ id: string }>(call('/api/spaces', { method: 'POST', json: { ...named, name: 'Forest' } }))
+  await newDataset(call, { name: 'Leaves' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, ann)
+  for (const [list, name] of [
+    ['/datasets', 'Leaves'],
+    ['/collections', 'Oaks'],
+  ] as const) {
+    await page.goto(list)
+    await page.getByRole('row', { name: new RegExp(name) }).click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Add to a collection' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Trees' }).click()
+    await page.getByText(`${name} is in Trees now`).waitFor()
+  }
+  t.like(await ok(call(`/api/collections/${trees}?view=full`)), { counts: { datasets: 1, collections: 1 } })
+  await page.goto(`/spaces/${space}?tab=collections`)
+  await page.getByRole('button', { name: 'Add collection' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Trees' }).click()
+  await page.getByRole('row', { name: /Trees/ }).waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('uploads are sent whatever the browser believes about the network', async t => {
   const server = await bootForTest({ t })
   const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
