@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef, useSyncExternalStore } from 'react'
+import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { fileKind } from '../../components/file-kind.ts'
 import { Icon } from '../../components/icon.tsx'
 import type { GridColumn } from '../../components/virtual-grid.tsx'
@@ -40,7 +40,8 @@ export const useEntryColumns = ({
   readonly renaming: Renaming | undefined
   readonly cut: readonly Entry[]
   readonly onOpen: (row: Entry) => void
-  readonly onRename: (row: Entry, name: string | undefined) => void
+  /** `before` is the name when the user began to change it. */
+  readonly onRename: (row: Entry, name: string | undefined, before: string) => void
 }): readonly GridColumn<Entry>[] => {
   const hasRoom = useWide()
   const language = useLanguage()
@@ -57,7 +58,7 @@ export const useEntryColumns = ({
         isSortable: true,
         cell: row =>
           row.id === renaming?.id ? (
-            <RenameField name={row.name} refused={renaming.refused} onEnd={name => latest.current.onRename(row, name)} />
+            <RenameField name={row.name} refused={renaming.refused} onEnd={(name, before) => latest.current.onRename(row, name, before)} />
           ) : (
             <NameCell
               row={row}
@@ -157,13 +158,15 @@ const RenameField = ({
 }: {
   readonly name: string
   readonly refused: string | undefined
-  readonly onEnd: (name: string | undefined) => void
+  readonly onEnd: (name: string | undefined, before: string) => void
 }) => {
   const isEnded = useRef(false)
+  // Others may rename it meanwhile.
+  const [before] = useState(name)
   const end = (row: HTMLElement | null, text: string | undefined): void => {
     if (isEnded.current) return
     isEnded.current = true
-    onEnd(text)
+    onEnd(text, before)
     row?.focus()
   }
   const mark = useCallback((input: HTMLInputElement | null) => {
@@ -184,6 +187,7 @@ const RenameField = ({
         end(null, text === refused ? undefined : text)
       }}
       onKeyDown={event => {
+        if (event.nativeEvent.isComposing) return
         const row = event.currentTarget.closest<HTMLElement>('[role="row"]')
         if (event.key === 'Enter') {
           event.preventDefault()
