@@ -42,6 +42,9 @@ export const rowsOf = ({ conditions }: QueryConditions): readonly QueryRow[] | u
   return rows?.every(row => row !== undefined) ? rows : undefined
 }
 
+/** A query to which conditions can be added: AND has precedence over OR. */
+export const grouped = (query: string): string => (/\bOR\b/.test(query) ? `(${query})` : query)
+
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
 /** A word of the query language, quoted if necessary. */
