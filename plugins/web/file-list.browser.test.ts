@@ -352,6 +352,23 @@ inBrowser('a new name does not replace one that somebody else gave meanwhile, un
   )
 })
 
+inBrowser('a name that is being typed stays when its row moves', async t => {
+  const dataset = await newDataset(call, { name: 'Plots' })
+  await upload(call, dataset, 'x', 'plot.txt')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot.txt' }).focus()
+  await page.keyboard.press('F2')
+  await page.keyboard.type('oak')
+  await upload(call, dataset, 'x', 'ash.txt')
+  await page.getByRole('row', { name: 'ash.txt' }).waitFor()
+  await page.keyboard.type('s')
+  t.is(await page.getByLabel('New name').inputValue(), 'oaks.txt')
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: 'oaks.txt' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('an action on everything that is listed reports that the list cannot be read', async t => {
   const dataset = await newDataset(call, { name: 'Plots' })
   await upload(call, dataset, 'x', 'one.txt')
