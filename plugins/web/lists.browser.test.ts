@@ -74,6 +74,42 @@ inBrowser('the order of the lists of a space and of a collection is part of the 
   t.deepEqual(problems, [])
 })
 
+inBrowser('the query builder searches for the value as it is written', async t => {
+  await newDataset(call, { name: 'plots (2021)' })
+  await server.drained()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/search?query=name:nothing')
+  await page.getByRole('button', { name: 'Query builder' }).click()
+  const text = page.getByLabel('Query as text')
+  for (const [value, query] of [
+    ['AND', 'name:"AND"'],
+    ['10:30', 'name:"10:30"'],
+    ['plots 20', 'name:plots__20'],
+    ['(2021)', 'name:"(2021)"'],
+  ] as const) {
+    await page.getByLabel('Value').fill(value)
+    t.is(await text.inputValue(), query)
+  }
+  await page.getByRole('button', { name: 'Search', exact: true }).click()
+  await page.getByRole('link', { name: 'plots (2021)' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('hits that are deleted leave the selection', async t => {
+  const [kept, gone] = [await newDataset(call, { name: 'narwhal one' }), await newDataset(call, { name: 'narwhal two' })]
+  await server.drained()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/search?query=narwhal')
+  await page.getByText('2 hits').waitFor()
+  for (const name of ['narwhal one', 'narwhal two']) await page.getByRole('checkbox', { name }).check()
+  await page.getByRole('toolbar').getByText('2 selected').waitFor()
+  await ok(call(`/api/datasets/${gone}`, { method: 'DELETE' }))
+  await page.getByRole('toolbar').getByText('1 selected').waitFor()
+  await ok(call(`/api/datasets/${kept}`, { method: 'DELETE' }))
+  await page.getByRole('toolbar').waitFor({ state: 'detached' })
+  t.deepEqual(problems, [])
+})
+
 inBrowser('a facet narrows a search for alternatives as a whole', async t => {
   const tagged = await newDataset(call, { name: 'wombat' })
   await newDataset(call, { name: 'quagga' })

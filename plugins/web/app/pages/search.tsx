@@ -97,11 +97,22 @@ const useFreshHits = (address: SearchAddress, { data }: ReturnType<typeof useHit
 
 const nothing: HitSelection = new Map()
 
-/** The selected hits of a search. Another search begins with none. */
+/** The selected hits of a search, without those that are deleted. Another search begins with none. */
 const useSelection = (address: SearchAddress) => {
   const key = JSON.stringify(address)
   const [chosen, setChosen] = useState({ key, selection: nothing })
   const [wasUsed, setUsed] = useState(false)
+  useEffect(
+    () =>
+      onLiveEvents(events => {
+        const gone = new Set(events.flatMap(({ type, subject }) => (/\.(?:deleted|trashed)$/.test(type) ? subject.split('/')[1] : [])))
+        setChosen(now => {
+          const selection = new Map([...now.selection].filter(([id]) => !gone.has(id)))
+          return selection.size === now.selection.size ? now : { ...now, selection }
+        })
+      }),
+    [],
+  )
   const select = (selection: HitSelection): void => {
     setUsed(true)
     setChosen({ key, selection })
