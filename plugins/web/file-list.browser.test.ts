@@ -326,6 +326,23 @@ inBrowser('keys act on the row that has the focus, however it got it', async t =
   t.deepEqual(problems, [])
 })
 
+inBrowser('an empty folder has the focus when it is opened by a key, and is left by one', async t => {
+  const dataset = await newDataset(call, { name: 'Plots' })
+  await newFolder(call, dataset, 'empty')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  for (const key of ['Backspace', 'Alt+ArrowUp']) {
+    await page.getByRole('row', { name: 'empty' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('This folder is empty').waitFor()
+    await page.waitForFunction("document.activeElement.getAttribute('aria-label') === 'Files in empty'")
+    t.deepEqual(await axeFindings(page), [])
+    await page.keyboard.press(key)
+    await page.getByRole('row', { name: 'empty' }).waitFor()
+  }
+  t.deepEqual(problems, [])
+})
+
 inBrowser('a new name does not replace one that somebody else gave meanwhile, unnoticed', async t => {
   const dataset = await newDataset(call, { name: 'Plots' })
   const file = await upload(call, dataset, 'x', 'old.txt')

@@ -36,11 +36,19 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
   const all = isSelectable && (chosen.isAllBut ? chosen.rows.size === 0 : chosen.rows.size === count)
   const some = chosen.isAllBut ? chosen.rows.size < count : chosen.rows.size > 0
 
-  useImperativeHandle(handle, () => ({ focusRow: (index = focus.active) => focus.move(index) }), [focus])
+  useImperativeHandle(handle, () => ({ focusRow: (index = focus.active) => (count === 0 ? grid.current?.focus() : focus.move(index)) }), [
+    count,
+    focus,
+  ])
   useRestoredPlace(grid, restoreKey, count, focus)
 
   const tracks = useMemo(() => tracksOf(columns, isSelectable, actions !== undefined), [columns, isSelectable, actions])
-  if (count === 0) return <div className="grid-empty">{empty}</div>
+  if (count === 0)
+    return (
+      <div ref={grid} role="group" className="grid-empty" aria-label={label} tabIndex={-1} onKeyDown={keys}>
+        {empty}
+      </div>
+    )
   return (
     <>
       <div

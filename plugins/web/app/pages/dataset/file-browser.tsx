@@ -243,7 +243,7 @@ const endDrag = (): void => {
   dragged = []
 }
 
-/** Opens a folder from the list. The focused row is removed with the old list, so the focus moves to the folder that was left, if listed, or to the first row. */
+/** Opens a folder from the list. The focused row is removed with the old list, so the focus moves to the folder that was left, if listed, to the first row, or to the empty list. */
 const useWalk = (
   { folder }: EntryQuery,
   list: EntryList,
@@ -255,7 +255,6 @@ const useWalk = (
   useEffect(() => {
     if (!left || left.folder === folder || !isListed || !grid.current) return
     setLeft(undefined)
-    if (list.count === 0) return
     const at = Array.from({ length: Math.min(list.count, maxLooked) }, (_, index) => list.row(index)).findIndex(
       row => row?.id === left.folder,
     )
