@@ -184,6 +184,72 @@ inBrowser('files can be dropped anywhere in the window; where none are taken, th
   t.deepEqual(problems, [])
 })
 
+inBrowser('files added while a question about others is open are asked about next', async t => {
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const dataset = await newDataset(call, { name: 'Plots' })
+  for (const name of ['a.txt', 'b.txt']) await upload(call, dataset, 'oak', name)
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  const add = (...names: readonly string[]): Promise<void> =>
+    page.locator('input[data-add=files]').setInputFiles(names.map(name => ({ name, mimeType: 'text/plain', buffer: Buffer.from('oak') })))
+  const question = page.getByRole('dialog', { name: '1 file is already in the dataset' })
+  await add('a.txt', 'first.txt')
+  await question.waitFor()
+  const checked = page.waitForResponse('**/api/uploads/check')
+  await add('b.txt', 'second.txt')
+  await checked
+  for (const uploaded of ['1 of 1 file uploaded', '2 of 2 files uploaded']) {
+    await question.getByRole('button', { name: 'Skip 1 file' }).click()
+    await page.getByText(uploaded).waitFor()
+  }
+  const { entries } = await ok<{ entries: { name: string }[] }>(call(`/api/datasets/${dataset}/entries`))
+  t.deepEqual(
+    entries.map(({ name }) => name),
+    ['a.txt', 'b.txt', 'first.txt', 'second.txt'],
+  )
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a file that is uploaded beside one of its name and size arrives after a failure or a reload', async t => {
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const dataset = await newDataset(call, { name: 'Plots' })
+  await upload(call, dataset, 'old', 'a.txt')
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  const source = join(await tempFolder(t), 'a.txt')
+  const contents = async (): Promise<readonly string[]> => {
+    const { entries } = await ok<{ entries: { id: string }[] }>(call(`/api/datasets/${dataset}/entries`))
+    return Promise.all(entries.map(async ({ id }) => (await call(`/api/files/${id}`)).text()))
+  }
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await writeFile(source, 'new')
+  await page.route('**/api/uploadToDataset/**', route => route.abort(), { times: 1 })
+  await page.locator('input[data-add=files]').setInputFiles(source)
+  await page.getByRole('button', { name: 'Upload all' }).click()
+  await page.getByText('1 of 1 file uploaded').waitFor()
+  t.deepEqual((await contents()).toSorted(), ['new', 'old'])
+
+  await page.route('**/api/uploadToDataset/**', () => undefined)
+  const begun = page.waitForRequest('**/api/uploadToDataset/**')
+  await page.locator('input[data-add=files]').setInputFiles(source)
+  await page.getByRole('button', { name: 'Upload all' }).click()
+  await begun
+  page.on('dialog', dialog => void dialog.accept())
+  await page.reload()
+  await page.getByText('Select it again on the dataset page').waitFor()
+  await page.unroute('**/api/uploadToDataset/**')
+  await page.locator('input[data-add=files]').setInputFiles(source)
+  await page.getByText('1 of 1 file uploaded').waitFor()
+  t.deepEqual((await contents()).toSorted(), ['new', 'new', 'old'])
+})
+
 inBrowser('a dialog saves once, however often Enter is pressed, and stays open until then', async t => {
   const server = await bootForTest({ t })
   const browser = await launch()
@@ -264,6 +330,36 @@ inBrowser('a space offers the datasets that the caller may add to it, and adds a
   await page.getByRole('row', { name: /Own beech/ }).waitFor()
   await dialog.waitFor({ state: 'detached' })
   t.is(sent, 1)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('datasets and collections can be added to collections and spaces by name', async t => {
+  const server = await bootForTest({ t })
+  const ann = await newPerson(server, 'ann')
+  const { call } = ann
+  const named = { name: 'Trees', description: '' }
+  const { id: trees } = await ok<{ id: string }>(call('/api/collections', { method: 'POST', json: named }))
+  await ok(call('/api/collections', { method: 'POST', json: { ...named, name: 'Oaks' } }))
+  const { id: space } = await ok<{ id: string }>(call('/api/spaces', { method: 'POST', json: { ...named, name: 'Forest' } }))
+  await newDataset(call, { name: 'Leaves' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, ann)
+  for (const [list, name] of [
+    ['/datasets', 'Leaves'],
+    ['/collections', 'Oaks'],
+  ] as const) {
+    await page.goto(list)
+    await page.getByRole('row', { name: new RegExp(name) }).click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Add to a collection' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Trees' }).click()
+    await page.getByText(`${name} is in Trees now`).waitFor()
+  }
+  t.like(await ok(call(`/api/collections/${trees}?view=full`)), { counts: { datasets: 1, collections: 1 } })
+  await page.goto(`/spaces/${space}?tab=collections`)
+  await page.getByRole('button', { name: 'Add collection' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Trees' }).click()
+  await page.getByRole('row', { name: /Trees/ }).waitFor()
   t.deepEqual(problems, [])
 })
 

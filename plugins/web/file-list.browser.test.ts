@@ -308,3 +308,101 @@ inBrowser('a name that was copied from macOS, with its accents as characters of 
   await page.getByRole('row', { name: 'Équateur.txt' }).waitFor()
   t.deepEqual(problems, [])
 })
+
+inBrowser('keys act on the row that has the focus, however it got it', async t => {
+  const dataset = await newDataset(call, { name: 'Plots' })
+  for (const name of ['one.txt', 'two.txt']) await upload(call, dataset, 'x', name)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  const row = page.getByRole('row', { name: 'two.txt' })
+  // As a screen reader does.
+  await row.focus()
+  await page.keyboard.press('Delete')
+  await page.getByRole('dialog', { name: 'Delete two.txt?' }).waitFor()
+  await page.keyboard.press('Escape')
+  await row.focus()
+  await page.keyboard.press('F2')
+  t.is(await page.getByLabel('New name').inputValue(), 'two.txt')
+  t.deepEqual(problems, [])
+})
+
+inBrowser('an empty folder has the focus when it is opened by a key, and is left by one', async t => {
+  const dataset = await newDataset(call, { name: 'Plots' })
+  await newFolder(call, dataset, 'empty')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  for (const key of ['Backspace', 'Alt+ArrowUp']) {
+    await page.getByRole('row', { name: 'empty' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('This folder is empty').waitFor()
+    await page.waitForFunction("document.activeElement.getAttribute('aria-label') === 'Files in empty'")
+    t.deepEqual(await axeFindings(page), [])
+    await page.keyboard.press(key)
+    await page.getByRole('row', { name: 'empty' }).waitFor()
+  }
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a new name does not replace one that somebody else gave meanwhile, unnoticed', async t => {
+  const dataset = await newDataset(call, { name: 'Plots' })
+  const file = await upload(call, dataset, 'x', 'old.txt')
+  const nameNow = async (): Promise<string> => (await ok<{ filename: string }>(call(`/api/files/${file}/metadata`))).filename
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  const field = page.getByLabel('New name')
+  await page.getByRole('row', { name: 'old.txt' }).focus()
+  await page.keyboard.press('F2')
+  await field.fill('mine.txt')
+  await change('PUT', `/api/files/${file}/filename`, { name: 'theirs.txt' })
+  await page.getByRole('checkbox', { name: /theirs\.txt/ }).waitFor()
+  await field.press('Enter')
+  await page.getByText('Somebody else changed this meanwhile').waitFor()
+  t.is(await field.inputValue(), 'mine.txt')
+  t.is(await nameNow(), 'theirs.txt')
+  await field.press('Enter')
+  await page.getByRole('row', { name: 'mine.txt' }).waitFor()
+  await until('the new name', nameNow, name => name === 'mine.txt')
+  // The browser logs each refused request.
+  t.deepEqual(
+    problems.filter(each => !each.includes('412')),
+    [],
+  )
+})
+
+inBrowser('a name that is being typed stays when its row moves', async t => {
+  const dataset = await newDataset(call, { name: 'Plots' })
+  await upload(call, dataset, 'x', 'plot.txt')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'plot.txt' }).focus()
+  await page.keyboard.press('F2')
+  await page.keyboard.type('oak')
+  await upload(call, dataset, 'x', 'ash.txt')
+  await page.getByRole('row', { name: 'ash.txt' }).waitFor()
+  await page.keyboard.type('s')
+  t.is(await page.getByLabel('New name').inputValue(), 'oaks.txt')
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: 'oaks.txt' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('an action on everything that is listed reports that the list cannot be read', async t => {
+  const dataset = await newDataset(call, { name: 'Plots' })
+  await upload(call, dataset, 'x', 'one.txt')
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('row', { name: 'one.txt' }).focus()
+  await page.keyboard.press('Control+a')
+  await page.route(`**/api/datasets/${dataset}/entries?*`, route =>
+    route.fulfill({ status: 500, json: { code: 'internal', message: 'The disk is on strike' } }),
+  )
+  const toolbar = page.getByRole('toolbar')
+  for (const name of ['Delete', 'Copy names']) {
+    await toolbar.getByRole('button', { name, exact: true }).click()
+    const message = page.getByRole('status').getByText('The disk is on strike')
+    await message.waitFor()
+    await page.getByRole('status').getByRole('button', { name: 'Close' }).click()
+    await message.waitFor({ state: 'detached' })
+  }
+  t.is(await page.getByRole('dialog').count(), 0)
+})

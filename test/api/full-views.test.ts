@@ -143,10 +143,12 @@ test('lists show the same view as the single resource', async t => {
     t.deepEqual(await listed(call, path), [dataset], path)
   for (const path of [`/api/spaces/${made.space}/collections`, `/api/collections/${made.parent}/getChildCollections`])
     t.deepEqual(await listed(call, path), [collection], path)
-  t.deepEqual(
-    (await listed(call, '/api/collections')).find(({ id }) => id === made.collection),
-    collection,
-  )
+  for (const path of ['/api/collections', '/api/collections/canEdit'])
+    t.deepEqual(
+      (await listed(call, path)).find(({ id }) => id === made.collection),
+      collection,
+      path,
+    )
   for (const path of ['/api/spaces', '/api/spaces/canEdit'])
     t.deepEqual(
       (await listed(call, path)).find(({ id }) => id === made.space),

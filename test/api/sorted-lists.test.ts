@@ -143,6 +143,12 @@ for (const isPrivate of [false, true]) {
     t.deepEqual(await of(bob.call, 'collections', 'shared'), ['c in shared'])
     t.deepEqual(await of(bob.call, 'collections', 'public'), ['c in open'])
     t.deepEqual(await of(bob.call, 'collections', 'mine'), [])
+    for (const [whose, found] of [
+      ['mine', 3],
+      ['shared', 0],
+      ['public', 1],
+    ] as const)
+      t.is((await names(ann.call, `/api/collections/canEdit?whose=${whose}`)).length, found, whose)
     t.deepEqual(await of(bob.call, 'spaces', 'shared'), ['shared'])
     t.deepEqual(await of(bob.call, 'spaces', 'public'), ['open'])
     t.deepEqual(await of(ann.call, 'spaces', 'mine'), ['closed', 'open', 'shared'])

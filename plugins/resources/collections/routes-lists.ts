@@ -41,12 +41,12 @@ export const listEditableCollections = route({
   summary: 'List collections the caller may edit',
   description: 'Includes collections that are in other collections.',
   permission: 'reader',
-  query,
-  responses: items,
+  query: s.Object({ ...listParameters, whose: sortParameters.whose, view: viewParameter }),
+  responses: viewed,
   throws: [Invalid],
-  async handle({ query, caller, url }, { lists, installation }) {
+  async handle({ query, caller, url }, { lists, shown, installation }) {
     const read = (asked: ListQuery) => lists.editable(caller, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
+    return answerList(query, { read, show: shown.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 

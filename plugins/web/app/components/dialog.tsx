@@ -10,12 +10,14 @@ interface DialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly isWide?: boolean
+  /** Whether a click beside it closes it. */
+  readonly isDismissable?: boolean
   readonly children: ReactNode
 }
 
 /** A modal dialog. The focus returns to its previous element when it closes. */
-export const Dialog = ({ title, isOpen, onClose, isWide = false, children }: DialogProps) => (
-  <ModalOverlay className="modal-underlay" isOpen={isOpen} onOpenChange={open => open || onClose()} isDismissable>
+export const Dialog = ({ title, isOpen, onClose, isWide = false, isDismissable = true, children }: DialogProps) => (
+  <ModalOverlay className="modal-underlay" isOpen={isOpen} onOpenChange={open => open || onClose()} isDismissable={isDismissable}>
     <Modal className={isWide ? 'modal wide' : 'modal'}>
       <AriaDialog className="dialog">
         <Heading slot="title" level={2}>
@@ -36,8 +38,8 @@ interface FormDialogProps extends DialogProps {
 }
 
 /**
- * A dialog with a form, which closes once the server has accepted it, and not before: what is being saved cannot be called back. The back button of the
- * browser closes it as well, since it is about the page or folder that is left.
+ * A dialog with a form, which closes once the server has accepted it, and not before: what is being saved cannot be called back. A click beside it, which
+ * would discard the input, does not close it. The back button of the browser does, since it is about the page or folder that is left.
  */
 export const FormDialog = ({ action, destroys = false, onSubmit, onClose, children, ...dialog }: FormDialogProps) => {
   const { isBusy, error, run } = useAct()
@@ -56,7 +58,7 @@ export const FormDialog = ({ action, destroys = false, onSubmit, onClose, childr
     return () => window.removeEventListener('popstate', leave)
   }, [])
   return (
-    <Dialog {...dialog} onClose={close}>
+    <Dialog {...dialog} isDismissable={false} onClose={close}>
       <Form
         className="form"
         onSubmit={event => {

@@ -1,9 +1,10 @@
 import { useBlocker } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { TextConflict } from '../lib/save-text.ts'
+import { onDiscard } from '../lib/unsaved.ts'
 import { Button, IconButton, TextField } from './controls.tsx'
 import { toastFailure } from './toasts.tsx'
 
@@ -13,7 +14,7 @@ const LeaveDialog = lazy(async () => ({ default: (await dialogs()).LeaveDialog }
 
 /**
  * Text with inline editing. Input is kept when the server rejects it, somebody else changed the text, or it can no longer be changed; leaving the page
- * with unsaved input must be confirmed.
+ * with unsaved input, signing out, or deleting its resource must be confirmed.
  */
 export const EditableText = ({
   value,
@@ -50,6 +51,23 @@ export const EditableText = ({
     enableBeforeUnload: isUnsaved,
     withResolver: true,
   })
+  const [discarding, setDiscarding] = useState<(isDiscarded: boolean) => void>()
+  useEffect(() => {
+    if (!isUnsaved) return undefined
+    return onDiscard(() => new Promise(resolve => setDiscarding(() => resolve)))
+  }, [isUnsaved])
+  useEffect(() => {
+    if (isUnsaved || !discarding) return
+    // Saved while the user was asked.
+    setDiscarding(undefined)
+    discarding(true)
+  }, [isUnsaved, discarding])
+  const answer = (isDiscarded: boolean): void => {
+    setDiscarding(undefined)
+    discarding?.(isDiscarded)
+    if (isDiscarded) leaving.proceed?.()
+    else leaving.reset?.()
+  }
   const end = (): void => {
     const focused = document.activeElement
     // Not from another part of the page, where the user may have gone during a slow save.
@@ -113,6 +131,7 @@ export const EditableText = ({
         isRequired={!isLong}
         autoFocus
         onKeyDown={event => {
+          if (event.nativeEvent.isComposing) return
           if (event.key === 'Escape') end()
           else if (event.key === 'Enter' && isLong && (event.ctrlKey || event.metaKey)) void save()
         }}
@@ -136,9 +155,9 @@ export const EditableText = ({
           />
         </Suspense>
       )}
-      {leaving.status === 'blocked' && (
+      {(leaving.status === 'blocked' || discarding) && (
         <Suspense>
-          <LeaveDialog label={label} onStay={leaving.reset} onDiscard={leaving.proceed} />
+          <LeaveDialog label={label} onStay={() => answer(false)} onDiscard={() => answer(true)} />
         </Suspense>
       )}
     </Form>

@@ -119,10 +119,6 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
       props.onSelect?.(noRows)
       return true
     }
-    if (key === 'Backspace' && props.onUp) {
-      props.onUp()
-      return true
-    }
     if ((ctrlKey || metaKey) && key.toLowerCase() === 'a' && props.selection) {
       props.onSelect?.(allRows)
       return true
@@ -147,18 +143,19 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
 
   return event => {
     const element = event.target as HTMLElement
-    if (!element.matches('.grid-body > [data-index]') || props.count === 0) return
+    if (!element.matches('.grid-body > [data-index], .grid-empty')) return
+    if (props.onUp && (event.key === 'Backspace' || (event.altKey && event.key === 'ArrowUp'))) {
+      event.preventDefault()
+      props.onUp()
+      return
+    }
+    if (props.count === 0) return
     const row = props.row(focus.active)
     if (props.onKey?.(event, row) === true || act(event, row, element)) {
       event.preventDefault()
       return
     }
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey
-    if (event.altKey && event.key === 'ArrowUp' && props.onUp) {
-      event.preventDefault()
-      props.onUp()
-      return
-    }
     const next = event.altKey || event.metaKey ? undefined : target(event.key)
     if (next !== undefined) {
       event.preventDefault()

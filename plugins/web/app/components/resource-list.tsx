@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { urlOf } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
@@ -93,6 +93,21 @@ const columnsFor = (kind: Listed['kind'], isCompact: boolean): readonly GridColu
 export const sortQuery = (sort: GridSort | undefined): ListQuery =>
   sort ? { sort: sort.column as NonNullable<ListQuery['sort']>, order: sort.order === 'ascending' ? 'asc' : 'desc' } : {}
 
+const sortable: ReadonlySet<string> = new Set(['name', 'created', 'modified'])
+
+/** The sort order in the URL; undefined, the default, is newest first. */
+export const useAddressSort = (): readonly [GridSort | undefined, (sort: GridSort) => void] => {
+  const { sort = '', order } = useSearch({ strict: false }) as { readonly sort?: string; readonly order?: string }
+  const navigate = useNavigate()
+  const change = ({ column, order: next }: GridSort): void =>
+    void navigate({
+      to: '.',
+      search: (before: object) => ({ ...before, sort: column, order: next === 'ascending' ? 'asc' : 'desc' }),
+      replace: true,
+    } as never)
+  return [sortable.has(sort) ? { column: sort, order: order === 'desc' ? 'descending' : 'ascending' } : undefined, change]
+}
+
 interface ResourceListViewProps {
   readonly label: string
   readonly list: ResourceList
@@ -125,26 +140,33 @@ export const ResourceListView = ({
   const language = useLanguage()
   // biome-ignore lint/correctness/useExhaustiveDependencies: titles and cells are in the language
   const shownColumns = useMemo(() => columnsFor(kind, isCompact), [kind, isCompact, language])
-  if (list.error) return <Failure error={list.error} retry={list.retry} />
   if (list.isLoading) return <Loading />
-  if (list.rows.length === 0) return <>{empty}</>
-  if (isTiles) return <Tiles label={label} list={list} />
+  const failure = list.error && <Failure error={list.error} retry={list.retry} />
+  if (list.rows.length === 0) return failure ?? <>{empty}</>
+  // Rows that are loaded stay when a later page, or an update, fails.
   return (
-    <VirtualGrid
-      label={label}
-      count={list.count}
-      row={list.row}
-      idOf={row => row.id}
-      nameOf={row => row.name}
-      columns={shownColumns}
-      onRange={list.onRange}
-      sort={sort}
-      {...(onSort ? { onSort } : {})}
-      onOpen={row => void navigate({ to: pathTo(row.kind, row.id) as never })}
-      {...(actions ? { actions } : {})}
-      {...(onDelete ? { onDelete } : {})}
-      {...(restoreKey === undefined ? {} : { restoreKey })}
-    />
+    <>
+      {isTiles ? (
+        <Tiles label={label} list={list} />
+      ) : (
+        <VirtualGrid
+          label={label}
+          count={list.count}
+          row={list.row}
+          idOf={row => row.id}
+          nameOf={row => row.name}
+          columns={shownColumns}
+          onRange={list.onRange}
+          sort={sort}
+          {...(onSort ? { onSort } : {})}
+          onOpen={row => void navigate({ to: pathTo(row.kind, row.id) as never })}
+          {...(actions ? { actions } : {})}
+          {...(onDelete ? { onDelete } : {})}
+          {...(restoreKey === undefined ? {} : { restoreKey })}
+        />
+      )}
+      {failure}
+    </>
   )
 }
 

@@ -90,6 +90,8 @@ export const SearchBox = () => {
     else input.current?.blur()
   }
   const onKeyDown = (event: KeyboardEvent): void => {
+    // These keys belong to the input method, such as that of Japanese.
+    if (event.nativeEvent.isComposing) return
     if (event.key === 'Escape') {
       if (isOpen && jumps.length > 0) close()
       else leave()

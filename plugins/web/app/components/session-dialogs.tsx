@@ -2,6 +2,7 @@ import { useRouterState } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { t } from '../lib/i18n.ts'
 import { changeSession, type Interruption, resumeSession, useInterruption, useSession } from '../lib/session.ts'
+import { mayDiscard } from '../lib/unsaved.ts'
 import { Button } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { EnrolmentDialog } from './enrolment.tsx'
@@ -26,16 +27,17 @@ export const SessionDialogs = () => {
 const SignedOutDialog = ({ onEnd }: { readonly onEnd: (isDone: boolean) => void }) => {
   const email = useSession()?.user?.email
   const returnTo = useRouterState({ select: state => state.location.href })
-  const leave = (): void => {
+  const leave = async (): Promise<void> => {
+    if (!(await mayDiscard())) return
     onEnd(false)
-    void changeSession()
+    await changeSession()
   }
   return (
-    <Dialog title={t('signedOut.title')} isOpen onClose={leave}>
+    <Dialog title={t('signedOut.title')} isOpen onClose={() => void leave()}>
       <p>{t('signedOut.text')}</p>
       <SignInForm returnTo={returnTo} email={email} onSignedIn={async () => onEnd(await resumeSession())} />
       <div className="actions end">
-        <Button onPress={leave}>{t('signedOut.leave')}</Button>
+        <Button onPress={() => void leave()}>{t('signedOut.leave')}</Button>
       </div>
     </Dialog>
   )

@@ -92,7 +92,7 @@ export const TagList = ({
               onChange={setText}
               error={error}
               autoFocus
-              onKeyDown={event => event.key === 'Escape' && close()}
+              onKeyDown={event => event.key === 'Escape' && !event.nativeEvent.isComposing && close()}
             />
             <div className="actions">
               <Button type="submit">{t('tags.addNow')}</Button>

@@ -5,7 +5,8 @@ import { Button as AriaButton } from 'react-aria-components/Button'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
-import { useSession } from '../lib/session.ts'
+import { personChanges, useSession } from '../lib/session.ts'
+import { createStore, useStore } from '../lib/store.ts'
 import type { Chosen } from '../lib/uploads/chosen-files.ts'
 import { type QueueState, type UploadItem, uploads } from '../lib/uploads/upload-queue.ts'
 import { arrivedOf } from '../lib/uploads/upload-requests.ts'
@@ -19,16 +20,16 @@ import { toast } from './toasts.tsx'
 interface Question {
   readonly target: UploadTarget
   readonly chosen: Chosen
-  /** Paths of files with the same name and size that are already in the dataset. */
-  readonly there: ReadonlySet<string>
+  /** The IDs of files with the same name and size that are already in the dataset, by path. */
+  readonly there: ReadonlyMap<string, string>
 }
 
-type Ask = (question: Question) => void
-let ask: Ask | undefined
-/** Files that wait for the user's answer in the tray. */
-let waiting: Question[] = []
+/** Files that wait for the user's answer, asked one after the other. Another user gets none of them. */
+const questions = createStore<readonly Question[]>([])
+personChanges.subscribe(() => questions.set([]))
 
-const queue = (target: UploadTarget, chosen: Chosen): Promise<void> => uploads.add(target, chosen).catch(error => toast(messageOf(error)))
+const queue = ({ target, chosen, there }: Question): Promise<void> =>
+  uploads.add(target, chosen, there).catch(error => toast(messageOf(error)))
 
 /** Queues the dropped or selected files. Asks first when some of them are already in the dataset. */
 export const addFiles = async (target: UploadTarget, all: Chosen): Promise<void> => {
@@ -37,10 +38,9 @@ export const addFiles = async (target: UploadTarget, all: Chosen): Promise<void>
   if (chosen.files.length === 0 && chosen.emptyFolders.length === 0) return
   const sizes = chosen.files.map(({ path, file }) => ({ path, size: file.size }))
   // Without a response nothing is known to be there; the queue handles an unreachable server.
-  const there = new Set((await arrivedOf(target, sizes).catch(() => new Map<string, string>())).keys())
-  if (there.size === 0) await queue(target, chosen)
-  else if (ask) ask({ target, chosen, there })
-  else waiting = [...waiting, { target, chosen, there }]
+  const there = await arrivedOf(target, sizes).catch(() => new Map<string, string>())
+  if (there.size === 0) await queue({ target, chosen, there })
+  else questions.set([...questions.get(), { target, chosen, there }])
 }
 
 /** Pending uploads, on every page: a button in the header, and the tray that it opens. `isOpened`: by the previous button, which had the focus. */
@@ -48,16 +48,8 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
   const state = useSyncExternalStore(uploads.subscribe, uploads.state)
   const user = useSession()?.user?.id
   const [isOpen, setOpen] = useState(isOpened)
-  const [question, setQuestion] = useState<Question>()
-  useEffect(() => {
-    ask = setQuestion
-    const [first] = waiting
-    waiting = []
-    if (first) setQuestion(first)
-    return () => {
-      ask = undefined
-    }
-  }, [])
+  const asked = useStore(questions)
+  const [question] = asked
   useEffect(() => {
     if (user !== undefined) void uploads.restore(user)
   }, [user])
@@ -76,7 +68,7 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
         {left > 0 ? t('uploads.left', { count: left }) : t('uploads.title')}
       </Button>
       {isOpen && <Tray state={state} onClose={() => setOpen(false)} />}
-      {question && <Duplicates question={question} onClose={() => setQuestion(undefined)} />}
+      {question && <Duplicates key={asked.length} question={question} onClose={() => questions.set(questions.get().slice(1))} />}
     </>
   )
 }
@@ -84,7 +76,7 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
 const Duplicates = ({ question: { target, chosen, there }, onClose }: { readonly question: Question; readonly onClose: () => void }) => {
   const add = (isSkipped: boolean) => () => {
     onClose()
-    void queue(target, isSkipped ? { ...chosen, files: chosen.files.filter(one => !there.has(one.path)) } : chosen)
+    void queue({ target, there, chosen: isSkipped ? { ...chosen, files: chosen.files.filter(one => !there.has(one.path)) } : chosen })
   }
   return (
     <Dialog title={t('uploads.there.title', { count: there.size })} isOpen onClose={onClose}>

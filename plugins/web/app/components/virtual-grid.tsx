@@ -36,11 +36,19 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
   const all = isSelectable && (chosen.isAllBut ? chosen.rows.size === 0 : chosen.rows.size === count)
   const some = chosen.isAllBut ? chosen.rows.size < count : chosen.rows.size > 0
 
-  useImperativeHandle(handle, () => ({ focusRow: (index = focus.active) => focus.move(index) }), [focus])
+  useImperativeHandle(handle, () => ({ focusRow: (index = focus.active) => (count === 0 ? grid.current?.focus() : focus.move(index)) }), [
+    count,
+    focus,
+  ])
   useRestoredPlace(grid, restoreKey, count, focus)
 
   const tracks = useMemo(() => tracksOf(columns, isSelectable, actions !== undefined), [columns, isSelectable, actions])
-  if (count === 0) return <div className="grid-empty">{empty}</div>
+  if (count === 0)
+    return (
+      <div ref={grid} role="group" className="grid-empty" aria-label={label} tabIndex={-1} onKeyDown={keys}>
+        {empty}
+      </div>
+    )
   return (
     <>
       <div
@@ -55,6 +63,11 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
         tabIndex={-1}
         style={{ '--grid-tracks': tracks } as Record<string, string>}
         onKeyDown={keys}
+        // Not only keys and clicks focus a row: drags and assistive technology do as well.
+        onFocus={({ target }) => {
+          const index = target.matches('.grid-body > [data-index]') ? Number(target.getAttribute('data-index')) : focus.active
+          if (index !== focus.active) focus.set(index)
+        }}
         {...pointer}
       >
         <div role="rowgroup" className="grid-head">

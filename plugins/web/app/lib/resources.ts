@@ -148,7 +148,7 @@ export const useResourceList = (kind: ListedKind, source: Source, query: ListQue
     initialPageParam: first,
     getNextPageParam: ({ next }) => next,
   })
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = list
+  const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, refetch } = list
   const rows = useMemo(() => data?.pages.flatMap(page => page.rows) ?? [], [data])
   const row = useCallback((index: number) => rows[index], [rows])
   const loadMore = useCallback(() => {
@@ -162,7 +162,7 @@ export const useResourceList = (kind: ListedKind, source: Source, query: ListQue
     isLoading: list.isPending,
     error: list.error,
     hasMore: hasNextPage,
-    retry: () => void refetch(),
+    retry: () => void (isFetchNextPageError ? fetchNextPage() : refetch()),
   }
 }
 

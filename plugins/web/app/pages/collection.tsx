@@ -1,16 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import { CollectionTree, useChildren } from '../components/collection-tree.tsx'
 import { Button } from '../components/controls.tsx'
 import { GoneNote } from '../components/gone-note.tsx'
 import { Empty, FactLine, FailurePage, Loading, PageTitle } from '../components/page-parts.tsx'
 import { addToCollection, type ListPlace, useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog, PickDialog } from '../components/resource-dialogs.tsx'
-import { ResourceListView, sortQuery } from '../components/resource-list.tsx'
+import { ResourceListView, sortQuery, useAddressSort } from '../components/resource-list.tsx'
 import { Created, Margin, ThingMenu } from '../components/thing-parts.tsx'
 import { TrashNote } from '../components/trash-note.tsx'
-import type { GridSort } from '../components/virtual-grid.tsx'
 import { api } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
@@ -38,7 +36,7 @@ const Collection = ({ collection, isGone }: { readonly collection: FullCollectio
   ]
   const place: ListPlace = { kind: 'collection', id, name, rights }
   const { actions, remove, edit, dialog, show } = useResourceActions(place)
-  const [sort, setSort] = useState<GridSort>()
+  const [sort, setSort] = useAddressSort()
   const list = useResourceList('dataset', { address: 'GET /api/collections/{id}/datasets', id }, sortQuery(sort))
   const children = useChildren(id)
   const close = (): void => show(undefined)
@@ -119,7 +117,7 @@ const Collection = ({ collection, isGone }: { readonly collection: FullCollectio
               isCompact
               actions={actions}
               onDelete={remove}
-              restoreKey={`collection/${id}`}
+              restoreKey={`collection/${id}/${sort?.column}/${sort?.order}`}
               empty={
                 <Empty title={t('collection.noDatasets')}>
                   <p>{canAdd ? t('collection.fill') : t('space.empty')}</p>

@@ -5,8 +5,7 @@ import { Choice, FindField, likesTiles, rememberTiles, ViewToggle } from '../com
 import { Empty, PageTitle } from '../components/page-parts.tsx'
 import { useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog } from '../components/resource-dialogs.tsx'
-import { ResourceListView, sortQuery } from '../components/resource-list.tsx'
-import type { GridSort } from '../components/virtual-grid.tsx'
+import { ResourceListView, sortQuery, useAddressSort } from '../components/resource-list.tsx'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { allOf, type ListedKind, pathTo, useResourceList } from '../lib/resources.ts'
@@ -19,16 +18,9 @@ interface ListSearch {
   readonly filter?: string
   readonly whose?: string
   readonly view?: string
-  readonly sort?: string
-  readonly order?: string
 }
 
-const columns: ReadonlySet<string> = new Set(['name', 'created', 'modified'])
 const owners: ReadonlySet<string> = new Set(['mine', 'shared', 'public'])
-
-/** The sort order in the URL; undefined, the default, is newest first. */
-const sortIn = ({ sort = '', order }: ListSearch): GridSort | undefined =>
-  columns.has(sort) ? { column: sort, order: order === 'desc' ? 'descending' : 'ascending' } : undefined
 
 /** A total as the server formats it: exact, or a lower bound such as "10000+". */
 const totalText = (total: string): string =>
@@ -39,7 +31,7 @@ const totalText = (total: string): string =>
 const Explore = ({ kind }: { readonly kind: ListedKind }) => {
   const search = useSearch({ strict: false }) as ListSearch
   const { filter = '', whose = '', view } = search
-  const sort = sortIn(search)
+  const [sort, setSort] = useAddressSort()
   const session = useSession()
   const navigate = useNavigate()
   const { actions, remove, dialog, show } = useResourceActions()
@@ -110,7 +102,7 @@ const Explore = ({ kind }: { readonly kind: ListedKind }) => {
         actions={actions}
         onDelete={remove}
         sort={sort}
-        onSort={({ column, order }) => change({ sort: column, order: order === 'ascending' ? 'asc' : 'desc' })}
+        onSort={setSort}
         isTiles={isTiles}
         restoreKey={`explore/${kind}/${filter}/${whose}/${sort?.column}/${sort?.order}`}
         empty={

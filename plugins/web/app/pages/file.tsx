@@ -20,6 +20,7 @@ import { isNotFound } from '../lib/messages.ts'
 import { deleting, queries } from '../lib/queries.ts'
 import { saveText } from '../lib/save-text.ts'
 import { useSession } from '../lib/session.ts'
+import { mayDiscard } from '../lib/unsaved.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
 import { type FullFile, placePath, useFile, useNeighbours, useRuns, useTrashedDataset, useVersions } from './file/file-data.ts'
 import { FileViewer, thingOf } from './file/file-viewer.tsx'
@@ -191,8 +192,9 @@ const FileMenu = ({ file, mayDelete }: { readonly file: FullFile; readonly mayDe
   const [isAsking, setAsking] = useState(false)
   const dataset = places[0]?.dataset.id
   const remove = async (): Promise<void> => {
+    if (!(await mayDiscard())) return
     await deleting(id, () => api('DELETE /api/files/{id}', { path: { id } }))
-    await navigate({ to: (dataset === undefined ? '/' : `/datasets/${dataset}`) as never })
+    await navigate({ to: (dataset === undefined ? '/' : `/datasets/${dataset}`) as never, ignoreBlocker: true })
     queries.removeQueries({ queryKey: ['file', id] })
     if (dataset !== undefined) void queries.invalidateQueries({ queryKey: ['dataset', dataset] })
     toast(t('file.deleted', { name }))

@@ -7,7 +7,7 @@ import { copyText } from '../components/copy-text.tsx'
 import { fileKind } from '../components/file-kind.ts'
 import { Icon } from '../components/icon.tsx'
 import type { IconName } from '../components/icon-names.ts'
-import { Empty, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { Empty, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { api, urlOf } from '../lib/api.ts'
 import { type Contribution, pageOfKind, useContributions } from '../lib/contributions.ts'
 import { bytes, number } from '../lib/format.ts'
@@ -19,6 +19,7 @@ import { Facets } from './search/facets.tsx'
 import { type HitSelection, isSelectable, SelectAllHits, type SelectableHit, useCanSelect, withHits } from './search/hit-selection.tsx'
 import { QueryBuilder } from './search/query-builder.tsx'
 import { QueryError } from './search/query-error.tsx'
+import { grouped } from './search/query-rows.ts'
 import { SavedSearches, SaveSearch } from './search/saved-searches.tsx'
 import { SearchHelp } from './search/search-help.tsx'
 
@@ -49,7 +50,7 @@ const paramsOf = ({ query, kind, space, sort }: SearchAddress) => ({
 /** The query including the URL's filters, where only a query can be stored. */
 const wholeQuery = ({ query = '', kind, space }: SearchAddress): string => {
   const added = [kind === undefined ? '' : `resource_type:${kind}`, space === undefined ? '' : `in:${space}`].filter(Boolean)
-  return added.length === 0 ? query : [`(${query})`, ...added].join(' ')
+  return [added.length === 0 ? query : grouped(query), ...added].join(' ')
 }
 
 const keyOf = (address: SearchAddress) => ['search', address] as const
@@ -96,11 +97,22 @@ const useFreshHits = (address: SearchAddress, { data }: ReturnType<typeof useHit
 
 const nothing: HitSelection = new Map()
 
-/** The selected hits of a search. Another search begins with none. */
+/** The selected hits of a search, without those that are deleted. Another search begins with none. */
 const useSelection = (address: SearchAddress) => {
   const key = JSON.stringify(address)
   const [chosen, setChosen] = useState({ key, selection: nothing })
   const [wasUsed, setUsed] = useState(false)
+  useEffect(
+    () =>
+      onLiveEvents(events => {
+        const gone = new Set(events.flatMap(({ type, subject }) => (/\.(?:deleted|trashed)$/.test(type) ? subject.split('/')[1] : [])))
+        setChosen(now => {
+          const selection = new Map([...now.selection].filter(([id]) => !gone.has(id)))
+          return selection.size === now.selection.size ? now : { ...now, selection }
+        })
+      }),
+    [],
+  )
   const select = (selection: HitSelection): void => {
     setUsed(true)
     setChosen({ key, selection })
@@ -155,7 +167,7 @@ export const SearchPage = () => {
           </Empty>
           {maySave && <SavedSearches />}
         </>
-      ) : error ? (
+      ) : error && !data ? (
         <QueryError error={error} query={query} />
       ) : isPending ? (
         <Loading />
@@ -194,6 +206,7 @@ export const SearchPage = () => {
                 />
               </Suspense>
             )}
+            {error && <Failure error={error} hasTitle={false} />}
             {hasNextPage && (
               <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
                 {t('search.more')}

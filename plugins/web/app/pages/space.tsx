@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
 import { Button } from '../components/controls.tsx'
 import { GoneNote } from '../components/gone-note.tsx'
 import { Empty, FactLine, FailurePage, Loading, PageTitle } from '../components/page-parts.tsx'
 import { addableToSpaces, addToSpace, type ListPlace, useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog, PickDialog } from '../components/resource-dialogs.tsx'
-import { ResourceListView, sortQuery } from '../components/resource-list.tsx'
+import { ResourceListView, sortQuery, useAddressSort } from '../components/resource-list.tsx'
 import { Created, Margin, ThingMenu } from '../components/thing-parts.tsx'
-import type { GridSort } from '../components/virtual-grid.tsx'
 import { api } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
@@ -36,7 +34,7 @@ const Space = ({ space, isGone }: { readonly space: FullSpace; readonly isGone: 
   const navigate = useNavigate()
   const place: ListPlace = { kind: 'space', id, name, rights }
   const { actions, remove, edit, dialog, show } = useResourceActions(place)
-  const [sort, setSort] = useState<GridSort>()
+  const [sort, setSort] = useAddressSort()
   const address = kind === 'dataset' ? 'GET /api/spaces/{id}/datasets' : 'GET /api/spaces/{id}/collections'
   const list = useResourceList(kind, { address, id }, sortQuery(sort))
   const close = (): void => show(undefined)
@@ -115,7 +113,7 @@ const Space = ({ space, isGone }: { readonly space: FullSpace; readonly isGone: 
             isCompact
             actions={actions}
             onDelete={remove}
-            restoreKey={`space/${id}/${kind}`}
+            restoreKey={`space/${id}/${kind}/${sort?.column}/${sort?.order}`}
             empty={
               <Empty title={t(`space.no.${kind}`)}>
                 <p>{canCreate ? t('space.fill') : t('space.empty')}</p>

@@ -31,6 +31,8 @@ export interface UploadItem {
   readonly lastModified: number
   readonly file?: File | undefined
   readonly handle?: FileSystemFileHandle | undefined
+  /** The ID of a file of this path and size that was in the dataset when this one was added. */
+  readonly before?: string | undefined
   readonly state: UploadState
   readonly sent: number
   /** While it is being sent: the server is unreachable, and a retry is due shortly. */
@@ -108,13 +110,16 @@ class UploadQueue {
     return { ...chosen, files }
   }
 
-  /** Puts files into the queue, and creates folders that have none. Rejects where a folder is refused; the files are on their way then. */
-  async add(target: UploadTarget, { files, emptyFolders }: Chosen): Promise<void> {
+  /**
+   * Puts files into the queue, and creates folders that have none. Rejects where a folder is refused; the files are on their way then. `there`: the IDs of
+   * files of the same path and size that are in the dataset already.
+   */
+  async add(target: UploadTarget, { files, emptyFolders }: Chosen, there: ReadonlyMap<string, string>): Promise<void> {
     if (files.length > 0) {
       const batch = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`
-      this.#put(files.map(one => newItem(batch, target, one)))
+      this.#put(files.map(one => newItem(batch, target, one, there.get(one.path))))
       // Files can be chosen before batches of an earlier page are restored, which is when the queue learns whose it is.
-      const stored = storedOf(batch, this.#user ?? currentSession()?.user?.id ?? '', target, files)
+      const stored = storedOf(batch, this.#user ?? currentSession()?.user?.id ?? '', target, files, there)
       // Locked first: another tab would restore it.
       void lockBatch(batch).then(() => (this.#open.has(batch) ? storeBatch(stored) : unlockBatch(batch)))
     }
@@ -349,7 +354,7 @@ class UploadQueue {
 
 const openAs = (item: UploadItem | undefined): 0 | 1 => (item === undefined || ended.has(item.state) ? 0 : 1)
 
-const newItem = (batch: string, target: UploadTarget, { path, file, handle }: ChosenFile): UploadItem => ({
+const newItem = (batch: string, target: UploadTarget, { path, file, handle }: ChosenFile, before: string | undefined): UploadItem => ({
   key: `${batch}/${path}`,
   batch,
   target,
@@ -358,6 +363,7 @@ const newItem = (batch: string, target: UploadTarget, { path, file, handle }: Ch
   lastModified: file.lastModified,
   file,
   handle,
+  before,
   state: 'waiting',
   sent: 0,
 })
@@ -383,8 +389,8 @@ const restoredItems = async ({ id, target, files }: StoredBatch): Promise<readon
   }
   const items: UploadItem[] = []
   for (const stored of files) {
-    const { path, size, lastModified, handle } = stored
-    const base = { key: `${id}/${path}`, batch: id, target, path, size, lastModified, handle, sent: 0 }
+    const { path, size, lastModified, handle, before } = stored
+    const base = { key: `${id}/${path}`, batch: id, target, path, size, lastModified, handle, before, sent: 0 }
     const there = arrived.get(path)
     if (there !== undefined) items.push({ ...base, state: 'done', sent: size, fileId: there })
     else {
@@ -395,11 +401,23 @@ const restoredItems = async ({ id, target, files }: StoredBatch): Promise<readon
   return items
 }
 
-const storedOf = (id: string, user: string, target: UploadTarget, files: readonly ChosenFile[]): StoredBatch => ({
+const storedOf = (
+  id: string,
+  user: string,
+  target: UploadTarget,
+  files: readonly ChosenFile[],
+  there: ReadonlyMap<string, string>,
+): StoredBatch => ({
   id,
   user,
   target,
-  files: files.map(({ path, file, handle }) => ({ path, size: file.size, lastModified: file.lastModified, handle })),
+  files: files.map(({ path, file, handle }) => ({
+    path,
+    size: file.size,
+    lastModified: file.lastModified,
+    handle,
+    before: there.get(path),
+  })),
 })
 
 const isSame = (file: File, { size, lastModified }: { readonly size: number; readonly lastModified: number }): boolean =>

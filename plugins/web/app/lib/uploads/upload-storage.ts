@@ -19,6 +19,8 @@ export interface StoredFile {
   readonly size: number
   readonly lastModified: number
   readonly handle?: FileSystemFileHandle | undefined
+  /** The ID of a file of this path and size that was in the dataset when this one was added. */
+  readonly before?: string | undefined
 }
 
 const open = (): Promise<IDBDatabase> =>

@@ -15,6 +15,7 @@ import { messageOf } from '../../lib/messages.ts'
 import { deleting, queries } from '../../lib/queries.ts'
 import { useSession } from '../../lib/session.ts'
 import { restore, trash } from '../../lib/trash.ts'
+import { mayDiscard } from '../../lib/unsaved.ts'
 import type { ViewedThing } from '../../viewers/host.ts'
 import type { Dataset } from './dataset-data.ts'
 
@@ -38,9 +39,10 @@ export const DatasetActions = ({
   const isTrashed = trashedAt !== null
   const goesToTrash = session?.capabilities.trash.datasets !== null && !isTrashed
   const remove = async (): Promise<void> => {
+    if (!(await mayDiscard())) return
     const of = { kind: 'dataset', id } as const
     await (goesToTrash ? trash(of) : deleting(id, () => api('DELETE /api/datasets/{id}', { path: { id } })))
-    await navigate({ to: (spaces[0] ? `/spaces/${spaces[0].id}` : '/datasets') as never })
+    await navigate({ to: (spaces[0] ? `/spaces/${spaces[0].id}` : '/datasets') as never, ignoreBlocker: true })
     queries.removeQueries({ queryKey: ['dataset', id] })
     void refresh('dataset')
     toast(

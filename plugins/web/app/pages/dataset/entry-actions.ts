@@ -1,6 +1,7 @@
 import { copyText } from '../../components/copy-text.tsx'
 import type { GridAction } from '../../components/grid-menu.tsx'
 import type { Selection } from '../../components/selection.ts'
+import { toastFailure } from '../../components/toasts.tsx'
 import { urlOf } from '../../lib/api.ts'
 import type { Progress } from '../../lib/bulk-jobs.ts'
 import { maxInArchive, startDownload } from '../../lib/downloads.ts'
@@ -127,7 +128,7 @@ export const barActions = ({
     canCopy && { id: 'copy', label: t('entries.copy'), icon: 'copy', run: () => onAsk('copy') },
     mayDelete(rights) && { id: 'delete', label: t('entries.delete'), icon: 'trash', destroys: true, run: () => onAsk('delete') },
     rights.has('DeleteTag') && { id: 'untag', label: t('entries.untag'), icon: 'x', run: () => onAsk('untag') },
-    { id: 'names', label: t('entries.copyNames'), icon: 'copy', run: () => void copyNames() },
+    { id: 'names', label: t('entries.copyNames'), icon: 'copy', run: () => void copyNames().catch(toastFailure) },
     { id: 'digests', label: t('entries.copyDigests'), icon: 'copy', run: () => void run(t('entries.copyDigests'), count, copyDigests) },
   ]
   return all.filter(action => action !== false)

@@ -16,7 +16,7 @@ import {
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
-import { saveText } from '../../lib/save-text.ts'
+import { saveText, TextConflict } from '../../lib/save-text.ts'
 import { serverTime } from '../../lib/session.ts'
 import { allEntries, changeEntry, type Entry, type EntryQuery, refreshEntries } from './entries.ts'
 
@@ -119,7 +119,7 @@ export const renameEntry = async (dataset: string, entry: Entry, name: string): 
     saveName(dataset, entry, before, name).catch((error: unknown) => {
       isDone = false
       toast(messageOf(error))
-      return before
+      return error instanceof TextConflict ? error.theirs : before
     }),
   )
   renames.set(entry.id, rename)

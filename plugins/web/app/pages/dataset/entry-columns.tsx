@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef, useSyncExternalStore } from 'react'
+import { type RefObject, useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { fileKind } from '../../components/file-kind.ts'
 import { Icon } from '../../components/icon.tsx'
 import type { GridColumn } from '../../components/virtual-grid.tsx'
@@ -40,12 +40,14 @@ export const useEntryColumns = ({
   readonly renaming: Renaming | undefined
   readonly cut: readonly Entry[]
   readonly onOpen: (row: Entry) => void
-  readonly onRename: (row: Entry, name: string | undefined) => void
+  /** `before` is the name when the user began to change it. */
+  readonly onRename: (row: Entry, name: string | undefined, before: string) => void
 }): readonly GridColumn<Entry>[] => {
   const hasRoom = useWide()
   const language = useLanguage()
   const latest = useRef({ onOpen, onRename })
   latest.current = { onOpen, onRename }
+  const draft = useRef<Draft>(undefined)
   // biome-ignore lint/correctness/useExhaustiveDependencies: titles and cells are in the language
   return useMemo(() => {
     const cutIds = new Set(cut.map(({ id }) => id))
@@ -57,7 +59,12 @@ export const useEntryColumns = ({
         isSortable: true,
         cell: row =>
           row.id === renaming?.id ? (
-            <RenameField name={row.name} refused={renaming.refused} onEnd={name => latest.current.onRename(row, name)} />
+            <RenameField
+              row={row}
+              refused={renaming.refused}
+              draft={draft}
+              onEnd={(name, before) => latest.current.onRename(row, name, before)}
+            />
           ) : (
             <NameCell
               row={row}
@@ -149,41 +156,64 @@ const FileStatus = ({ file: { id, status } }: { readonly file: Entry }) => {
   return status === 'ARCHIVED' ? <span className="entry-status faded">{t('entries.status.archived')}</span> : null
 }
 
-/** The name in its row while it is edited; the part before the extension is selected. */
+/** A name while it is edited. */
+interface Draft {
+  readonly id: string
+  /** The name when the user began: others may change it meanwhile. */
+  readonly before: string
+  readonly text: string
+  /** The position of the cursor. */
+  readonly cursor: number | null
+}
+
+/** The name in its row while it is edited; the part before the extension is selected. A row that moves is rendered anew, and continues with the draft. */
 const RenameField = ({
-  name,
+  row: { id, name },
   refused,
+  draft,
   onEnd,
 }: {
-  readonly name: string
+  readonly row: Entry
   readonly refused: string | undefined
-  readonly onEnd: (name: string | undefined) => void
+  readonly draft: RefObject<Draft | undefined>
+  readonly onEnd: (name: string | undefined, before: string) => void
 }) => {
   const isEnded = useRef(false)
+  const [begun] = useState(draft.current?.id === id ? draft.current : undefined)
+  const [{ before, text: first }] = useState(begun ?? { before: name, text: refused ?? name })
   const end = (row: HTMLElement | null, text: string | undefined): void => {
     if (isEnded.current) return
     isEnded.current = true
-    onEnd(text)
+    draft.current = undefined
+    onEnd(text, before)
     row?.focus()
   }
-  const mark = useCallback((input: HTMLInputElement | null) => {
-    if (!input) return
-    input.focus()
-    const dot = input.value.lastIndexOf('.')
-    input.setSelectionRange(0, dot > 0 ? dot : input.value.length)
-  }, [])
+  const mark = useCallback(
+    (input: HTMLInputElement | null) => {
+      if (!input) return
+      input.focus()
+      const dot = input.value.lastIndexOf('.')
+      if (begun) input.setSelectionRange(begun.cursor, begun.cursor)
+      else input.setSelectionRange(0, dot > 0 ? dot : input.value.length)
+    },
+    [begun],
+  )
   return (
     <input
       ref={mark}
       className="input rename"
       aria-label={t('entries.newName')}
-      defaultValue={refused ?? name}
+      defaultValue={first}
       maxLength={255}
+      onChange={({ currentTarget }) => {
+        draft.current = { id, before, text: currentTarget.value, cursor: currentTarget.selectionStart }
+      }}
       onBlur={event => {
         const text = event.currentTarget.value.trim()
         end(null, text === refused ? undefined : text)
       }}
       onKeyDown={event => {
+        if (event.nativeEvent.isComposing) return
         const row = event.currentTarget.closest<HTMLElement>('[role="row"]')
         if (event.key === 'Enter') {
           event.preventDefault()

@@ -4,6 +4,7 @@ import { Button } from '../../components/controls.tsx'
 import { Empty, Failure, Loading } from '../../components/page-parts.tsx'
 import { chosenCount, isChosen, noRows } from '../../components/selection.ts'
 import { SelectionBar } from '../../components/selection-bar.tsx'
+import { toastFailure } from '../../components/toasts.tsx'
 import { type GridHandle, VirtualGrid } from '../../components/virtual-grid.tsx'
 import { useWork, WorkLine } from '../../components/work-line.tsx'
 import { t } from '../../lib/i18n.ts'
@@ -78,7 +79,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   /** The target of a keyboard shortcut: the selected rows, as for the buttons, or the focused row if none is selected. */
   const keyed = (row: Entry): Promise<Target> => (count > 0 ? chosenTarget(selection, list) : meant(row))
   const ask = (kind: Question, about: Promise<Target>): void =>
-    void about.then(found => setDialog({ kind, target: kind === 'tag' || kind === 'untag' ? filesOf(found) : found }))
+    void about.then(found => setDialog({ kind, target: kind === 'tag' || kind === 'untag' ? filesOf(found) : found })).catch(toastFailure)
   const move = (what: Target, to: FolderPlace): void => {
     setCut({ entries: [] })
     setSelection(noRows)
@@ -107,10 +108,12 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
     renaming,
     cut: cut.entries,
     onOpen: openEntry,
-    onRename: (row, name) => {
+    onRename: (row, name, before) => {
       setRenaming(undefined)
       if (name === undefined) return
-      void renameEntry(dataset.id, row, name).then(isDone => isDone || setRenaming(now => now ?? { id: row.id, refused: name }))
+      void renameEntry(dataset.id, { ...row, name: before }, name).then(
+        isDone => isDone || setRenaming(now => now ?? { id: row.id, refused: name }),
+      )
     },
   })
   usePaste(canAdd, target, () => countOf(cut) > 0 && move(cut, here))
@@ -179,7 +182,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
               onOpen={openEntry}
               onKey={(event, row) => {
                 if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'x' || !row || !canAdd) return false
-                void keyed(row).then(setCut)
+                void keyed(row).then(setCut, toastFailure)
                 return true
               }}
               {...(canAdd ? { onRename: (row: Entry) => setRenaming({ id: row.id }) } : {})}
@@ -240,7 +243,7 @@ const endDrag = (): void => {
   dragged = []
 }
 
-/** Opens a folder from the list. The focused row is removed with the old list, so the focus moves to the folder that was left, if listed, or to the first row. */
+/** Opens a folder from the list. The focused row is removed with the old list, so the focus moves to the folder that was left, if listed, to the first row, or to the empty list. */
 const useWalk = (
   { folder }: EntryQuery,
   list: EntryList,
@@ -252,7 +255,6 @@ const useWalk = (
   useEffect(() => {
     if (!left || left.folder === folder || !isListed || !grid.current) return
     setLeft(undefined)
-    if (list.count === 0) return
     const at = Array.from({ length: Math.min(list.count, maxLooked) }, (_, index) => list.row(index)).findIndex(
       row => row?.id === left.folder,
     )

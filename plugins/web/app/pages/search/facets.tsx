@@ -4,6 +4,7 @@ import { Button } from '../../components/controls.tsx'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { SearchAddress } from '../search.tsx'
+import { grouped } from './query-rows.ts'
 
 interface Value {
   readonly value: string
@@ -24,7 +25,7 @@ export const Facets = ({
   readonly address: SearchAddress
   readonly onChange: (change: SearchAddress) => void
 }) => {
-  const and = (condition: string): void => onChange({ query: `${address.query ?? ''} ${condition}`.trim() })
+  const and = (condition: string): void => onChange({ query: `${grouped(address.query ?? '')} ${condition}`.trim() })
   const groups: readonly { readonly id: 'type' | 'tag' | 'space' | 'creator' | 'year'; readonly choose: (value: string) => void }[] = [
     { id: 'type', choose: kind => onChange({ kind }) },
     { id: 'tag', choose: tag => and(`tag==${quoted(tag)}`) },

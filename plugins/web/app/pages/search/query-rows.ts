@@ -42,12 +42,16 @@ export const rowsOf = ({ conditions }: QueryConditions): readonly QueryRow[] | u
   return rows?.every(row => row !== undefined) ? rows : undefined
 }
 
+/** A query to which conditions can be added: AND has precedence over OR. */
+export const grouped = (query: string): string => (/\bOR\b/.test(query) ? `(${query})` : query)
+
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
 /** A word of the query language, quoted if necessary. */
 const word = (text: string, isPlain: RegExp): string =>
   isPlain.test(text) && !/^(?:AND|OR|NOT|CONTAINS)$/.test(text) ? text : quoted(text)
 
+const hasSyntax = /[():<>="]|^(?:AND|OR|NOT|CONTAINS)$/
 const plainField = /^[\p{L}\p{N}_.-]+$/u
 const plainValue = /^[\p{L}\p{N}_.+-][\p{L}\p{N}_.+:-]*$/u
 
@@ -55,6 +59,8 @@ const writtenValue = ({ operator, value }: QueryRow): string => {
   const text = value.trim()
   if (operator === 'phrase') return quoted(text)
   if (operator === 'expression') return `/${text}/`
+  // Read as part of the query otherwise, as in `name:(2021)`.
+  if (operator === 'words' && hasSyntax.test(text)) return quoted(text)
   // Two underscores stand for a space between adjacent words.
   if (operator === 'words') return text.replaceAll(/\s*\|\s*/g, '|').replaceAll(/\s+/g, '__')
   return word(text, plainValue)

@@ -1,0 +1,134 @@
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { bootForTest } from 'pounce/sdk/testing'
+import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, ok, upload } from '../../test/support/scene.ts'
+import { unexpected, webPage } from '../../test/support/web-pages.ts'
+
+const server = await bootForTest({ config: { access: { private: false } } })
+const call = server.as(server.admin.key)
+const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
+test.after.always(() => server.stop())
+
+const draft = 'At the pond, and above it'
+const description = (page: Page) => page.getByRole('textbox', { name: 'Description' })
+const leaving = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' })
+
+const describe = async (page: Page, path: string): Promise<void> => {
+  await page.goto(path)
+  await page.getByRole('button', { name: 'Edit description' }).click()
+  await description(page).fill(draft)
+}
+
+const stay = async (page: Page): Promise<string> => {
+  await leaving(page).getByText('Description has changes that are not saved.').waitFor()
+  await leaving(page).getByRole('button', { name: 'Continue editing' }).click()
+  await leaving(page).waitFor({ state: 'detached' })
+  return description(page).inputValue()
+}
+
+const discard = (page: Page): Promise<void> => leaving(page).getByRole('button', { name: 'Discard changes' }).click()
+
+const choose = async (page: Page, menu: string | RegExp, item: string): Promise<void> => {
+  await page.getByRole('button', { name: menu }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
+inBrowser('signing out with an unsaved text must be confirmed', async t => {
+  const dataset = await newDataset(call, { name: 'Rowan' })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await describe(page, `/datasets/${dataset}`)
+  await choose(page, /^Account of/, 'Sign out')
+  t.is(await stay(page), draft)
+  t.is((await page.context().request.get('/api/me')).status(), 200)
+  await choose(page, /^Account of/, 'Sign out')
+  await discard(page)
+  await page.getByRole('link', { name: 'Sign in' }).waitFor()
+  t.is(await description(page).count(), 0)
+
+  // A text that is saved, or unchanged, does not ask.
+  const other = await webPage(t, browser(), server.url, server.admin)
+  await describe(other.page, `/datasets/${dataset}`)
+  await other.page.getByRole('button', { name: 'Save', exact: true }).click()
+  await other.page.getByRole('button', { name: 'Edit description' }).click()
+  await choose(other.page, /^Account of/, 'Sign out')
+  await other.page.getByRole('link', { name: 'Sign in' }).waitFor()
+  t.deepEqual(unexpected([...problems, ...other.problems]), [])
+})
+
+inBrowser('a text that waits for signing in again is discarded only if that is confirmed', async t => {
+  const dataset = await newDataset(call, { name: 'Rowan' })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await describe(page, `/datasets/${dataset}`)
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  const signedOut = page.getByRole('dialog', { name: 'You are signed out' })
+  await signedOut.waitFor()
+  await page.keyboard.press('Escape')
+  t.is(await stay(page), draft)
+  await signedOut.getByRole('button', { name: 'Continue without signing in' }).click()
+  t.is(await stay(page), draft)
+  await signedOut.getByLabel('Password').fill(server.admin.password)
+  await signedOut.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await description(page).waitFor({ state: 'detached' })
+  t.like(await ok(call(`/api/datasets/${dataset}?view=full`)), { description: draft })
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('a dataset or file with an unsaved text is deleted only if discarding it is confirmed', async t => {
+  const dataset = await newDataset(call, { name: 'Rowan' })
+  const file = await upload(call, dataset, 'x', 'plot.txt')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const remove = async (): Promise<void> => {
+    await choose(page, 'More actions', 'Delete file')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete file' }).click()
+  }
+  await describe(page, `/files/${file}`)
+  await remove()
+  t.is(await stay(page), draft)
+  t.is((await call(`/api/files/${file}/metadata`)).status, 200)
+  await remove()
+  await discard(page)
+  await page.getByText('“plot.txt” is deleted').waitFor()
+
+  await describe(page, `/datasets/${dataset}`)
+  await choose(page, 'More actions', 'Delete dataset')
+  t.is(await stay(page), draft)
+  t.like(await ok(call(`/api/datasets/${dataset}?view=full`)), { trashedAt: null })
+  await choose(page, 'More actions', 'Delete dataset')
+  await discard(page)
+  await page.getByText('Rowan is in the trash').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a click beside a form keeps what was typed', async t => {
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/datasets')
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  await page.getByRole('dialog').getByLabel('Description').fill(draft)
+  await page.mouse.click(5, 5)
+  await page.keyboard.press('Tab')
+  t.is(await page.getByRole('dialog').getByLabel('Description').inputValue(), draft)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})
+
+inBrowser('Enter and Escape of an input method neither search nor end the editing', async t => {
+  const dataset = await newDataset(call, { name: 'Rowan' })
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  const session = await page.context().newCDPSession(page)
+  const compose = async (key: string): Promise<void> => {
+    await session.send('Input.imeSetComposition', { text: 'かんそく', selectionStart: 4, selectionEnd: 4 })
+    await session.send('Input.dispatchKeyEvent', { type: 'keyDown', key, code: key })
+    await session.send('Input.insertText', { text: '観測' })
+  }
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Edit description' }).click()
+  await compose('Escape')
+  t.is(await description(page).inputValue(), '観測')
+  const search = page.getByRole('combobox', { name: 'Search' })
+  await search.focus()
+  await compose('Enter')
+  t.is(await search.inputValue(), '観測')
+  t.is(new URL(page.url()).pathname, `/datasets/${dataset}`)
+})

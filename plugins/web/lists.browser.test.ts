@@ -1,0 +1,126 @@
+import test from 'ava'
+import { bootForTest } from 'pounce/sdk/testing'
+import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, ok } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
+import { webPage } from '../../test/support/web-pages.ts'
+
+const server = await bootForTest({})
+const call = server.as(server.admin.key)
+const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
+test.after.always(() => server.stop())
+
+const refusal = { status: 500, json: { code: 'internal', message: 'The disk is on strike' } }
+
+inBrowser('a page of a list or of hits that cannot be loaded leaves those before it', async t => {
+  for (let number = 100; number < 230; number++) await newDataset(call, { name: `oak ${number}` })
+  await server.drained()
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  let isBroken = true
+  const afterFirst = ({ searchParams, pathname }: URL): boolean =>
+    (pathname === '/api/datasets' && searchParams.has('after')) || (pathname === '/api/search' && searchParams.get('from') === '50')
+  await page.route(afterFirst, route => (isBroken ? route.fulfill(refusal) : route.continue()))
+  await page.goto('/datasets?sort=name')
+  const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
+  await row('oak 100').focus()
+  await page.keyboard.press('End')
+  await page.getByText(refusal.json.message).waitFor()
+  await page.keyboard.press('Home')
+  await row('oak 100').waitFor()
+  isBroken = false
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText(refusal.json.message).waitFor({ state: 'detached' })
+  await row('oak 100').focus()
+  await page.keyboard.press('End')
+  await row('oak 229').waitFor()
+
+  isBroken = true
+  await page.goto('/search?query=oak')
+  await page.getByRole('checkbox', { name: /oak/ }).first().check()
+  const more = page.getByRole('button', { name: 'Show more' })
+  await more.click()
+  await page.getByText(refusal.json.message).waitFor()
+  t.is(await page.locator('.hit').count(), 50)
+  await page.getByRole('toolbar').getByText('1 selected').waitFor()
+  isBroken = false
+  await more.click()
+  await until('more hits', async () => (await page.locator('.hit').count()) === 100)
+})
+
+inBrowser('the order of the lists of a space and of a collection is part of the URL', async t => {
+  const { id: space } = await ok<{ id: string }>(call('/api/spaces', { method: 'POST', json: { name: 'Forest', description: '' } }))
+  const { id: collection } = await ok<{ id: string }>(
+    call('/api/collections', { method: 'POST', json: { name: 'Trees', description: '' } }),
+  )
+  for (const name of ['beech', 'ash', 'fir']) await newDataset(call, { name, space: [space], collection: [collection] })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const names = async (): Promise<string> =>
+    (await page.getByRole('row').allInnerTexts())
+      .slice(1)
+      .map(text => text.split('\n')[0]?.trim())
+      .join()
+  const isSorted = (): Promise<unknown> => until('the list sorted by name', names, shown => shown === 'ash,beech,fir')
+  for (const path of [`/spaces/${space}`, `/collection/${collection}`]) {
+    await page.goto(path)
+    await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click()
+    await isSorted()
+    await page.getByRole('link', { name: 'fir' }).click()
+    await page.getByRole('heading', { level: 1, name: 'fir' }).waitFor()
+    await page.goBack()
+    await isSorted()
+    await page.reload()
+    await isSorted()
+  }
+  t.deepEqual(problems, [])
+})
+
+inBrowser('the query builder searches for the value as it is written', async t => {
+  await newDataset(call, { name: 'plots (2021)' })
+  await server.drained()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/search?query=name:nothing')
+  await page.getByRole('button', { name: 'Query builder' }).click()
+  const text = page.getByLabel('Query as text')
+  for (const [value, query] of [
+    ['AND', 'name:"AND"'],
+    ['10:30', 'name:"10:30"'],
+    ['plots 20', 'name:plots__20'],
+    ['(2021)', 'name:"(2021)"'],
+  ] as const) {
+    await page.getByLabel('Value').fill(value)
+    t.is(await text.inputValue(), query)
+  }
+  await page.getByRole('button', { name: 'Search', exact: true }).click()
+  await page.getByRole('link', { name: 'plots (2021)' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('hits that are deleted leave the selection', async t => {
+  const [kept, gone] = [await newDataset(call, { name: 'narwhal one' }), await newDataset(call, { name: 'narwhal two' })]
+  await server.drained()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/search?query=narwhal')
+  await page.getByText('2 hits').waitFor()
+  for (const name of ['narwhal one', 'narwhal two']) await page.getByRole('checkbox', { name }).check()
+  await page.getByRole('toolbar').getByText('2 selected').waitFor()
+  await ok(call(`/api/datasets/${gone}`, { method: 'DELETE' }))
+  await page.getByRole('toolbar').getByText('1 selected').waitFor()
+  await ok(call(`/api/datasets/${kept}`, { method: 'DELETE' }))
+  await page.getByRole('toolbar').waitFor({ state: 'detached' })
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a facet narrows a search for alternatives as a whole', async t => {
+  const tagged = await newDataset(call, { name: 'wombat' })
+  await newDataset(call, { name: 'quagga' })
+  await ok(call(`/api/datasets/${tagged}/tags`, { method: 'POST', json: { tags: ['burrow'] } }))
+  await server.drained()
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/search?query=quagga+OR+wombat')
+  await page.getByText('2 hits').waitFor()
+  await page.getByRole('button', { name: 'burrow' }).click()
+  await page.getByText('1 hit', { exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'wombat', exact: true }).waitFor()
+  t.is(new URL(page.url()).searchParams.get('query'), '(quagga OR wombat) tag=="burrow"')
+  t.deepEqual(problems, [])
+})
