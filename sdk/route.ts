@@ -9,7 +9,10 @@ import type { Needs, Port, Resolved } from './port.ts'
 import type { Log } from './ports/kernel.ts'
 import type { Problem } from './problem.ts'
 
-/** Returns the resource that a right is checked on, given path and query; with several resources, each must pass. */
+/**
+ * Returns the resource that a right is checked on, given path and query; with several resources, each must pass. With none, `permission` is checked like an
+ * `UnscopedRight`, and `alsoRequires` is met.
+ */
 export type Reference<I> = (input: I) => Ref | readonly Ref[]
 
 /** A permission on referenced resources. */
