@@ -1,4 +1,4 @@
-import { type Class, Extractors, Installation, type Plugin, s } from 'pounce/sdk'
+import { type Class, Commands, Extractors, Installation, type Plugin, s } from 'pounce/sdk'
 import { didYouMean } from 'pounce/sdk/kit'
 import { describe, plainlyFits, type SchemaShape } from './json-schema.ts'
 import type { Kernel } from './kernel/kernel.ts'
@@ -12,7 +12,10 @@ const memberOf = (one: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], one)
 
 /** Ports whose contributions are looked up by name, and the member that holds the name. */
-const nameMembers: ReadonlyMap<string, string> = new Map([[Extractors, 'info.name']])
+const nameMembers: ReadonlyMap<string, string> = new Map<string, string>([
+  [Extractors, 'info.name'],
+  [Commands, 'name'],
+])
 
 /** A contribution without a name would break the lookup of all others of its port. */
 const checkNames = (kernel: Made): void => {
@@ -24,6 +27,8 @@ const checkNames = (kernel: Made): void => {
       const [many, name] = [port.slice(0, -1), memberOf(kernel.get(by), member)]
       if (typeof name !== 'string' || name === '')
         throw new StartupError(`${plugin}: ${by.name} contributes to ${many} and has no ${member}: give it a unique, non-empty string`)
+      // Several plugins may contribute to one command.
+      if (port === Commands) continue
       const owner = owners.get(`${port}${name}`)
       if (owner === undefined) owners.set(`${port}${name}`, plugin)
       else kernel.log.warn(`${owner} and ${plugin} both contribute "${name}" to ${many}: the one of ${owner} is used`)
@@ -35,6 +40,7 @@ const calledOf = (plugin: Plugin): readonly { readonly by: Class; readonly metho
   ...(plugin.handlers ?? []).map(({ by, isBatch }) => ({ by, method: isBatch ? 'handleAll' : 'handle' })),
   ...(plugin.periodic ?? []).map(({ task }) => ({ by: task, method: 'run' })),
   ...(plugin.middleware ?? []).flatMap(one => ('by' in one ? [{ by: one.by, method: 'handle' }] : [])),
+  ...(plugin.provides ?? []).flatMap(({ port, by }) => (port === Commands ? [{ by, method: 'run' }] : [])),
 ]
 
 const checkMethods = (kernel: Made): void => {

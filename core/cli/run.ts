@@ -92,7 +92,10 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
     const known = above.commands.find(one => one.name() === word)
     return known ?? above.command(word).description(`Commands for ${word}`)
   }, program)
-  const own = parent.command(words.at(-1) ?? command.name).description(command.summary)
+  const last = words.at(-1) ?? command.name
+  if (parent.commands.some(one => one.name() === last))
+    throw new StartupError(`The command "${command.name}" of a plugin is not available: there is already a command of this name`)
+  const own = parent.command(last).description(command.summary)
   for (const { name, summary, isOptional } of command.arguments ?? []) own.argument(isOptional ? `[${name}]` : `<${name}>`, summary)
   for (const { name, summary, takesValue, isRequired } of command.options ?? []) {
     const flag = takesValue ? `--${name} <value>` : `--${name}`
@@ -130,13 +133,23 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
   })
 }
 
+/** Reports a plugin command whose name is taken: all others must remain available. */
+const addUnlessTaken = (program: Commander, command: BuiltIn, session: Session): void => {
+  try {
+    add(program, command, session)
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    session.output.err(`${error.message}\n`)
+  }
+}
+
 /** Adds the commands of plugins, which requires loading the plugins; kernel commands do not. */
 const addContributed = async (program: Commander, sources: ConfigSources, session: Session, isHelp: boolean): Promise<void> => {
   try {
     const { makeKernel } = await import('./kernel-session.ts')
     const { contributedCommands } = await import('./contributed.ts')
     const kernel = await makeKernel({ sources, ...(session.host && { running: session.host.kernel }) })
-    for (const command of contributedCommands(kernel)) add(program, command, session)
+    for (const command of contributedCommands(kernel)) addUnlessTaken(program, command, session)
   } catch (error) {
     if (!isHelp) throw error
     program.addHelpText('after', `\nPlugin commands are not available: ${messageOf(error)}`)
