@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import {
   Commands,
@@ -101,6 +102,13 @@ test('a command without a name or a method is refused with its plugin', async t 
     readonly name = 'idle'
   }
   await t.throwsAsync(makeKernel(t, [commands(Idle)]), { message: 'acme.some: Idle has no method run' })
+})
+
+test('a plugin without its folder of migrations is refused', async t => {
+  const migrations = new URL('./fixtures/absent/', import.meta.url)
+  await t.throwsAsync(makeKernel(t, [memoryStore, definePlugin({ id: 'acme.some', summary: 's', migrations })]), {
+    message: `acme.some: the folder of its migrations does not exist: ${fileURLToPath(migrations)}`,
+  })
 })
 
 test('a handler, a periodic task and a middleware class without the required method are refused', async t => {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { type Class, Commands, Extractors, Installation, type Plugin, s } from 'pounce/sdk'
 import { didYouMean } from 'pounce/sdk/kit'
 import { describe, plainlyFits, type SchemaShape } from './json-schema.ts'
@@ -47,6 +49,12 @@ const checkMethods = (kernel: Made): void => {
   for (const { name, plugin } of kernel.config.plugins)
     for (const { by, method } of calledOf(plugin))
       if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
+}
+
+const checkMigrations = (kernel: Made): void => {
+  for (const { name, plugin } of kernel.config.plugins)
+    if (plugin.migrations && !isOwnPlugin(plugin.id) && !existsSync(plugin.migrations))
+      throw new StartupError(`${name}: the folder of its migrations does not exist: ${fileURLToPath(plugin.migrations)}`)
 }
 
 /** Routes are checked when they are registered, and web contributions by the plugin that shows them. */
@@ -118,6 +126,7 @@ export const checkPlugins = async (kernel: Made): Promise<void> => {
     if (!isOwnPlugin(plugin.id)) checkDefaults(name, (plugin.config ?? {}) as SchemaShape)
   checkNames(kernel)
   checkMethods(kernel)
+  checkMigrations(kernel)
   checkViewPermissions(kernel)
   await checkModels(kernel)
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Command as Commander } from 'commander'
+import { errorPlace } from '../error-place.ts'
 import type { ConfigSources } from '../kernel/config.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import { programVersion } from '../services/installation.ts'
@@ -156,12 +157,21 @@ const addContributed = async (program: Commander, sources: ConfigSources, sessio
   }
 }
 
+/** A start refused because of a bug in a plugin's `start` or migration names its place. */
+const withPlace = (error: unknown): string => {
+  const message = messageOf(error)
+  if (!(error instanceof StartupError && (error.cause instanceof TypeError || error.cause instanceof ReferenceError))) return message
+  const place = errorPlace(error.cause)
+  return message.includes(place) ? message : `${message}${place}`
+}
+
 const say = (error: unknown, asJson: boolean, output: Output): void => {
   // An error of the operating system names the call and the path.
   const isExpected =
     error instanceof StartupError || (error instanceof Error && (('status' in error && 'code' in error) || 'syscall' in error))
-  if (asJson) output.err(`${JSON.stringify({ error: messageOf(error) })}\n`)
-  else if (isExpected || !(error instanceof Error)) output.err(`${messageOf(error).split('\n').map(visible).join('\n')}\n`)
+  const message = withPlace(error)
+  if (asJson) output.err(`${JSON.stringify({ error: message })}\n`)
+  else if (isExpected || !(error instanceof Error)) output.err(`${message.split('\n').map(visible).join('\n')}\n`)
   else output.err(`${error.stack ?? error.message}\n`)
 }
 
