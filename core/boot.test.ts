@@ -1,5 +1,7 @@
+import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import {
+  Commands,
   configPort,
   definePlugin,
   defineResource,
@@ -89,6 +91,24 @@ test('an extractor without a name is refused with its plugin, and a duplicate na
     lines.map(({ level, message }) => ({ level, message })),
     [{ level: 'warn', message: 'acme.one and acme.other both contribute "acme.words" to extractors: the one of acme.one is used' }],
   )
+})
+
+test('a command without a name or a method is refused with its plugin', async t => {
+  const commands = (by: new () => object) => definePlugin({ id: 'acme.some', summary: 's', provides: [provide(Commands, by as never)] })
+  await t.throwsAsync(makeKernel(t, [commands(Nameless)]), {
+    message: 'acme.some: Nameless contributes to commands and has no name: give it a unique, non-empty string',
+  })
+  class Idle {
+    readonly name = 'idle'
+  }
+  await t.throwsAsync(makeKernel(t, [commands(Idle)]), { message: 'acme.some: Idle has no method run' })
+})
+
+test('a plugin without its folder of migrations is refused', async t => {
+  const migrations = new URL('./fixtures/absent/', import.meta.url)
+  await t.throwsAsync(makeKernel(t, [memoryStore, definePlugin({ id: 'acme.some', summary: 's', migrations })]), {
+    message: `acme.some: the folder of its migrations does not exist: ${fileURLToPath(migrations)}`,
+  })
 })
 
 test('a handler, a periodic task and a middleware class without the required method are refused', async t => {

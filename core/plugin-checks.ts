@@ -1,4 +1,6 @@
-import { type Class, Extractors, Installation, type Plugin, s } from 'pounce/sdk'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Class, Commands, Extractors, Installation, type Plugin, s } from 'pounce/sdk'
 import { didYouMean } from 'pounce/sdk/kit'
 import { describe, plainlyFits, type SchemaShape } from './json-schema.ts'
 import type { Kernel } from './kernel/kernel.ts'
@@ -12,7 +14,10 @@ const memberOf = (one: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], one)
 
 /** Ports whose contributions are looked up by name, and the member that holds the name. */
-const nameMembers: ReadonlyMap<string, string> = new Map([[Extractors, 'info.name']])
+const nameMembers: ReadonlyMap<string, string> = new Map<string, string>([
+  [Extractors, 'info.name'],
+  [Commands, 'name'],
+])
 
 /** A contribution without a name would break the lookup of all others of its port. */
 const checkNames = (kernel: Made): void => {
@@ -24,6 +29,8 @@ const checkNames = (kernel: Made): void => {
       const [many, name] = [port.slice(0, -1), memberOf(kernel.get(by), member)]
       if (typeof name !== 'string' || name === '')
         throw new StartupError(`${plugin}: ${by.name} contributes to ${many} and has no ${member}: give it a unique, non-empty string`)
+      // Several plugins may contribute to one command.
+      if (port === Commands) continue
       const owner = owners.get(`${port}${name}`)
       if (owner === undefined) owners.set(`${port}${name}`, plugin)
       else kernel.log.warn(`${owner} and ${plugin} both contribute "${name}" to ${many}: the one of ${owner} is used`)
@@ -35,12 +42,19 @@ const calledOf = (plugin: Plugin): readonly { readonly by: Class; readonly metho
   ...(plugin.handlers ?? []).map(({ by, isBatch }) => ({ by, method: isBatch ? 'handleAll' : 'handle' })),
   ...(plugin.periodic ?? []).map(({ task }) => ({ by: task, method: 'run' })),
   ...(plugin.middleware ?? []).flatMap(one => ('by' in one ? [{ by: one.by, method: 'handle' }] : [])),
+  ...(plugin.provides ?? []).flatMap(({ port, by }) => (port === Commands ? [{ by, method: 'run' }] : [])),
 ]
 
 const checkMethods = (kernel: Made): void => {
   for (const { name, plugin } of kernel.config.plugins)
     for (const { by, method } of calledOf(plugin))
       if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
+}
+
+const checkMigrations = (kernel: Made): void => {
+  for (const { name, plugin } of kernel.config.plugins)
+    if (plugin.migrations && !isOwnPlugin(plugin.id) && !existsSync(plugin.migrations))
+      throw new StartupError(`${name}: the folder of its migrations does not exist: ${fileURLToPath(plugin.migrations)}`)
 }
 
 /** Routes are checked when they are registered, and web contributions by the plugin that shows them. */
@@ -112,6 +126,7 @@ export const checkPlugins = async (kernel: Made): Promise<void> => {
     if (!isOwnPlugin(plugin.id)) checkDefaults(name, (plugin.config ?? {}) as SchemaShape)
   checkNames(kernel)
   checkMethods(kernel)
+  checkMigrations(kernel)
   checkViewPermissions(kernel)
   await checkModels(kernel)
 }

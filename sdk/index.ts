@@ -9,6 +9,8 @@ export type { EventConnection, EventStream } from './event-stream.ts'
 export { eventTypes } from './event-types.ts'
 export { type AnyEvent, type EventMap, type EventType, event, type NewEvent, type StoredEvent } from './events.ts'
 export { signedIn } from './following.ts'
+// Types of the kit occur in declarations of the contract: TypeScript can name and extend them only in a program that contains the kit.
+export type {} from './kit.ts'
 export {
   type AccountStatus,
   anonymous,

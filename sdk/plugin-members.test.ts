@@ -1,5 +1,5 @@
 import test from 'ava'
-import { definePlugin, on, type PluginDefinition, provide, s } from 'pounce/sdk'
+import { BlobStore, Clock, definePlugin, on, type PluginDefinition, provide, routesFor, s, wire } from 'pounce/sdk'
 
 class Some {
   readonly name = 'some'
@@ -19,7 +19,7 @@ test('a malformed member is refused, naming the plugin and the expected form', t
     services: ['Bad', [new Some()]],
     routes: [7, []],
     middleware: [[{ phase: 'before', use: () => undefined }], [{ phase: 'beforeRouting', use: 3 }], { phase: 'beforeRouting', by: Some }],
-    collections: [{}, ['notes']],
+    collections: [{}, ['notes'], [{ name: 'acme.notes' }]],
     events: ['x', [7]],
     handlers: [{}, [Some], [{ types: 'dataset.created', by: Some, name: 'x' }]],
     periodic: [
@@ -35,6 +35,24 @@ test('a malformed member is refused, naming the plugin and the expected form', t
     for (const value of values) t.regex(refusalOf(t, { [member]: value }), new RegExp(`^acme\\.some: ${member} must be `), member)
   t.is(refusalOf(t, { handlers: {} }), 'acme.some: handlers must be a list of what on(…) and onBatch(…) return')
   t.is(refusalOf(t, { id: undefined }), 'definePlugin: id must be a text')
+})
+
+test('a wrapped port that the plugin does not provide is refused', t => {
+  t.is(refusalOf(t, { wraps: [BlobStore] }), 'acme.some: it wraps blobStore but does not provide it')
+  t.is(
+    refusalOf(t, { wraps: [BlobStore], provides: [provide(Clock, Some as never)] }),
+    'acme.some: it wraps blobStore but does not provide it',
+  )
+})
+
+test('an absent dependency is refused with the class or the group and its place', t => {
+  class Needing {}
+  t.throws(() => wire(Needing as new (...needs: unknown[]) => object, Clock, undefined as never), {
+    message: 'wire(Needing): dependency 2 is undefined: its name may be misspelt, or its module may import this one',
+  })
+  t.throws(() => routesFor('notes', { clock: Clock, notes: undefined as never }), {
+    message: "routesFor('notes'): the dependency notes is undefined: its name may be misspelt, or its module may import this one",
+  })
 })
 
 test('an unknown member is refused with a suggestion', t => {

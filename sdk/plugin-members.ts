@@ -58,7 +58,7 @@ const members: Readonly<Record<string, Member>> = {
   routes: { fits: isObject, right: 'an object of routes, such as the exports of a module' },
   middleware: list(isMiddleware, `of { phase, use } or { phase, by } with a phase of ${phases.join(', ')}`),
   crossOriginHeaders: { fits: has({ request: Array.isArray, response: Array.isArray }), right: '{ request: […], response: […] }' },
-  collections: list(has({ name: isText }), 'of what collection(…) returns'),
+  collections: list(has({ name: isText, indexes: isObject }), 'of what collection(…) returns'),
   events: texts('of event types'),
   handlers: list(has({ types: isTypes, by: isClass, name: isText }), 'of what on(…) and onBatch(…) return'),
   formerHandlers: texts('of names of handlers'),
@@ -95,6 +95,12 @@ export const checkMembers = (definition: object): void => {
     if (why !== undefined) throw new Error(`${isText(given['id']) ? given['id'] : 'definePlugin'}: ${why}`)
   }
   refuse(faultOf(given, members, 'a plugin'))
+  const { wraps = [], provides = [] } = given as {
+    readonly wraps?: readonly string[]
+    readonly provides?: readonly { readonly port: string }[]
+  }
+  const absent = wraps.find(name => !provides.some(({ port }) => port === name))
+  refuse(absent && `it wraps ${absent} but does not provide it`)
   for (const [name, permission] of Object.entries((given['permissions'] ?? {}) as Members)) {
     const fault = isObject(permission) ? faultOf(permission, permissionMembers, 'a permission') : 'it must be an object'
     refuse(fault && `in the permission ${name}, ${fault}`)

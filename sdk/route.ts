@@ -8,8 +8,12 @@ import type { Permission } from './model/permission.ts'
 import type { Needs, Port, Resolved } from './port.ts'
 import type { Log } from './ports/kernel.ts'
 import type { Problem } from './problem.ts'
+import { whyUndefined } from './wire.ts'
 
-/** Returns the resource that a right is checked on, given path and query; with several resources, each must pass. */
+/**
+ * Returns the resource that a right is checked on, given path and query; with several resources, each must pass. With none, `permission` is checked like an
+ * `UnscopedRight`, and `alsoRequires` is met.
+ */
 export type Reference<I> = (input: I) => Ref | readonly Ref[]
 
 /** A permission on referenced resources. */
@@ -238,15 +242,13 @@ export interface TypedRoute<P, Q, B, R extends Responses> extends Route {
 }
 
 /** Starts a group: `const route = routesFor('datasets', { datasets: Datasets })`. The group is the OpenAPI tag. */
-export const routesFor =
-  <N extends Needs>(group: string, needs: N) =>
-  <R extends Responses, P = undefined, Q = undefined, B = undefined>(
+export const routesFor = <N extends Needs>(group: string, needs: N) => {
+  const absent = Object.entries(needs).find(([, token]) => token === undefined)
+  if (absent) throw new TypeError(`routesFor('${group}'): the dependency ${absent[0]} is undefined${whyUndefined}`)
+  return <R extends Responses, P = undefined, Q = undefined, B = undefined>(
     declaration: RouteDeclaration<N, P, Q, B, R>,
-  ): TypedRoute<P, Q, B, R> => ({
-    group,
-    needs,
-    declaration,
-  })
+  ): TypedRoute<P, Q, B, R> => ({ group, needs, declaration })
+}
 
 /** The resource named by a path or query parameter: `on: ref('dataset', 'id')`. Compiles only if there is such a string parameter. */
 export const ref =

@@ -2,6 +2,9 @@ import type { Class, Token } from './port.ts'
 
 type Tokens<A extends readonly unknown[]> = { [K in keyof A]: Token<A[K]> }
 
+/** For plugins without types, and for modules that import each other. */
+export const whyUndefined = ': its name may be misspelt, or its module may import this one'
+
 const wired = new WeakMap<Class, readonly Token<unknown>[]>()
 
 /**
@@ -9,6 +12,8 @@ const wired = new WeakMap<Class, readonly Token<unknown>[]>()
  * type error. Replaces decorators, which Node cannot strip. The kernel derives the plugin's dependencies from it.
  */
 export function wire<A extends unknown[], T>(cls: new (...args: A) => T, ...tokens: Tokens<NoInfer<A>>): void {
+  const absent = tokens.indexOf(undefined as never)
+  if (absent >= 0) throw new TypeError(`wire(${cls.name}): dependency ${absent + 1} is undefined${whyUndefined}`)
   wired.set(cls as Class, tokens as readonly Token<unknown>[])
 }
 

@@ -1,5 +1,8 @@
-import { glob, readFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import test from 'ava'
 import { sdkEntries, sdkNames } from '../scripts/docs/sdk-names.ts'
 
@@ -41,4 +44,35 @@ test('the token of every port is in the contract', async t => {
     tokens.filter(name => !contract.has(name)),
     [],
   )
+})
+
+test('a plugin that imports only the contract compiles with declarations, and adds permissions', async t => {
+  const folder = await mkdtemp(join(root, 'dist/declared-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const plugin = `import { multipart, ref, routesFor, s } from 'pounce/sdk'
+declare module 'pounce/sdk/kit' {
+  interface PluginPermissions {
+    ViewSample: true
+  }
+}
+export const addSample = routesFor('samples', {})({
+  method: 'POST',
+  path: '/api/files/:id/samples',
+  summary: 'Add samples',
+  permission: { right: 'ViewSample', on: ref('file', 'id') },
+  params: s.Object({ id: s.id() }),
+  body: multipart('samples'),
+  responses: { 200: s.success() },
+  handle: async () => ({ status: 200, body: { status: 'success' } }),
+})
+`
+  await writeFile(join(folder, 'plugin.ts'), plugin)
+  const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: root, outDir: join(folder, 'out') }
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: ['plugin.ts'], exclude: [] }),
+  )
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const { stdout } = await promisify(execFile)(process.execPath, [compiler, '-p', folder]).catch(error => error)
+  t.is(stdout, '')
 })

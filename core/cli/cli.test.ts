@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { tempFolder } from '../../test/support/temp-folder.ts'
-import { fixturePlugin, main, pounce } from '../kernel/fixtures/pounce.ts'
+import { fixturePlugin, main, plugins, pounce } from '../kernel/fixtures/pounce.ts'
 
 test('help lists the commands of the kernel and of plugins', async t => {
   const { code, out } = await pounce(['--help'])
@@ -129,6 +129,13 @@ test('the doctor merges the findings of all plugins, and exits with 1 if there i
     rows.slice(0, -1).map(({ check, ok }) => `${check} ${ok}`),
     checks.slice(0, -1),
   )
+})
+
+test('a command of a plugin whose name is taken is reported, and all others work', async t => {
+  const environment = { POUNCE_PLUGINS: [...plugins, fixturePlugin('taken-command-plugin')].join() }
+  const { code, out, err } = await pounce(['greeting', 'say', 'Ada', '--json'], environment)
+  t.deepEqual([code, JSON.parse(out)], [0, [{ at: 0, text: 'Ada' }]])
+  t.regex(err, /^The command "start" of a plugin is not available: there is already a command of this name\n/)
 })
 
 test('dead letters and migrations are listed, and retrying an unknown event fails', async t => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Command as Commander } from 'commander'
+import { errorPlace } from '../error-place.ts'
 import type { ConfigSources } from '../kernel/config.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import { programVersion } from '../services/installation.ts'
@@ -92,7 +93,10 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
     const known = above.commands.find(one => one.name() === word)
     return known ?? above.command(word).description(`Commands for ${word}`)
   }, program)
-  const own = parent.command(words.at(-1) ?? command.name).description(command.summary)
+  const last = words.at(-1) ?? command.name
+  if (parent.commands.some(one => one.name() === last))
+    throw new StartupError(`The command "${command.name}" of a plugin is not available: there is already a command of this name`)
+  const own = parent.command(last).description(command.summary)
   for (const { name, summary, isOptional } of command.arguments ?? []) own.argument(isOptional ? `[${name}]` : `<${name}>`, summary)
   for (const { name, summary, takesValue, isRequired } of command.options ?? []) {
     const flag = takesValue ? `--${name} <value>` : `--${name}`
@@ -130,25 +134,44 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
   })
 }
 
+/** Reports a plugin command whose name is taken: all others must remain available. */
+const addUnlessTaken = (program: Commander, command: BuiltIn, session: Session): void => {
+  try {
+    add(program, command, session)
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    session.output.err(`${error.message}\n`)
+  }
+}
+
 /** Adds the commands of plugins, which requires loading the plugins; kernel commands do not. */
 const addContributed = async (program: Commander, sources: ConfigSources, session: Session, isHelp: boolean): Promise<void> => {
   try {
     const { makeKernel } = await import('./kernel-session.ts')
     const { contributedCommands } = await import('./contributed.ts')
     const kernel = await makeKernel({ sources, ...(session.host && { running: session.host.kernel }) })
-    for (const command of contributedCommands(kernel)) add(program, command, session)
+    for (const command of contributedCommands(kernel)) addUnlessTaken(program, command, session)
   } catch (error) {
     if (!isHelp) throw error
     program.addHelpText('after', `\nPlugin commands are not available: ${messageOf(error)}`)
   }
 }
 
+/** A start refused because of a bug in a plugin's `start` or migration names its place. */
+const withPlace = (error: unknown): string => {
+  const message = messageOf(error)
+  if (!(error instanceof StartupError && (error.cause instanceof TypeError || error.cause instanceof ReferenceError))) return message
+  const place = errorPlace(error.cause)
+  return message.includes(place) ? message : `${message}${place}`
+}
+
 const say = (error: unknown, asJson: boolean, output: Output): void => {
   // An error of the operating system names the call and the path.
   const isExpected =
     error instanceof StartupError || (error instanceof Error && (('status' in error && 'code' in error) || 'syscall' in error))
-  if (asJson) output.err(`${JSON.stringify({ error: messageOf(error) })}\n`)
-  else if (isExpected || !(error instanceof Error)) output.err(`${messageOf(error).split('\n').map(visible).join('\n')}\n`)
+  const message = withPlace(error)
+  if (asJson) output.err(`${JSON.stringify({ error: message })}\n`)
+  else if (isExpected || !(error instanceof Error)) output.err(`${message.split('\n').map(visible).join('\n')}\n`)
   else output.err(`${error.stack ?? error.message}\n`)
 }
 

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import test from 'ava'
 import { tempFolder } from '../../test/support/temp-folder.ts'
 import { until } from '../../test/support/until.ts'
@@ -96,6 +98,24 @@ test('a plugin whose start hangs is reported by name after the time limit, and t
   })
   t.is(code, 1)
   t.is(err, 'test.hanging did not start: start() took longer than 0.3 s (startTimeoutMs)\n')
+})
+
+test('a bug in the start of a plugin is reported with its file and line', async t => {
+  const file = join(await tempFolder(t), 'index.js')
+  const lines = [
+    "import { definePlugin } from 'pounce/sdk'",
+    'class Failing {',
+    '  start() {',
+    '    undefined.length',
+    '  }',
+    '}',
+    "export const plugin = definePlugin({ id: 'acme.failing', summary: 's', services: [Failing] })",
+  ]
+  await writeFile(file, lines.join('\n'))
+  const environment = { POUNCE_PLUGINS: [fixturePlugin('memory-plugin'), dirname(file)].join() }
+  const { code, err } = await pounce(['start', '--port', '0', '--data', await tempFolder(t)], environment)
+  t.is(code, 1)
+  t.is(err, `acme.failing did not start: Cannot read properties of undefined (reading 'length') (${file}:4)\n`)
 })
 
 test('SIGTERM during a hanging start ends the process immediately with 0', async t => {

@@ -49,6 +49,15 @@ const routes: Record<string, Route> = {
     responses,
     handle: done,
   }),
+  some: route({
+    method: 'POST',
+    path: '/api/datasets/some',
+    summary: 'x',
+    permission: { right: 'DeleteDataset', on: ({ ids = [] }) => ids.map(id => ({ kind: 'dataset', id })) },
+    query: s.Object({ ids: s.Optional(s.repeated(s.id())) }),
+    responses,
+    handle: done,
+  }),
   upload: route({
     method: 'POST',
     path: '/api/files/upload',
@@ -211,6 +220,20 @@ test('each resource of a batch is checked', async t => {
   t.is((await ask({ method: 'POST', path: `/api/datasets/batch?ids=${ownId}`, key: 'ann' })).status, 200)
   t.is((await ask({ method: 'POST', path: `/api/datasets/batch?ids=${ownId}&ids=${seenId}`, key: 'ann' })).status, 403)
   t.is((await ask({ method: 'POST', path: `/api/datasets/batch?ids=${ownId}&ids=${hiddenId}`, key: 'ann' })).status, 404)
+})
+
+test('a batch without the parameter that names its resources is an invalid request', async t => {
+  const { ask } = await server(t)
+  t.is((await ask({ method: 'POST', path: '/api/datasets/batch', key: 'ann' })).status, 400)
+  t.is((await ask({ method: 'POST', path: '/api/datasets/batch' })).status, 401)
+})
+
+test('a right on a list of resources that is empty is required as such', async t => {
+  const { ask } = await server(t)
+  t.is((await ask({ method: 'POST', path: '/api/datasets/some', key: 'ann' })).status, 200)
+  t.is((await ask({ method: 'POST', path: '/api/datasets/some', key: 'inactive' })).status, 403)
+  t.is((await ask({ method: 'POST', path: '/api/datasets/some' })).status, 401)
+  t.is((await ask({ method: 'POST', path: `/api/datasets/some?ids=${seenId}`, key: 'ann' })).status, 403)
 })
 
 test('a resource in the query is checked like one in the path; a missing parameter is 400', async t => {

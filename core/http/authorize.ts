@@ -75,7 +75,12 @@ export class RouteAccess {
   }
 
   async #requireOnThings(declaration: Declaration, caller: Caller, input: Values): Promise<void> {
-    for (const { right, on } of scopedRights(declaration)) await this.#requireOn(right, caller, on(input), declaration)
+    for (const asked of scopedRights(declaration)) {
+      const refs = asked.on(input)
+      const isOnNothing = Array.isArray(refs) && refs.length === 0
+      if (isOnNothing && asked === declaration.permission) this.#requireAnywhere(asked.right, caller)
+      else await this.#requireOn(asked.right, caller, refs, declaration)
+    }
   }
 
   /**

@@ -49,7 +49,8 @@ export class BytesResponder {
       throw new Forbidden('Uploaded files are not served as scripts or styles')
     const head: Record<string, string | number> = { ...headOf(bytes, this.#writer.isForAllOrigins), ...given }
     // If the length or digest is known, all clients get the same bytes.
-    const mayCompress = bytes.sizeBytes === undefined && bytes.sha256 === undefined && this.#writer.mayStreamGzip(request, head)
+    const isKnown = bytes.sizeBytes !== undefined || bytes.sha256 !== undefined || head['content-length'] !== undefined
+    const mayCompress = !isKnown && this.#writer.mayStreamGzip(request, head)
     if (status !== 200) return this.#stream(request, { status, head, mayCompress }, bytes, undefined)
     if (isOther(headers, bytes)) {
       const refusal = { code: 'changed', message: 'The requested version no longer exists: the bytes have changed' }
@@ -91,7 +92,7 @@ export class BytesResponder {
   }
 
   async #stream(request: RequestContext, { status, head, mayCompress }: Answer, bytes: Bytes, range: ByteRange | undefined): Promise<void> {
-    const length = range ? range.end - range.start + 1 : bytes.sizeBytes
+    const length = range ? range.end - range.start + 1 : (bytes.sizeBytes ?? lengthIn(head))
     if (length !== undefined) head['content-length'] = length
     if (request.isHead) {
       this.#writer.head(request, status, head)
@@ -113,6 +114,10 @@ export class BytesResponder {
     })
   }
 }
+
+/** The length that the handler announced in a header of its own. */
+const lengthIn = ({ 'content-length': length }: Readonly<Record<string, string | number>>): number | undefined =>
+  length === undefined ? undefined : Number(length)
 
 /** Only for attachments, because our policies do not apply on another server. */
 const elsewhere = async (
@@ -204,7 +209,10 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       for (const chunk of first) out.write(chunk)
       return out
     }
+    // A stream that has already ended emits no event.
+    if (source.destroyed) return fail(source.errored ?? new Error('the source was closed before it was read'))
     source.on('data', (chunk: Chunk) => {
+      if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return fail(new TypeError('a stream of bytes yielded an object'))
       const bytes = Buffer.byteLength(chunk)
       sent += bytes
       youngGarbage.passed(bytes)

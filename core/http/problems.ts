@@ -36,8 +36,10 @@ interface TextAnswer {
  * Anything other than a `Problem` is a bug: it is logged with its cause, and no details are sent.
  */
 const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): TextAnswer => {
-  const problem =
+  const refusal =
     thrown instanceof Problem ? thrown : isExposed(thrown) ? new Problem(thrown.status, 'refused', thrown.message) : unexpected
+  // A plugin without types may pass any status.
+  const problem = Number.isInteger(refusal.status) && refusal.status >= 400 && refusal.status < 600 ? refusal : unexpected
   if (problem.status >= 500 && problem.status !== 503) {
     log.error('request failed', { requestId: request.id, method: request.req.method, path: request.target.redactedPath, error: thrown })
   }

@@ -259,6 +259,14 @@ test('the error of a source that fails before its first byte is sent as a proble
   t.is((await get(t, failing(new Error('bug')))).status, 500)
 })
 
+test('a stream that has already failed, or yields objects, is a 500', async t => {
+  const failed = new Readable({ read: () => undefined }).on('error', () => undefined)
+  failed.destroy(new Error('The file disappeared'))
+  await new Promise(setImmediate)
+  t.is((await get(t, failed)).status, 500)
+  t.is((await get(t, Readable.from([{ name: 'a row' }]))).status, 500)
+})
+
 /** The result of a download for the client. */
 const ending = (url: string): Promise<string> =>
   new Promise(resolve => {
@@ -291,6 +299,8 @@ test('a source that fails later, or is shorter or longer than announced, closes 
     const { url } = await serve(t, { getBytes: answering(bytes) })
     t.is(await ending(url), 'broken')
   }
+  const lengthInHeader = await serve(t, { getBytes: answering(Readable.from([piece, piece]), { 'Content-Length': '900000' }) })
+  t.is(await ending(lengthInHeader.url), 'broken')
   const { url } = await serve(t, { getBytes: answering({ open: () => Readable.from([piece, piece]), sizeBytes: 600_000, contentType }) })
   t.is(await ending(url), '200 with 600000 bytes')
 })

@@ -80,8 +80,8 @@ test('names of Object.prototype are ordinary names', t => {
 const get = (path: string, more: object = {}): Route => {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, s.String()])
   const params = names.length > 0 ? { params: s.Object(Object.fromEntries(names)) } : {}
-  const declaration = { method: 'GET', path, summary: 'x', permission: 'anyone', ...params, responses: { 200: s.text() }, ...more }
-  return route(declaration as never)
+  const declaration = { method: 'GET', path, summary: 'x', permission: 'anyone', ...params, responses: { 200: s.text() } }
+  return route({ ...declaration, handle: async () => undefined, ...more } as never)
 }
 
 const mounted = (plugin: string, name: string, declared: Route): PluginRoute => ({ plugin, name, route: declared, needs: {} })
@@ -195,6 +195,15 @@ test('an alias may end in a slash', t => {
 
 test('a route without a response is refused', t => {
   t.regex(refusal(mounted('a.b', 'getX', get('/x', { responses: {} }))), /declares no response/)
+})
+
+test('a declaration with a missing, unknown or wrong member is refused', t => {
+  const refused = (more: object): string => refusal(mounted('a.b', 'getX', get('/x', more)))
+  t.is(refused({}), '')
+  t.regex(refused({ handle: undefined }), /route getX of a\.b has no function handle/)
+  t.regex(refused({ path: undefined }), /route getX of a\.b has no path/)
+  t.regex(refused({ summary: undefined }), /route getX of a\.b has no summary/)
+  t.regex(refused({ method: 'get' }), /route getX of a\.b has the unknown method get: one of GET, POST, PUT, PATCH, DELETE/)
 })
 
 test('all errors are reported together', t => {

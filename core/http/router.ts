@@ -300,7 +300,8 @@ export const registerRoutes = (
     for (const fault of faultsOf(route.declaration, { hasPolicy, permissions }))
       faults.push(`route ${route.name} of ${route.plugin} ${fault}`)
     claim(names, route.name, route.plugin, `the route name ${route.name}`)
-    for (const { method, path } of route.addresses) claim(addresses, `${method} ${shapeOf(path)}`, owner, `${method} ${path}`)
+    for (const { method, path } of route.addresses.filter(one => isText(one.path)))
+      claim(addresses, `${method} ${shapeOf(path)}`, owner, `${method} ${path}`)
     return route
   })
   if (faults.length > 0) throw new Error(`The routes cannot be served:\n- ${faults.join('\n- ')}`)
@@ -329,13 +330,19 @@ const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, is
   return [`requires ${right} without a resource: ${remedy}${isFurther ? '' : `, or give a reason: { right: '${right}', unscoped: '…' }`}`]
 }
 
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+
 const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
-  const { permission, alsoRequires = [], path, aliases = [], responses } = declaration
+  const { method, permission, alsoRequires = [], path, summary, aliases = [], responses, handle } = declaration
   const faults: string[] = []
+  if (!methods.includes(method)) faults.push(`has the unknown method ${method}: one of ${methods.join(', ')}`)
+  if (!isText(summary)) faults.push('has no summary')
+  if (typeof handle !== 'function') faults.push('has no function handle')
   if (!permission) faults.push(`declares no permission: ${[...words].join(', ')}, or a right with the resource that it is checked on`)
   else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, known))
   for (const right of alsoRequires) faults.push(...faultsOfRight(right, known, true))
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
+  if (!isText(path)) return [...faults, 'has no path']
   const declared = parameters(declaration.params)
   const withoutSlash = aliases.map(alias => alias.path.replace(endsInSlashToo, '$1'))
   for (const each of [path, ...withoutSlash]) {

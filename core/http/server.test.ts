@@ -154,6 +154,19 @@ test('a bug is a bare 500, and logged with its cause', async t => {
   t.like(lines[0], { error, path: '/api/x' })
 })
 
+test('an error whose status is not one of an error is a 500', async t => {
+  const wrong = [
+    new Problem('gone' as never, '', ''),
+    new Problem(200, 'fine', 'fine'),
+    Object.assign(new Error('no'), { status: 999, expose: true }),
+  ]
+  for (const error of wrong) {
+    const { status, text } = await get(t, { getX: failing(error) }, '/api/x')
+    t.like(JSON.parse(text), { status: 'error', code: 'internal' })
+    t.is(status, 500)
+  }
+})
+
 test('problems of 5xx are logged, refusals are not', async t => {
   const lines: unknown[] = []
   const log: Log = { ...silent, error: message => lines.push(message) }

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv'
-import { Invalid, NotFound, s } from 'pounce/sdk'
+import { Invalid, NotFound, type Ref, s } from 'pounce/sdk'
 import { compileSchema, faultMessage, idPattern, type SchemaShape, typesOf } from '../json-schema.ts'
 import type { RouteAccess } from './authorize.ts'
 import { namesResources, refsOf } from './authorize.ts'
@@ -202,7 +202,7 @@ const refuse = async (access: RouteAccess, request: RequestContext, params: Chec
     throw new NotFound(params.fault.kind ?? kindOf(declaration, params.fault.idName ?? 'id', input, group))
   }
   const { permission } = declaration
-  const refs = refsOf({ ...declaration, alsoRequires: [] }, input)
+  const refs = refsOfInvalid({ ...declaration, alsoRequires: [] }, input)
   const named = Object.values(params.value)
   // Resources in the path are checked; those in the invalid query cannot be.
   const known = refs.filter(ref => named.includes(ref.id))
@@ -213,12 +213,21 @@ const refuse = async (access: RouteAccess, request: RequestContext, params: Chec
   throw idName === undefined ? new Invalid(message) : new NotFound(kind ?? kindOf(declaration, idName, input))
 }
 
+/** The resources of a request as far as they can be determined: the functions of the route expect valid parameters, and may throw. */
+const refsOfInvalid = (declaration: Declaration, input: Values): readonly Ref[] => {
+  try {
+    return refsOf(declaration, input)
+  } catch {
+    return []
+  }
+}
+
 /** `dataset_id` refers to a dataset, `space` to a space. */
 const kindNamed = (parameter: string): string => parameter.replace(/_?id$/i, '') || 'thing'
 
 /** The kind of resource of a parameter, from the rights checked on it: a malformed id gets the same response as an unknown one. */
 const kindOf = (declaration: Declaration, parameter: string, input: Values, group?: string): string => {
-  const refs = refsOf(declaration, { ...input, [parameter]: parameter })
+  const refs = refsOfInvalid(declaration, { ...input, [parameter]: parameter })
   const kind = refs.find(({ id }) => id === parameter)?.kind
   return kind ?? (parameter === 'id' && group !== undefined ? (refs[0]?.kind ?? group.replace(/s$/, '')) : kindNamed(parameter))
 }

@@ -60,6 +60,13 @@ test('a port without a provider cannot be wrapped', t => {
   t.throws(() => buildPluginGraph([front], new Set()), { message: 'front needs store/behind, which no plugin provides' })
 })
 
+test('two providers of a wrapped port are both named, with the name of the port', t => {
+  const other = named('other', { provides: [provide(Store, class extends Plain {})] })
+  t.throws(() => buildPluginGraph([front, plain, other], new Set()), {
+    message: 'plain and other both provide store: remove one of them from "plugins"',
+  })
+})
+
 test('several wrappers of one port wrap each other, the last listed one outermost', t => {
   class Second implements Store {
     readonly #store: Store

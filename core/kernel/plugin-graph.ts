@@ -104,8 +104,7 @@ const planOne = (one: NamedPlugin, isCopy: boolean, wrappers: Wrappers): PluginN
   const wanted = wantedBy(one.plugin).filter(port => !own.has(port) && !ownPorts.has(port))
   const asTaken = (port: AnyPort) =>
     port.endsWith(behindSuffix) ? standing(port.slice(0, -behindSuffix.length) as AnyPort, one.name, wrappers, 1) : port
-  const needs = new Set<string>(wanted.map(asTaken))
-  return { ...one, provides: provisionsOf(one, isCopy, wrappers), needs: [...needs] }
+  return { ...one, provides: provisionsOf(one, isCopy, wrappers), needs: [...new Set<string>(wanted.map(asTaken))] }
 }
 
 const findProviders = (listed: readonly PluginNode[], reserved: ReadonlySet<string>): Map<string, string> => {
@@ -116,7 +115,8 @@ const findProviders = (listed: readonly PluginNode[], reserved: ReadonlySet<stri
       if (reserved.has(port) || ownPorts.has(port)) throw new StartupError(`${name} provides ${port}, which is the kernel's own`)
       const other = providers.get(port)
       if (other === name) throw new StartupError(`${name} provides ${port} twice`)
-      if (other !== undefined) throw new StartupError(`${other} and ${name} both provide ${port}: remove one of them from "plugins"`)
+      const plain = port.replaceAll(behindSuffix, '')
+      if (other !== undefined) throw new StartupError(`${other} and ${name} both provide ${plain}: remove one of them from "plugins"`)
       providers.set(port, name)
     }
   return providers

@@ -123,7 +123,10 @@ export interface BlobPlace {
   readonly sizeField?: string
 }
 
-/** Contributed by each plugin whose records refer to blobs, so that unreferenced blobs can be found and shared ones are kept. */
+/**
+ * Contributed by each plugin whose records refer to blobs, so that unreferenced blobs can be found and shared ones are kept. While a plugin that contributed one
+ * is not loaded, no unreferenced blobs are deleted: it is recognized by the collections in `places`.
+ */
 export interface BlobOwner {
   /** The fields with blob keys, for migration to another store with other keys. */
   readonly places: readonly BlobPlace[]

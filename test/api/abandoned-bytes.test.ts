@@ -4,7 +4,19 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { BlobStore, DocumentStore, definePlugin, Invalid, provide, type StorageQuota, StorageQuotas, wire } from 'pounce/sdk'
+import {
+  BlobOwners,
+  BlobStore,
+  Commands,
+  collection,
+  DocumentStore,
+  definePlugin,
+  Invalid,
+  provide,
+  type StorageQuota,
+  StorageQuotas,
+  wire,
+} from 'pounce/sdk'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { registrations } from '../../plugins/blobs/in-place/registered-files.ts'
 import { OrphanSweep } from '../../plugins/blobs/sweep/orphan-sweep.ts'
@@ -174,4 +186,37 @@ test('the orphan sweep keeps blobs older than the records: the database may be t
   t.is(await (await bob.call(`/api/files/${file}/blob`)).text(), 'b'.repeat(1000))
   t.like(await sweep({ removesOlder: true }), { removed: 1, older: 0 })
   t.is((await bob.call(`/api/files/${file}/blob`)).status, 200)
+})
+
+const samples = collection<{ readonly key: string }>()('acme.samples')
+
+class SampleBytes {
+  readonly places = [{ in: samples, field: 'key' }]
+  async owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(keys)
+  }
+}
+const sampling = definePlugin({ id: 'acme.samples', summary: 's', collections: [samples], provides: [provide(BlobOwners, SampleBytes)] })
+
+test('the sweep deletes nothing while a plugin whose records refer to bytes is not loaded, unless asked to', async t => {
+  const data = await mkdtemp(join(tmpdir(), 'pounce-absent-'))
+  t.teardown(() => rm(data, { recursive: true, force: true }))
+  const config = { blobs: { sweep: { graceHours: 0 } } }
+  const before = await bootForTest({ folder: data, also: [sampling], config })
+  const { key } = await before.get(BlobStore).put(Buffer.from('of a sample'))
+  await before.stop()
+
+  const without = await bootForTest({ t, folder: data, config })
+  const sweep = without
+    .get(Commands)
+    .all()
+    .find(({ name }) => name === 'blobs sweep')
+  const run = (options: Readonly<Record<string, string>>) => sweep?.run({ arguments: {}, options }, () => undefined)
+  await without.runPeriodic('blobs.sweep/orphans')
+  t.truthy(await without.get(BlobStore).stat(key))
+  await t.throwsAsync(async () => run({}), { message: /plugin with the collection acme\.samples is not loaded.*--forget acme\.samples/ })
+  await t.throwsAsync(async () => run({ forget: 'acme.sample' }), { instanceOf: Invalid, message: /acme\.samples/ })
+  t.truthy(await without.get(BlobStore).stat(key))
+  t.like(await run({ forget: 'acme.samples' }), { removed: 1 })
+  t.is(await without.get(BlobStore).stat(key), undefined)
 })

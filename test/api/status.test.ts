@@ -79,15 +79,22 @@ class BrokenPart implements StatusPart {
   }
 }
 
+class ThrowingPart implements StatusPart {
+  readonly name = 'throwing'
+  check(): never {
+    throw new Error('not even a promise')
+  }
+}
+
 test('unavailable parts are reported, without passwords, and block no response', async t => {
   const parts = definePlugin({
     id: 'test.parts',
     summary: 'Parts',
-    provides: [provide(StatusParts, SilentPart), provide(StatusParts, BrokenPart)],
+    provides: [SilentPart, BrokenPart, ThrowingPart].map(part => provide(StatusParts, part)),
   })
   const other = await bootForTest({ t, also: [parts] })
   const { plugins } = await ok<{ plugins: Record<string, unknown> }>(other.as()('/api/status'))
-  t.like(plugins, { mongo: false, rabbitmq: { status: 'disconnected' } })
+  t.like(plugins, { mongo: false, rabbitmq: { status: 'disconnected' }, throwing: { status: 'disconnected' } })
   t.deepEqual(plugins['rabbitmq'], { status: 'disconnected' })
   const forAdmin = await ok<{ plugins: object }>(other.as(other.admin.key)('/api/status'))
   t.like(forAdmin.plugins, {

@@ -7,6 +7,7 @@ import {
   Clock,
   type Command,
   CommitConflict,
+  Conflict,
   type Contributions,
   collection,
   configPort,
@@ -31,37 +32,75 @@ const batchSize = 500
 /** Maximum number of unreferenced blobs that the doctor counts. */
 const maxFound = 1000
 
-/** One record: when this plugin was first started with this document store. */
-export const beginnings = collection<{ readonly at: Time }>()('blobs.sweep')
+interface Beginning {
+  /** When this plugin was first started with this document store. */
+  readonly at: Time
+  /** Collections whose records have referred to blobs. */
+  readonly owners?: readonly string[]
+}
+
+/** One record. */
+export const beginnings = collection<Beginning>()('blobs.sweep')
 
 const beginningId = '0'.repeat(24)
 
-/** Records the time from which on blobs are recorded in this document store. */
+/** Records the time from which on blobs are recorded in this document store, and in which collections. */
 export class RecordsBeginning {
   readonly #documents: DocumentStore
   readonly #clock: Clock
+  readonly #owners: Contributions<BlobOwner>
 
-  constructor(documents: DocumentStore, clock: Clock) {
+  constructor(documents: DocumentStore, clock: Clock, owners: Contributions<BlobOwner>) {
     this.#documents = documents
     this.#clock = clock
+    this.#owners = owners
   }
 
   async start(): Promise<void> {
-    const insert = { id: beginningId, at: this.#clock.now().toISOString() }
+    const owners = this.#loaded()
+    const insert = { id: beginningId, at: this.#clock.now().toISOString(), owners }
     try {
       await this.#documents.commit({ insert, into: beginnings })
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
+      const { owners: known = [] } = await this.#beginning()
+      if (owners.every(name => known.includes(name))) return
+      await this.#documents.commit({ update: beginningId, in: beginnings, addToSet: { owners } })
     }
   }
 
   async at(): Promise<Date> {
+    return new Date((await this.#beginning()).at)
+  }
+
+  /** Collections whose records may refer to blobs, but whose plugin is not loaded. */
+  async absent(): Promise<readonly string[]> {
+    const loaded = new Set(this.#loaded())
+    const { owners = [] } = await this.#beginning()
+    return owners.filter(name => !loaded.has(name))
+  }
+
+  async forget(owner: string): Promise<void> {
+    const absent = await this.absent()
+    if (!absent.includes(owner))
+      throw new Invalid(`--forget must be the collection of a plugin that is not loaded: ${absent.join(', ') || 'there is none'}`)
+    await this.#documents.commit({ update: beginningId, in: beginnings, pull: { owners: [owner] } })
+  }
+
+  #loaded(): string[] {
+    return [...new Set(this.#owners.all().flatMap(({ places }) => places.map(place => place.in.name)))]
+  }
+
+  async #beginning(): Promise<Beginning> {
     const beginning = await this.#documents.get(beginnings, beginningId)
     if (!beginning) throw new Error('The record of blobs.sweep is missing')
-    return new Date(beginning.at)
+    return beginning
   }
 }
-wire(RecordsBeginning, DocumentStore, Clock)
+wire(RecordsBeginning, DocumentStore, Clock, BlobOwners)
+
+const keptFor = (absent: readonly string[]): string =>
+  `No bytes are deleted, because the plugin with the collection ${absent.join(', ')} is not loaded, whose records may refer to them: load it, or delete its bytes with ${absent.map(name => `\`pounce blobs sweep --forget ${name}\``).join(', ')}`
 
 /** The result of a sweep. */
 export interface SweepReport {
@@ -75,7 +114,7 @@ export interface SweepReport {
 /**
  * Finds unreferenced bytes: an upload stores bytes first and its record afterwards, so a crash in between leaves some.
  * Bytes younger than the grace period may belong to an active upload and are kept. So are bytes older than the records: if the records were lost, or
- * belong to another installation, nothing in the store would be referenced.
+ * belong to another installation, nothing in the store would be referenced. While a plugin whose records refer to bytes is not loaded, all are kept.
  */
 export class OrphanSweep {
   #graceMs: number
@@ -105,11 +144,14 @@ export class OrphanSweep {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const absent = await this.#beginning.absent()
+    if (absent.length > 0) return this.#log.warn(keptFor(absent))
     const { seen, removed, removedBytes, older } = await this.sweep({ signal })
     if (removed > 0) this.#log.info('unreferenced bytes deleted', { seen, removed, removedBytes })
     if (older > 0) this.#log.warn('Unreferenced bytes are older than the records and were kept: see blobs.sweep', { seen, kept: older })
   }
 
+  /** Throws `Conflict` while a plugin whose records refer to bytes is not loaded. */
   async sweep(
     options: {
       readonly signal?: AbortSignal
@@ -119,6 +161,8 @@ export class OrphanSweep {
       progress?(seen: number): void
     } = {},
   ): Promise<SweepReport> {
+    const absent = await this.#beginning.absent()
+    if (absent.length > 0) throw new Conflict(keptFor(absent))
     const since = options.removesOlder ? new Date(0) : await this.#beginning.at()
     const report = { seen: 0, removed: 0, removedBytes: 0, older: 0 }
     for await (const { orphans, seen } of this.orphans(options)) {
@@ -187,11 +231,14 @@ export class SweepCommand implements Command {
   readonly options = [
     { name: 'grace-hours', summary: 'Keep bytes younger than this many hours', takesValue: true },
     { name: 'older', summary: 'Also delete bytes older than the records of this installation', takesValue: false },
+    { name: 'forget', summary: 'Delete the bytes of a plugin that is not loaded, by the name of its collection', takesValue: true },
   ]
   #sweep: OrphanSweep
+  readonly #beginning: RecordsBeginning
 
-  constructor(sweep: OrphanSweep) {
+  constructor(sweep: OrphanSweep, beginning: RecordsBeginning) {
     this.#sweep = sweep
+    this.#beginning = beginning
   }
 
   async run(
@@ -201,6 +248,7 @@ export class SweepCommand implements Command {
     const hours = options['grace-hours']
     const graceMs = typeof hours === 'string' ? Number(hours.trim() || Number.NaN) * 60 * 60 * 1000 : undefined
     if (graceMs !== undefined && !(graceMs >= 0)) throw new Invalid('--grace-hours must be a number, 0 or more')
+    if (typeof options['forget'] === 'string') await this.#beginning.forget(options['forget'])
     const report = await this.#sweep.sweep({
       progress: seen => progress(`${seen} blobs looked at`),
       ...(graceMs === undefined ? {} : { graceMs }),
@@ -209,7 +257,7 @@ export class SweepCommand implements Command {
     return { ...report }
   }
 }
-wire(SweepCommand, OrphanSweep)
+wire(SweepCommand, OrphanSweep, RecordsBeginning)
 
 /** The part of `pounce doctor` that finds unreferenced bytes. Those of uploads in progress are younger than the grace period. */
 export class SweepDoctor implements Command {

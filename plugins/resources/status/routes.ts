@@ -80,7 +80,7 @@ wire(ComponentStatus, Installation, SearchIndex, Transports, Extractors, StatusP
 const inTime = <T>(work: Promise<T>): Promise<T> => withTimeLimit(work, patienceMs, `no response within ${patienceMs} ms`)
 
 async function factsOf(part: StatusPart, isForAdmin: boolean): Promise<Facts | boolean> {
-  const answer = await inTime(part.check()).then(
+  const answer = await inTime(Promise.try(() => part.check())).then(
     found => ({ isThere: true, found }),
     () => ({ isThere: false, found: undefined }),
   )

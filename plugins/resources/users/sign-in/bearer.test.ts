@@ -1,5 +1,5 @@
 import test from 'ava'
-import { type AuthProvider, AuthProviders, definePlugin, provide, Users, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { type AuthProvider, AuthProviders, definePlugin, provide, Unavailable, Users, type VerifiedIdentity, wire } from 'pounce/sdk'
 import { bearerProviderContract, bootForTest, type TestServer } from 'pounce/sdk/testing'
 
 const identity = (subject: string, email: string, isEmailVerified: boolean): VerifiedIdentity => ({
@@ -67,6 +67,20 @@ test('a token without an address gives access to the account linked to its subje
   const answer = await withToken(own, 'token-nameless-ada')
   t.is(((await answer.json()) as { id: string }).id, id)
   t.is((await withToken(own, 'token-nameless')).status, 401)
+})
+
+class Unreachable implements AuthProvider {
+  readonly id = 'unreachable'
+  async bearer(): Promise<never> {
+    throw new Unavailable('The provider is unreachable')
+  }
+}
+
+test('a provider that fails does not affect the tokens of others', async t => {
+  const unreachable = definePlugin({ id: 'auth.unreachable', summary: 'For tests.', provides: [provide(AuthProviders, Unreachable)] })
+  const own = await bootForTest({ t, plugins: [unreachable, ...plugins] })
+  t.is((await withToken(own, 'token-stranger')).status, 200)
+  t.is((await withToken(own, 'token-forged')).status, 503)
 })
 
 test('a new user gets one account despite concurrent requests, unless the settings forbid it', async t => {

@@ -167,13 +167,20 @@ export class AccountSignIn {
     return usable(user)
   }
 
-  /** The account for a bearer token of a provider. */
+  /** The account for a bearer token of a provider. The error of one that fails is thrown only if no other accepts the token. */
   async withBearer(token: string): Promise<User | undefined> {
+    const failures: unknown[] = []
     for (const provider of this.#providers.all()) {
-      const identity = await provider.bearer?.(token)
+      let identity: VerifiedIdentity | undefined
+      try {
+        identity = await provider.bearer?.(token)
+      } catch (error) {
+        failures.push(error)
+      }
       const user = identity && (await this.withIdentity(identity))
       if (user) return user
     }
+    if (failures.length > 0) throw failures[0]
     return undefined
   }
 
