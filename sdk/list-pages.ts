@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { overlong, runsOf } from './documents/pieces.ts'
 import { compareScalars } from './documents/scalars.ts'
-import { isSorted, type ListQuery, linkToNext, listing, newestFirst, sortedBy } from './listing.ts'
+import { datesOf, isSorted, type ListQuery, linkToNext, listing, newestFirst, sortedBy } from './listing.ts'
 import type { After, Collection, DocumentStore, Find, Page, Stored, Where } from './ports/document-store.ts'
 import { and, eq, isIn } from './ports/document-store.ts'
 
@@ -84,11 +84,8 @@ const sortedFew = <T extends object>(found: readonly (T & Stored)[], { sort, aft
 
 /** All records whose names contain a rare substring of the title. */
 const allWithTitle = async <T extends object>(source: ListSource<T>, query: ListQuery, run: string): Promise<readonly (T & Stored)[]> => {
-  const { title, date, when } = query
-  // The date in a link to the next page only marks where the page ended.
-  const dated = query.after === undefined || isSorted(query) ? { date, when } : {}
-  const whole = { title, ...dated, limit: 1000, isWhole: true }
-  const find = listing(whole, 'byNamePiece', live, isIn('name~', [run, overlong]), ...source.where)
+  const whole = { title: query.title, limit: 1000 }
+  const find = listing(whole, 'byNamePiece', live, isIn('name~', [run, overlong]), ...datesOf(query), ...source.where)
   const items: (T & Stored)[] = []
   let after: After | undefined
   do {
@@ -122,7 +119,7 @@ export const listPage = async <T extends object>(source: ListSource<T>, query: L
   const whole = listing(query, using, live, ...where, ...everything)
   if (!query.title) {
     const page = await documents.find(from, whole)
-    const counted = () => documents.count(from, { using: source.using, where: and(live, ...where), upTo: mostTotal + 1 })
+    const counted = () => documents.count(from, { using: source.using, where: and(live, ...where, ...datesOf(query)), upTo: mostTotal + 1 })
     return { ...page, total: counted }
   }
   if (isSorted(query) || query.total) return sortedTitle(source, query, whole)

@@ -159,7 +159,19 @@ const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery
   return held.length === 0 ? 'nothing' : and(isIn('spaces', [...new Set(held)]), ne('author', user.id))
 }
 
-const isNewer = ({ when, date }: ListQuery): boolean => date !== undefined && when !== undefined && when !== 'a'
+/** The date that the caller sent: one in a link to the next page may only mark where the page ended. */
+const dateOf = ({ date, after }: Pick<ListQuery, 'date' | 'after'>): string | undefined =>
+  typeof after === 'string' && after.startsWith(`${date}_`) ? undefined : date
+
+const isNewer = (query: ListQuery): boolean => dateOf(query) !== undefined && query.when !== undefined && query.when !== 'a'
+
+/** The condition of `date` and `when`, if any. */
+export const datesOf = (query: ListQuery): readonly Where[] => {
+  const date = dateOf(query)
+  if (date === undefined) return []
+  const bound = new Date(readTime(date, 'date')).toISOString()
+  return [range('created', isNewer(query) ? { gt: bound } : { lt: bound })]
+}
 
 /** Parses `after` of a `Link`: a time and an id; throws `Invalid` otherwise. */
 export const readAfter = (text: string): After => {
@@ -208,15 +220,10 @@ const isAscending = (query: ListQuery): boolean => {
 export const listing = (query: ListQuery, using: Find['using'], ...where: readonly Where[]): Find => {
   const { date, title, after, sort = 'created' } = query
   if (date !== undefined && sort !== 'created') throw new Invalid('date is for lists that are sorted by created')
-  const newer = isNewer(query)
-  const bound = date === undefined ? undefined : new Date(readTime(date, 'date')).toISOString()
   const named = title ? [query.exact ? eq('name', title) : contains('name', title)] : []
-  // The link to the next page carries the date of the last item besides its position.
-  const isDated = bound !== undefined && (after === undefined || query.isWhole === true || isSorted(query))
-  const dated = isDated ? [range('created', newer ? { gt: bound } : { lt: bound })] : []
   return {
     using: usingFor(query, using),
-    where: and(...where, ...dated, ...named),
+    where: and(...where, ...datesOf(query), ...named),
     sort: { by: sortFields[sort], order: isAscending(query) ? 'ascending' : 'descending' },
     ...(after === undefined ? {} : { after: typeof after === 'string' ? readSortedAfter(after, sort) : after }),
     ...(query.maxScanned === undefined ? {} : { maxScanned: query.maxScanned }),
@@ -230,7 +237,7 @@ export const newestFirst = <T>(page: Page<T>, query: ListQuery): readonly T[] =>
 
 /**
  * The headers of a list response: a `Link` to the next page, if any. `url` is the request's URL. The link contains the position to continue from, so that items
- * with the same time are not skipped, and with `dated` the date of the last item, for people.
+ * with the same time are not skipped, and with `dated` the date of the last item, for people, unless the request has one.
  */
 export const linkToNext = (
   baseUrl: string,
@@ -240,7 +247,11 @@ export const linkToNext = (
 ): { readonly headers?: Readonly<Record<string, string>> } => {
   if (page.next === undefined) return {}
   const next = new URLSearchParams(url.search)
-  if (dated) next.set('date', String(page.next[0]))
+  const sent = dateOf({ date: next.get('date') ?? undefined, after: next.get('after') ?? undefined })
+  if (dated && sent === undefined) {
+    next.set('date', String(page.next[0]))
+    next.delete('when')
+  }
   next.set('after', typeof page.next === 'string' ? page.next : page.next.join('_'))
   return { headers: { link: `<${baseUrl}${below(baseUrl, url.pathname)}?${next}>; rel="next"` } }
 }

@@ -347,6 +347,28 @@ test('of several bags none remains if one of them cannot be made visible', async
   t.deepEqual(await idsOf(ann.get('/api/datasets/canEdit?limit=0')), [])
 })
 
+test('long texts are cut between characters', async t => {
+  const ann = await somebody(server)
+  const [name, half] = [`${'n'.repeat(499)}😀`, `${'x'.repeat(9999)}😀`]
+  const agents = [
+    { '@type': 'cat:extractor', name, extractor_id: 'https://example.org/api/extractors/ncsa.x/1.0' },
+    { '@type': 'cat:user', name, user_id: 'https://example.org/api/users/1' },
+  ]
+  const { status, text, id } = await importBag(
+    ann,
+    zipOf({
+      'metadata/datacite.xml': `<resource><title>cut</title><description>${half}</description></resource>`,
+      'data/_dataset_metadata.json': JSON.stringify(agents.map(agent => ({ agent, content: { a: 1 } }))),
+    }),
+  )
+  t.is(status, 200, text)
+  for (const path of [id, `${id}/metadata.jsonld`]) {
+    const shown = JSON.stringify((await ann.get(`/api/datasets/${path}`)).body)
+    t.true(shown.length > 900)
+    t.notRegex(shown, /\\ud83d/, path)
+  }
+})
+
 test('an import requires an account, permission to create datasets, and a bag', async t => {
   const ann = await somebody(server)
   t.is((await importBag({ ...ann, call: server.as() }, bagZip({}))).status, 401)

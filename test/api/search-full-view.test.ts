@@ -262,3 +262,17 @@ test('every hit of a long page shows its location', async t => {
   t.is(hits.length, 10)
   t.true(hits.every(({ place }) => place.at(-1)?.name === 'Dunlin flock'))
 })
+
+test('a long name of a field of metadata or of a sensor is cut between characters', async t => {
+  const name = `${'k'.repeat(199)}😀`
+  const dataset = await newDataset(ann.call, { name: 'Herons' })
+  const agent = { '@type': 'cat:user', user_id: `${server.url}/api/users/${ann.id}` }
+  const document = { '@context': {}, agent, content: { [name]: 'dabchick' } }
+  await ok(ann.call(`/api/datasets/${dataset}/metadata.jsonld`, { method: 'POST', json: document }))
+  const geometry = { type: 'Point', coordinates: [7, 50, 0] }
+  const sensor = { name: 'Heronry', type: 'Feature', geometry, properties: { [name]: 'dabchick' } }
+  await ok(ann.call('/api/geostreams/sensors', { method: 'POST', json: sensor }))
+  const fields = (await search('dabchick')).flatMap(({ matched }) => matched.map(({ field }) => field))
+  t.is(fields.length, 2)
+  for (const field of fields) t.true(field.isWellFormed(), field)
+})

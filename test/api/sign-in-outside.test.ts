@@ -37,6 +37,16 @@ test.serial('the first sign-in creates an account, the next one uses it, and the
   t.is((await place.whoIs(again.browser))?.id, me?.id)
 })
 
+test.serial('names from a provider are well-formed Unicode, also if they are too long or damaged', async t => {
+  for (const family_name of [`${'n'.repeat(199)}😀`, 'Half \ud83d', '😀']) {
+    const { answer, browser } = await place.signIn({ sub: 'named', email: 'named@example.org', family_name })
+    t.is(answer.status, 200)
+    const { fullName = '' } = (await place.whoIs(browser)) ?? {}
+    t.regex(fullName, /^Ada /)
+    t.true(fullName.isWellFormed(), fullName)
+  }
+})
+
 test.serial('the subject identifies an account, whose name and verified address follow its provider', async t => {
   const { browser } = await place.signIn({ sub: 'moves', email: 'before@example.org' })
   const me = await place.whoIs(browser)

@@ -189,6 +189,28 @@ test('search results by title are in the requested order and counted', async t =
   t.deepEqual(await names(ann.call, '/api/datasets?sort=name&title=apple&exact=true'), ['apple'])
 })
 
+test('`when` without `date` is ignored on every page', async t => {
+  const { ann, server } = await withNames({ t })
+  for (const list of ['/api/datasets', '/api/datasets/canEdit']) {
+    const { names: found } = await walk(ann.call, server, `${list}?when=b&limit=2`)
+    t.deepEqual(found, unsorted.toReversed(), list)
+  }
+})
+
+test('a total counts only what `date` and `when` select, on every page', async t => {
+  const { ann, server } = await withNames({ t })
+  const [newest] = await ok<{ created: string }[]>(ann.call('/api/datasets?view=full&limit=1'))
+  const until = `date=${newest?.created}`
+  for (const query of [until, `${until}&sort=created`, `${until}&title=a`, `${until}&title=ban`, `${until}&title=table`]) {
+    const { names: found, totals } = await walk(ann.call, server, `/api/datasets?${query}&limit=1&total=true`)
+    const isCommon = query.endsWith('title=a')
+    t.deepEqual(totals, Array(totals.length).fill(isCommon ? null : `${found.length}`), query)
+  }
+  const { totals } = await walk(ann.call, server, `/api/datasets?when=b&${until}&limit=0&total=true`)
+  t.deepEqual(totals, ['0'])
+  t.is((await walk(ann.call, server, '/api/datasets?limit=2&total=true')).totals.join(), '6,6,6')
+})
+
 test('without the new parameters a list is unchanged', async t => {
   const { ann } = await withNames({ t })
   const response = await ann.call('/api/datasets?limit=2')

@@ -118,6 +118,10 @@ test('an empty folder is created by its path, or returned if it exists', async t
   const made = await ok<{ id: string }>(make(dataset, { path: 'x/y/z' }))
   t.like(made, { name: 'z', parentDatasetID: dataset, parentType: 'folder' })
   t.deepEqual(await ok(make(dataset, { path: 'x/y/z' })), made)
+  // Only a new folder is known to be empty.
+  t.is((await sendForm(dataset, { path: 'x/y/z/c.txt' })).status, 200)
+  const filled: object = await ok(make(dataset, { path: 'x/y/z' }))
+  t.deepEqual(Object.keys(filled).toSorted(), ['created', 'id', 'name', 'parentDatasetID', 'parentId', 'parentType'])
   t.deepEqual(await foldersOf(dataset), ['/x', '/x/y', '/x/y/z'])
 })
 

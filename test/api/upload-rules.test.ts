@@ -369,3 +369,7 @@ test('a reference to any other path is refused, together with the files sent wit
   }
   t.deepEqual(await filesOf(dataset), [])
 })
+
+test('names of more than 255 characters cannot be allowed, since uploads and renames never accept them', async t => {
+  await t.throwsAsync(bootForTest({ config: { resources: { files: { maxNameLength: 256 } } } }), { message: /maxNameLength/ })
+})

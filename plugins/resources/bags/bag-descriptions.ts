@@ -62,10 +62,10 @@ const line = (text: unknown, most: number): string =>
 const prose = (text: unknown): string =>
   typeof text === 'string'
     ? text
-        .toWellFormed()
         .replace(/\r\n?/g, '\n')
         .replace(/[^\P{Cc}\n\t]/gu, '')
         .slice(0, 10_000)
+        .toWellFormed()
     : ''
 
 const lines = (values: unknown, longest: number, most: number): readonly string[] | undefined => {

@@ -15,12 +15,12 @@ const agentOf = (agent: unknown, user: CallerUser): MetadataRecord['agent'] => {
   const importer = { kind: 'user', name: user.fullName, extractorId: null, userId: user.id } as const
   if (!isObject(agent)) return importer
   const { name, extractor_id: extractor, user_id: person, attributed_to: before } = agent
-  const called = typeof name === 'string' && name !== '' ? name.slice(0, 500) : undefined
+  const called = typeof name === 'string' && name !== '' ? name.slice(0, 500).toWellFormed() : undefined
   if (isAddress(extractor)) return { kind: 'extractor', name: called ?? extractor, extractorId: extractor, userId: null }
   const isImporter = isAddress(person) && accountsNamedBy(person).ids.includes(user.id)
   const address = isAddress(person) ? `<${person}>` : ''
   const said = isImporter ? before : `${called ?? ''} ${address}`.trim()
-  return { ...importer, ...(typeof said === 'string' && said !== '' ? { attributedTo: said.slice(0, 3000) } : {}) }
+  return { ...importer, ...(typeof said === 'string' && said !== '' ? { attributedTo: said.slice(0, 3000).toWellFormed() } : {}) }
 }
 
 /** A document in the format of v1 or Pounce, or arbitrary JSON in its place. */

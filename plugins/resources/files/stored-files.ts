@@ -45,7 +45,7 @@ import { FileRemoval } from './file-removal.ts'
 import { followFolder } from './place-changes.ts'
 
 export const config = s.Object({
-  maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Maximum length of a file name, in characters' }),
+  maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 255, description: 'Maximum length of a file name, in characters' }),
   maxUrlBytes: s.Integer({
     default: 1_099_511_627_776,
     minimum: 1,

@@ -46,24 +46,34 @@ const pair = s.Object({ id: s.id(), folder: s.id() })
 
 const name = s.filename()
 
+const place = {
+  id: s.String(),
+  name: s.String(),
+  parentDatasetID: s.String(),
+  parentId: s.String(),
+  parentType: s.String(),
+  created: s.v1Date(),
+}
+
+const FolderPlace = s.model('FolderPlace', s.Object(place))
+
+const toPlace = ({ id, name, dataset, parent, created }: Folder): s.Static<typeof FolderPlace> => ({
+  id,
+  name,
+  parentDatasetID: dataset,
+  parentId: parent.id,
+  parentType: parent.kind,
+  created: s.toV1Date(created),
+})
+
 const FolderItem = s.model(
   'Folder',
   s.Object({
-    id: s.String(),
-    name: s.String(),
-    parentDatasetID: s.String(),
-    parentId: s.String(),
-    parentType: s.String(),
-    files: s.String({ description: 'Ids, separated by commas' }),
-    folders: s.String({ description: 'Ids, separated by commas' }),
-    created: s.v1Date(),
+    ...place,
+    files: s.String({ description: 'Ids, separated by commas: none in a new folder' }),
+    folders: s.String({ description: 'Ids, separated by commas: none in a new folder' }),
   }),
 )
-
-const toItem = ({ id, name, dataset, parent, created }: Folder): s.Static<typeof FolderItem> => ({
-  ...{ id, name, parentDatasetID: dataset, parentId: parent.id, parentType: parent.kind },
-  ...{ files: '', folders: '', created: s.toV1Date(created) },
-})
 
 const ListedFolder = s.model('ListedFolder', s.Object({ id: s.String(), name: s.String({ description: 'Path of display names: `/a/b`' }) }))
 
@@ -108,7 +118,7 @@ export const createFolder = route({
   async handle({ params, body, caller }, { folders }) {
     const parent = { kind: body.parentType, id: body.parentId }
     const folder = await folders.create({ name: body.name.normalize('NFC'), dataset: params.id, parent, author: signedIn(caller).id })
-    return { status: 200, body: toItem(folder) }
+    return { status: 200, body: { ...toPlace(folder), files: '', folders: '' } }
   },
 })
 
@@ -129,12 +139,12 @@ export const ensureFolder = route({
       parentId: s.Optional(s.id()),
     }),
   ),
-  responses: { 200: FolderItem },
+  responses: { 200: FolderPlace },
   throws: [NotFound, Invalid, Conflict],
   async handle({ params, body, caller }, { folders }) {
     const parent = { kind: body.parentId === undefined ? ('dataset' as const) : ('folder' as const), id: body.parentId ?? params.id }
     const path = namesInPath(body.path)
-    return { status: 200, body: toItem(await folders.ensure({ dataset: params.id, parent, path, author: signedIn(caller).id })) }
+    return { status: 200, body: toPlace(await folders.ensure({ dataset: params.id, parent, path, author: signedIn(caller).id })) }
   },
 })
 

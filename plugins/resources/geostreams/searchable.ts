@@ -39,7 +39,7 @@ export const searchedProperties = (properties: { readonly [key: string]: Json })
   return values
 }
 
-const nameOf = (key: string): string => key.replaceAll('.', '_').slice(0, 200)
+const nameOf = (key: string): string => key.replaceAll('.', '_').slice(0, 200).toWellFormed()
 
 type Listed = SensorRecord | StreamRecord
 

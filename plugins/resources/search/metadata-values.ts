@@ -83,6 +83,6 @@ export class MetadataCollector {
 }
 
 const join = (field: string, key: string): string => {
-  const name = key.replaceAll('.', '_').slice(0, 200)
+  const name = key.replaceAll('.', '_').slice(0, 200).toWellFormed()
   return field === '' || field.endsWith('.') ? `${field}${name}` : `${field}.${name}`
 }

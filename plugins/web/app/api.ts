@@ -59,8 +59,9 @@ export interface Models {
   FileTags: { readonly id: string; readonly filename: string; readonly tags: readonly (string)[]; readonly items: readonly ({ readonly id: string; readonly name: string })[] }
   FileVersion: { readonly id: string; readonly created: string; readonly author: { readonly id: string; readonly fullName: string }; readonly sizeBytes: number; readonly sha256: string }
   FirstAdmin: { readonly token: string; readonly email: string; readonly password: string; readonly firstName: string; readonly lastName: string; readonly private?: boolean }
-  Folder: { readonly id: string; readonly name: string; readonly parentDatasetID: string; readonly parentId: string; readonly parentType: string; readonly files: string; readonly folders: string; readonly created: string }
+  Folder: { readonly id: string; readonly name: string; readonly parentDatasetID: string; readonly parentId: string; readonly parentType: string; readonly created: string; readonly files: string; readonly folders: string }
   FolderMove: { readonly status: string; readonly folderId: string; readonly newname: string }
+  FolderPlace: { readonly id: string; readonly name: string; readonly parentDatasetID: string; readonly parentId: string; readonly parentType: string; readonly created: string }
   FollowResult: { readonly status: string; readonly recommendations?: readonly ({ readonly id: string; readonly name: string; readonly objectType: string })[] }
   FollowedResource: { readonly type: string; readonly id: string; readonly name: string }
   FullCollection: { readonly id: string; readonly name: string; readonly description: string; readonly created: string; readonly author: { readonly id: string; readonly fullName: string }; readonly following: boolean; readonly rights: readonly (string)[]; readonly modified: string; readonly isPublic: boolean; readonly spaces: readonly ({ readonly id: string; readonly name: string })[]; readonly parents: readonly ({ readonly id: string; readonly name: string })[]; readonly rootOf: readonly ({ readonly id: string; readonly name: string })[]; readonly tags: readonly ({ readonly id: string; readonly name: string })[]; readonly thumbnail: string | null; readonly counts: { readonly datasets: number; readonly collections: number }; readonly trashedAt: string | null; readonly resource_type: "collection" }
@@ -391,7 +392,7 @@ export interface Operations {
   'POST /api/spaces/{id}/removeDataset/{dataset}': { path: { id: string; dataset: string }; query: Record<never, never>; body: undefined; answer: { readonly isTrial: string } }
   'POST /api/datasets/{id}/newFolder': { path: { id: string }; query: Record<never, never>; body: Models['NewFolder']; answer: Models['Folder'] }
   'DELETE /api/datasets/{id}/deleteFolder/{folder}': { path: { id: string; folder: string }; query: Record<never, never>; body: undefined; answer: { readonly status: string; readonly folderId: string } }
-  'POST /api/datasets/{id}/folders': { path: { id: string }; query: Record<never, never>; body: Models['NewFolderPath']; answer: Models['Folder'] }
+  'POST /api/datasets/{id}/folders': { path: { id: string }; query: Record<never, never>; body: Models['NewFolderPath']; answer: Models['FolderPlace'] }
   'GET /api/datasets/{id}/folders': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['ListedFolder'])[] }
   'POST /api/datasets/{id}/moveFolder/{folder}': { path: { id: string; folder: string }; query: { to?: string | undefined; into?: string | undefined }; body: undefined; answer: Models['FolderMove'] }
   'PUT /api/datasets/{id}/updateName/{folder}': { path: { id: string; folder: string }; query: Record<never, never>; body: { readonly name: string }; answer: { readonly status: string; readonly newname: string } }

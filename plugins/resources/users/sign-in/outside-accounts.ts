@@ -37,6 +37,7 @@ const plainName = (name: string): string =>
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()
     .slice(0, 200)
+    .toWellFormed()
 
 /** Finds and creates the accounts of users authenticated by other providers. */
 export class OutsideAccounts {
