@@ -159,7 +159,8 @@ export class NotifyUsers {
       const name = description === '' ? `Your webhook to ${host}` : `Your webhook ${description} to ${host}`
       const why =
         reason === 'failing' ? `all deliveries failed for ${days} ${days === 1 ? 'day' : 'days'}` : (pauseReasons[reason] ?? reason)
-      const text = `PUT {"active": true} to /api/webhooks/${webhook} resumes it.`
+      const resume = `PUT {"active": true} to /api/webhooks/${webhook}`
+      const text = reason === 'owner-without-rights' ? `Users who have these rights can resume it: ${resume}.` : `${resume} resumes it.`
       const title = `${name} was paused: ${why}`
       return [{ key: id, user: subject.id, kind: 'webhook-paused', actor: null, about: null, title, text, path: '/' }]
     },
