@@ -4,7 +4,8 @@ import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { ok } from '../support/scene.ts'
 import { letIn, meet, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
-const server = await bootForTest({ overrides: { [Mailer]: new MemoryMailer() }, config: { access: { private: true } } })
+const mailer = new MemoryMailer()
+const server = await bootForTest({ overrides: { [Mailer]: mailer }, config: { access: { private: true } } })
 test.after.always(() => server.stop())
 
 const titlesOf = async (who: Somebody, kind: string): Promise<readonly string[]> => {
@@ -59,20 +60,24 @@ test('a long title is cut between characters', async t => {
   for (const title of titles) t.true(title.isWellFormed() && title.length <= 300)
 })
 
-test('a request to join notifies users who can edit the space, however many members were added before them', async t => {
+test('a request to join notifies and mails users who can edit the space, however many members were added before them', async t => {
   const [ann, bob] = [await somebody(server, 'Ann'), await somebody(server, 'Bob')]
   await meet(server, ann, bob)
   const space = await newSpace(ann, 'Crowded lab')
   const users = server.get(Users)
   const viewer = (await users.roles()).find(({ name }) => name === 'Viewer')?.id ?? ''
-  for (let at = 0; at < 200; at += 1) {
+  const join = async (_: unknown, at: number): Promise<void> => {
     const { id } = await users.create({ email: `member${at}@example.org`, firstName: 'Member', lastName: `${at}`, status: 'Active' })
     await users.change(id, { addToSet: { memberships: [{ space, role: viewer }] } }, [])
   }
+  await Promise.all(Array.from({ length: 1000 }, join))
   const late = await somebody(server, 'Late')
   await letIn(ann, space, 'Admin', ann, late)
   t.is((await bob.asAdmin(`/api/spaces/${space}/verify`, { method: 'PUT' })).status, 200)
   t.is((await ann.post(`/api/spaces/${space}/update`, { name: 'Crowded lab', description: '', access: 'PUBLIC' })).status, 200)
   t.is((await bob.post(`/api/spaces/${space}/request`)).status, 200)
   t.regex((await titlesOf(late, 'request'))[0] ?? '', /^Bob Number \d+ requests to join the space Crowded lab$/)
+  t.true(
+    mailer.sent.some(({ to, subject }) => to.includes(late.email.toLowerCase()) && /requests to join the space Crowded lab$/.test(subject)),
+  )
 })
