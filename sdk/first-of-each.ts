@@ -8,7 +8,7 @@ export interface FirstItems<O, T> {
   readonly next?: After
 }
 
-/** How the items of some owners are read together, and told apart. */
+/** How the items of some owners are read together and distinguished. */
 export interface ItemsOfOwners<O, T> {
   /** The items of all these owners in a common order. */
   readonly read: (owners: readonly O[], page: { readonly after?: After; readonly limit: number }) => Promise<Page<T>>

@@ -81,3 +81,14 @@ test('a request to join notifies and mails users who can edit the space, however
     mailer.sent.some(({ to, subject }) => to.includes(late.email.toLowerCase()) && /requests to join the space Crowded lab$/.test(subject)),
   )
 })
+
+test('a renewed invitation replaces its notification', async t => {
+  const [ann, guest] = [await somebody(server, 'Ann'), await somebody(server, 'Guest')]
+  const space = await newSpace(ann, 'Hidden lab')
+  await server.drained()
+  for (const role of ['Editor', 'Viewer']) {
+    t.is((await ann.post(`/api/spaces/${space}/invite`, { emails: [guest.email], role })).status, 200)
+    await server.drained()
+    t.is((await titlesOf(guest, 'invitation')).length, 1, role)
+  }
+})

@@ -119,7 +119,7 @@ test('a webhook of a suspended owner delivers nothing and is paused', async t =>
   t.deepEqual(target.received, [])
 })
 
-test('a user whose webhook of a space was paused with the end of their rights is told that others can resume it', async t => {
+test('a user whose webhook of a space was paused because they lost the rights learns who can resume it', async t => {
   const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Admin', ann, bob)

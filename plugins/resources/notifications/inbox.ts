@@ -11,6 +11,7 @@ import {
   event,
   isIn,
   NotFound,
+  ne,
   type Page,
   Policy,
   type Ref,
@@ -127,6 +128,8 @@ export class Inbox implements UnreadCount {
       ...{ created: this.#clock.now().toISOString(), read: null, mail },
     }
     const insert = { id: createHash('sha256').update(`${id}\n${key}`).digest('hex').slice(0, 24), ...record }
+    // An invitation that is renewed has one notification, the newest.
+    if (lasting !== undefined) await this.#end(id, lasting, insert.id)
     const created = event('notification.created', { kind: 'user', id }, { notification: insert.id, about: kind }, actor ?? undefined)
     try {
       await this.#documents.commit({ insert, into: notifications }, [created])
@@ -193,7 +196,12 @@ export class Inbox implements UnreadCount {
 
   /** Ends a notification that depended on something temporary, such as an invitation. */
   async end(user: string, lasting: string): Promise<void> {
-    await removeFound(this.#documents, notifications, { using: 'byUser', where: and(eq('user', user), eq('lasting', lasting)) })
+    await this.#end(user, lasting, '')
+  }
+
+  async #end(user: string, lasting: string, except: string): Promise<void> {
+    const where = and(eq('user', user), eq('lasting', lasting), ne('id', except))
+    await removeFound(this.#documents, notifications, { using: 'byUser', where })
   }
 
   /** Marks one as read or unread. Throws `NotFound` for one of another user. */
