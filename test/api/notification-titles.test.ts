@@ -48,7 +48,7 @@ test('the name of a space that the author of a dataset may not view is not in th
   t.regex(share, /added your dataset Bobs data to a space$/)
 })
 
-test('a long title is cut between characters', async t => {
+test('a long title stays valid Unicode', async t => {
   const { ann, bob } = await scene()
   const shared = await newSpace(bob)
   for (const letters of [200, 201]) {
