@@ -15,7 +15,8 @@ export interface FeedLine {
   readonly at: Time
   /** The type in v1, such as `create_dataset`. */
   readonly type: string
-  /** Name of the acting user; empty if the account was deleted. */
+  /** The acting user, and their name; the name is empty if the account was deleted. */
+  readonly user: string
   readonly who: string
   readonly object: FeedResource | null
   readonly source: FeedResource | null

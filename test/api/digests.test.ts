@@ -132,3 +132,47 @@ test.serial('a long digest is truncated with a link to the rest, and concurrent 
   t.is(mailer.sent[0]?.text.match(/added the dataset Set \d/g)?.length, 3)
   t.regex(mailer.sent[0]?.text ?? '', /More: http/)
 })
+
+const prefer = (who: Somebody, channels: Record<string, string>) => who.put('/api/me/notifications/preferences', channels)
+
+/** Bob, who receives replies in hourly digests; Ann replied to him several times. */
+const repliedTo = async (count: number): Promise<Somebody> => {
+  const { ann, bob, space } = await scene('hourly')
+  await letIn(ann, space, 'Editor', bob)
+  await prefer(bob, { reply: 'digest', followed: 'inbox' })
+  const dataset = await newDataset(ann, { name: 'Leaves', space: [space] })
+  await server.drained()
+  const { body: question } = await bob.post(`/api/datasets/${dataset}/comment`, { text: 'how deep?' })
+  for (let at = 0; at < count; at += 1) await ann.post(`/api/comment/${question}`, { text: `${at} metres` })
+  await server.drained()
+  return bob
+}
+const digestsTo = ({ email }: Somebody) => mailer.sent.filter(({ to, subject }) => to.includes(email) && /new events?$/.test(subject))
+const subjectsTo = (who: Somebody) => digestsTo(who).map(({ subject }) => subject)
+
+test.serial('a digest with more notifications than lines says so, and the next one has the rest', async t => {
+  const bob = await repliedTo(5)
+  await pass(hourMs)
+  t.deepEqual(subjectsTo(bob), ['[Pounce] more than 3 new events'])
+  t.regex(digestsTo(bob)[0]?.text ?? '', /More: http/)
+  await pass(hourMs)
+  t.deepEqual(subjectsTo(bob), ['[Pounce] more than 3 new events', '[Pounce] 2 new events'])
+})
+
+test.serial('notifications of a kind that the user no longer wants in digests are left out of the next one and later ones', async t => {
+  const bob = await repliedTo(1)
+  await prefer(bob, { reply: 'inbox', share: 'digest' })
+  await pass(hourMs)
+  await prefer(bob, { reply: 'digest' })
+  await pass(hourMs)
+  t.deepEqual(subjectsTo(bob), [])
+})
+
+test.serial('after digests are disabled and enabled again, earlier notifications are not sent', async t => {
+  const bob = await repliedTo(1)
+  await prefer(bob, { reply: 'inbox' })
+  await pass(hourMs)
+  await prefer(bob, { reply: 'digest' })
+  await pass(2 * hourMs)
+  t.deepEqual(subjectsTo(bob), [])
+})

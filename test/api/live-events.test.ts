@@ -348,6 +348,27 @@ test('progress of a resumable upload is sent only to the uploader and ends with 
   for (const stream of [own, other]) stream.close()
 })
 
+test('a long message about progress stays valid Unicode', async t => {
+  const ann = await somebody(server, 'ann')
+  const dataset = await newDataset(ann)
+  const own = await listen(server.url, ann.key)
+  for (const start of ['', 'x']) {
+    const name = Buffer.from(`${start}${'🌲'.repeat(105)}`).toString('base64')
+    const metadata = `filename ${name},dataset ${Buffer.from(dataset).toString('base64')}`
+    const headers = { 'tus-resumable': '1.0.0', 'upload-length': '5', 'upload-metadata': metadata }
+    const made = await ann.call('/api/uploads', {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/offset+octet-stream' },
+      body: 'bytes',
+    })
+    t.is(made.status, 201)
+    const id = new URL(made.headers.get('location') ?? '', server.url).pathname.split('/').at(-1) ?? ''
+    const { data } = await own.first('its end', of('upload.finished', id))
+    t.true(String(data['message']).length >= 199 && String(data['message']).isWellFormed())
+  }
+  own.close()
+})
+
 test('the EventSource from npm reconnects by itself after a restart and misses nothing', async t => {
   const port = await freePort()
   const own = await bootForTest({ t, config: { access: { private: true }, http: { port }, resources: { live: { retrySeconds: 0.1 } } } })

@@ -118,3 +118,18 @@ test('a webhook of a suspended owner delivers nothing and is paused', async t =>
   t.is(paused.pauseReason, 'owner-without-rights')
   t.deepEqual(target.received, [])
 })
+
+test('a user whose webhook of a space was paused because they lost the rights learns who can resume it', async t => {
+  const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Admin', ann, bob)
+  const made = await hook(bob, `/api/spaces/${space}/webhooks`, { url: target.url })
+  await letIn(ann, space, 'Viewer', bob)
+  const path = '/api/me/notifications?kind=webhook-paused'
+  const [notice] = await until(
+    'the notification',
+    () => ok<{ text: string }[]>(bob.call(path)),
+    found => found.length > 0,
+  )
+  t.is(notice?.text, `Users who have these rights can resume it: PUT {"active": true} to /api/webhooks/${made.id}.`)
+})

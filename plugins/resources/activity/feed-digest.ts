@@ -55,7 +55,7 @@ export class FeedDigest implements Feed {
     return lines.map(({ id, at, type, user, object, objectName, source, sourceName }) => {
       const person = people.get(user)
       const who = person ? fullNameOf(person) : ''
-      return { id, at, type, who, object: thing(object, objectName), source: thing(source, sourceName) }
+      return { id, at, type, user, who, object: thing(object, objectName), source: thing(source, sourceName) }
     })
   }
 }

@@ -84,4 +84,5 @@ test('any status with “done” except progress becomes DONE; every key is mask
   }
   t.is(tidyStatus(texts[0]!), '503 Server Error: url: http://x/api/files/1?key=secretKey&y=1')
   t.is(tidyStatus('x'.repeat(5000)).length, 2000)
+  for (const start of ['', 'x']) t.true(tidyStatus(start + '🌲'.repeat(2000)).isWellFormed())
 })

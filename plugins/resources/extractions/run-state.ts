@@ -14,7 +14,7 @@ const ownWords: ReadonlySet<string> = new Set([submitted, ...Object.values(cance
 /** Keys of any kind in status messages: `?key=x`, `"secretKey": "x"`, `key%3Dx`, `X-API-Key: x`. */
 const keys = /(key["']?\s*(?:=|:|%3D)\s*["']?)[^&\s"'<>,;)\]}]+/gi
 
-/** As v1 stores it: any status that contains "done" becomes DONE, except progress. Every key is masked, not only the global one. */
+/** As v1 stores it: any status that contains "done" becomes DONE, except progress. Every key is masked, not only the global one; half a surrogate pair is replaced. */
 export const tidyStatus = (status: string): string =>
   saysDone(status)
     ? 'DONE'
@@ -22,6 +22,7 @@ export const tidyStatus = (status: string): string =>
         .slice(0, 10 * longest)
         .replace(keys, '$1secretKey')
         .slice(0, longest)
+        .toWellFormed()
 
 /** Messages that arrive within this time of each other may have been reordered on their way through several kernels. */
 const reorderedMs = 2000

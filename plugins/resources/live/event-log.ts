@@ -307,7 +307,7 @@ export class LogProgress implements ProgressListener {
             ...(done !== undefined && { done }),
             ...(total !== undefined && { total }),
             ...(unit !== undefined && { unit }),
-            ...(message !== undefined && { message: message.slice(0, 200) }),
+            ...(message !== undefined && { message: message.slice(0, 200).toWellFormed() }),
           },
         },
         { id: this.#ids.next(), at, actor },

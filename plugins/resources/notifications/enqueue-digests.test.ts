@@ -9,7 +9,7 @@ import { preferences, StoredPreferences } from './preferences.ts'
 
 const hourMs = 3_600_000
 const never = new AbortController().signal
-const line: FeedLine = { id: 'a', at: '', type: 'create_dataset', who: 'Ann', object: null, source: null }
+const line: FeedLine = { id: 'a', at: '', type: 'create_dataset', user: 'u1', who: 'Ann', object: null, source: null }
 
 const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly FeedLine[]) => {
   const documents = await openStore(t)

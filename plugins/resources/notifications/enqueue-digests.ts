@@ -8,16 +8,18 @@ import {
   eq,
   event,
   Feed,
+  isIn,
   Log,
   range,
   type Stored,
   type StoredEvent,
   type Time,
   Unavailable,
+  type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
-import { personalRecords } from 'pounce/sdk/kit'
+import { notificationKinds, personalRecords, requireDone } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { notifications } from './inbox.ts'
 import { type Every, StoredPreferences } from './preferences.ts'
@@ -150,6 +152,7 @@ export class UpdateDigestOnUserUpdated {
     if (!fields.some(field => concerned.has(field))) return
     const [user, known] = await Promise.all([this.#users.get(id), this.#documents.get(digests, id)])
     const every = user && (await this.#preferences.everyOf(user))
+    if (user) await this.#withdraw(user)
     if (every === known?.every) return
     try {
       if (!every) await this.#documents.commit({ tombstone: id, in: digests })
@@ -157,6 +160,20 @@ export class UpdateDigestOnUserUpdated {
     } catch (error) {
       // A concurrent handler has applied the current preferences.
       if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  /** Waiting notifications of kinds that the user no longer wants in digests stay in the inbox only. */
+  async #withdraw(user: UserRecord & Stored): Promise<void> {
+    const channels = await this.#preferences.of(user)
+    const kinds = notificationKinds.filter(kind => channels[kind] !== 'digest')
+    const where = and(eq('user', user.id), eq('mail', 'digest'), isIn('kind', kinds))
+    for (;;) {
+      const { items } = await this.#documents.find(notifications, { using: 'byMail', where, limit: batch })
+      if (items.length === 0) return
+      requireDone(
+        await this.#documents.commitEach(items.map(({ id }) => ({ change: { update: id, in: notifications, set: { mail: 'none' } } }))),
+      )
     }
   }
 

@@ -11,6 +11,7 @@ import {
   event,
   isIn,
   NotFound,
+  ne,
   type Page,
   Policy,
   type Ref,
@@ -20,7 +21,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type NotificationKind, personalRecords, removeFound, requireDone, type UnreadCount } from 'pounce/sdk/kit'
+import { fullNameOf, type NotificationKind, personalRecords, removeFound, requireDone, type UnreadCount } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { StoredPreferences } from './preferences.ts'
 
@@ -33,6 +34,8 @@ export interface NotificationRecord {
   /** The subject: the notification is shown and sent only while the user may view it. Null if no right is required. */
   readonly about: Ref | null
   readonly title: string
+  /** The account whose current name is shown before the title; null for an unknown one. Absent: the title is complete. */
+  readonly named?: string | null
   /** Additional text for the email, such as a comment. */
   readonly text: string
   /** Path relative to the base URL of the installation. */
@@ -65,7 +68,7 @@ export const PersonalNotifications = personalRecords({
 })
 
 /** A notification of a user. `key` identifies it, so that redelivery does not repeat it. */
-export interface NewNotification extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'title' | 'path'> {
+export interface NewNotification extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'named' | 'title' | 'path'> {
   readonly key: string
   readonly text?: string
   readonly lasting?: string
@@ -104,6 +107,7 @@ export class Inbox implements UnreadCount {
     kind,
     actor,
     about,
+    named,
     title,
     text = '',
     path,
@@ -112,16 +116,20 @@ export class Inbox implements UnreadCount {
   }: NewNotification): Promise<void> {
     if (actor === id) return
     const user = await this.#users.get(id)
-    if (!user || user.status === 'Inactive' || !(await this.#sees(id, about))) return
+    if (!user || user.status === 'Inactive' || !(await this.sees(id, about))) return
     const channel = (await this.#preferences.of(user))[kind]
     if (channel === 'off') return
     // Followed resources are in the digest through the feed.
     const mail = channel === 'mail' && !isMailedElsewhere ? 'due' : channel === 'digest' && kind !== 'followed' ? 'digest' : 'none'
     const record: NotificationRecord = {
-      ...{ user: id, kind, actor, about, title: title.slice(0, maxTitle), text, path, ...(lasting !== undefined && { lasting }) },
+      ...{ user: id, kind, actor, about, title, text, path },
+      ...(named !== undefined && { named }),
+      ...(lasting !== undefined && { lasting }),
       ...{ created: this.#clock.now().toISOString(), read: null, mail },
     }
     const insert = { id: createHash('sha256').update(`${id}\n${key}`).digest('hex').slice(0, 24), ...record }
+    // An invitation that is renewed has one notification, the newest.
+    if (lasting !== undefined) await this.#end(id, lasting, insert.id)
     const created = event('notification.created', { kind: 'user', id }, { notification: insert.id, about: kind }, actor ?? undefined)
     try {
       await this.#documents.commit({ insert, into: notifications }, [created])
@@ -136,15 +144,28 @@ export class Inbox implements UnreadCount {
     { isUnread, kind }: { readonly isUnread: boolean; readonly kind: NotificationKind | undefined },
     page: { readonly after?: After; readonly limit: number },
   ): Promise<Page<Notification>> {
+    const found = await this.#find(user, { isUnread, kind }, page)
+    return { ...found, items: await this.#complete(found.items) }
+  }
+
+  async #find(
+    user: string,
+    { isUnread, kind }: Parameters<Inbox['page']>[1],
+    page: Parameters<Inbox['page']>[2],
+  ): ReturnType<Inbox['page']> {
     const where = and(eq('user', user), ...(isUnread ? [eq('read', null)] : []), ...(kind === undefined ? [] : [eq('kind', kind)]))
     const using = isUnread ? 'byUnread' : 'byUser'
     const sort = { by: 'created', order: 'descending' } as const
     const found = await this.#documents.find(notifications, { using, where, sort, maxScanned: 1000, ...page })
-    return { ...found, items: await this.visible(user, found.items) }
+    return { ...found, items: await this.#seen(user, found.items) }
   }
 
-  /** The given notifications that the user may view now. */
+  /** The given notifications that the user may view now, with complete titles. */
   async visible(user: string, some: readonly Notification[]): Promise<readonly Notification[]> {
+    return this.#complete(await this.#seen(user, some))
+  }
+
+  async #seen(user: string, some: readonly Notification[]): Promise<readonly Notification[]> {
     const person = await this.#users.get(user)
     if (!person) return []
     const caller = await this.#users.callerOf(person)
@@ -157,14 +178,30 @@ export class Inbox implements UnreadCount {
     return some.filter(({ about }) => about === null || seen.has(about.id))
   }
 
+  /** Names are read when titles are shown: they follow the accounts, also when one is erased. */
+  async #complete(some: readonly Notification[]): Promise<readonly Notification[]> {
+    const people = await this.#users.getMany([...new Set(some.flatMap(({ named }) => named ?? []))])
+    return some.map(one => {
+      const person = people.get(one.named ?? '')
+      const title = one.named === undefined ? one.title : `${person ? fullNameOf(person) : 'Someone'} ${one.title}`
+      // The last character may be half of a surrogate pair.
+      return { ...one, title: title.slice(0, maxTitle).toWellFormed() }
+    })
+  }
+
   /** The number of unread ones among the latest hundred that are visible. */
   async unread(user: string): Promise<number> {
-    return (await this.page(user, { isUnread: true, kind: undefined }, { limit: maxUnread })).items.length
+    return (await this.#find(user, { isUnread: true, kind: undefined }, { limit: maxUnread })).items.length
   }
 
   /** Ends a notification that depended on something temporary, such as an invitation. */
   async end(user: string, lasting: string): Promise<void> {
-    await removeFound(this.#documents, notifications, { using: 'byUser', where: and(eq('user', user), eq('lasting', lasting)) })
+    await this.#end(user, lasting, '')
+  }
+
+  async #end(user: string, lasting: string, except: string): Promise<void> {
+    const where = and(eq('user', user), eq('lasting', lasting), ne('id', except))
+    await removeFound(this.#documents, notifications, { using: 'byUser', where })
   }
 
   /** Marks one as read or unread. Throws `NotFound` for one of another user. */
@@ -197,7 +234,8 @@ export class Inbox implements UnreadCount {
     }
   }
 
-  async #sees(id: string, about: Ref | null): Promise<boolean> {
+  /** Whether a user may view a resource now. */
+  async sees(id: string, about: Ref | null): Promise<boolean> {
     if (about === null) return true
     const user = await this.#users.get(id)
     return user !== undefined && (await this.#policy.seen(await this.#users.callerOf(user), about.kind, [about.id])).size > 0

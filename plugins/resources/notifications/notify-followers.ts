@@ -120,13 +120,14 @@ export class NotifyFollowers {
     if (!newest?.object || newest.type.startsWith('delete_')) return
     const { kind, id } = newest.object
     const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'change' : 'changes'}`
-    const title = `${newest.who || 'Someone'} ${deedOf(newest)}${more}`
+    const title = `${deedOf(newest)}${more}`
     await this.#inbox.notify({
       key: `followed ${id} ${until}`,
       user,
       kind: 'followed',
       actor: null,
       about: { kind, id },
+      named: newest.user,
       title,
       path: `/${kind}s/${id}`,
     })

@@ -1,5 +1,16 @@
-import { type AnyEvent, Comments, Datasets, type EventType, Files, type Ref, Spaces, type StoredEvent, Users, wire } from 'pounce/sdk'
-import { fullNameOf } from 'pounce/sdk/kit'
+import {
+  type After,
+  type AnyEvent,
+  Comments,
+  Datasets,
+  type EventType,
+  Files,
+  type Ref,
+  Spaces,
+  type StoredEvent,
+  Users,
+  wire,
+} from 'pounce/sdk'
 import { Inbox, type NewNotification } from './inbox.ts'
 
 type Handled = Extract<
@@ -65,8 +76,8 @@ export class NotifyUsers {
 
   readonly #composers: Composers = {
     'comment.mentioned': async ({ id, subject, actor = null, data: { target, comment } }) => {
-      const title = `${await this.#nameOf(actor)} mentioned you in a comment on ${await this.#titleOf(target)}`
-      const common = { user: subject.id, actor, about: target, title, path: pathOf(target), isMailedElsewhere: true }
+      const title = `mentioned you in a comment on ${await this.#titleOf(target)}`
+      const common = { user: subject.id, actor, about: target, named: actor, title, path: pathOf(target), isMailedElsewhere: true }
       // A mention in a reply to the same user is one notification.
       return [{ ...common, key: `comment ${comment ?? id}`, kind: 'mention' }]
     },
@@ -74,14 +85,14 @@ export class NotifyUsers {
       const comment = await this.#comments.get(subject.id)
       const parent = comment?.parent == null ? undefined : await this.#comments.get(comment.parent)
       if (!comment || !parent) return []
-      const title = `${await this.#nameOf(actor)} replied to your comment on ${await this.#titleOf(target)}`
+      const title = `replied to your comment on ${await this.#titleOf(target)}`
       // The subject is the comment itself, so that the notification is deleted with it.
-      const common = { user: parent.author, actor, about: subject, title, text: comment.text, path: pathOf(target) }
+      const common = { user: parent.author, actor, about: subject, named: actor, title, text: comment.text, path: pathOf(target) }
       return [{ ...common, key: `comment ${subject.id}`, kind: 'reply' }]
     },
     'space.member-changed': async ({ id, subject, actor = null, data: { user, change, withSpace, isAnswer } }) => {
       if (isAnswer) return []
-      const [who, space] = [await this.#nameOf(actor), await this.#titleOf(subject)]
+      const space = await this.#titleOf(subject)
       // A removed member may no longer be able to view the space, its current name and its members.
       if (change === 'removed')
         return [
@@ -95,16 +106,17 @@ export class NotifyUsers {
         ]
       const common = { key: id, user, actor, about: subject, path: pathOf(subject), isMailedElsewhere: true }
       if (change === 'accepted') return [{ ...common, kind: 'request', title: `Your request to join ${space} was accepted` }]
-      if (change === 'added') return [{ ...common, kind: 'role-change', title: `${who} added you to ${space}` }]
-      return [{ ...common, kind: 'role-change', title: `${who} changed your role in ${space}` }]
+      if (change === 'added') return [{ ...common, kind: 'role-change', named: actor, title: `added you to ${space}` }]
+      return [{ ...common, kind: 'role-change', named: actor, title: `changed your role in ${space}` }]
     },
     'space.join-requested': async ({ id, subject, data: { user } }) => {
-      const title = `${await this.#nameOf(user)} requests to join ${await this.#titleOf(subject)}`
+      const title = `requests to join ${await this.#titleOf(subject)}`
       const common = {
         key: id,
         kind: 'request',
         actor: user,
         about: subject,
+        named: user,
         title,
         path: pathOf(subject),
         isMailedElsewhere: true,
@@ -118,9 +130,10 @@ export class NotifyUsers {
     'space.invited': async ({ id, subject, actor = null, data: { user, invitation } }) => {
       if (user === undefined) return []
       // An invitation includes the right to see the name of the space.
-      const title = `${await this.#nameOf(actor)} invites you to ${await this.#titleOf(subject)}`
+      const title = `invites you to ${await this.#titleOf(subject)}`
       // Invitations are answered on the home page: the space itself may be hidden until then.
-      return [{ key: id, user, kind: 'invitation', actor, about: null, title, path: '/', lasting: invitation, isMailedElsewhere: true }]
+      const common = { key: id, user, actor, about: null, named: actor, title, path: '/' }
+      return [{ ...common, kind: 'invitation', lasting: invitation, isMailedElsewhere: true }]
     },
     'space.invitation-ended': async ({ data: { invitation, user } }) => {
       if (user !== undefined) await this.#inbox.end(user, invitation)
@@ -129,8 +142,9 @@ export class NotifyUsers {
     'dataset.attached': async ({ id, subject, actor = null, data: { other } }) => {
       const dataset = await this.#datasets.get(subject.id)
       if (!dataset || other.kind !== 'space') return []
-      const title = `${await this.#nameOf(actor)} added your dataset ${dataset.name} to ${await this.#titleOf(other)}`
-      return [{ key: id, user: dataset.author, kind: 'share', actor, about: subject, title, path: pathOf(subject) }]
+      const space = (await this.#inbox.sees(dataset.author, other)) ? await this.#titleOf(other) : 'a space'
+      const title = `added your dataset ${dataset.name} to ${space}`
+      return [{ key: id, user: dataset.author, kind: 'share', actor, about: subject, named: actor, title, path: pathOf(subject) }]
     },
     'extraction.status': async ({ at, data: { target, extractor, state } }) => {
       if (state !== 'failed') return []
@@ -145,15 +159,11 @@ export class NotifyUsers {
       const name = description === '' ? `Your webhook to ${host}` : `Your webhook ${description} to ${host}`
       const why =
         reason === 'failing' ? `all deliveries failed for ${days} ${days === 1 ? 'day' : 'days'}` : (pauseReasons[reason] ?? reason)
-      const text = `PUT {"active": true} to /api/webhooks/${webhook} resumes it.`
+      const resume = `PUT {"active": true} to /api/webhooks/${webhook}`
+      const text = reason === 'owner-without-rights' ? `Users who have these rights can resume it: ${resume}.` : `${resume} resumes it.`
       const title = `${name} was paused: ${why}`
       return [{ key: id, user: subject.id, kind: 'webhook-paused', actor: null, about: null, title, text, path: '/' }]
     },
-  }
-
-  async #nameOf(user: string | null): Promise<string> {
-    const found = user === null ? undefined : await this.#users.get(user)
-    return found ? fullNameOf(found) : 'Someone'
   }
 
   /** Such as `the dataset Soil cores`; users see the title only while they may view the resource. */
@@ -164,11 +174,15 @@ export class NotifyUsers {
   }
 
   async #editors(space: string): Promise<readonly string[]> {
-    const { items } = await this.#users.peopleOf(space, { limit: maxEditors })
     const found: string[] = []
-    for (const person of items)
-      if ((await this.#users.membershipsOf(person)).some(held => held.space === space && held.permissions.has('EditSpace')))
-        found.push(person.id)
+    let after: After | undefined
+    do {
+      const page = await this.#users.peopleOf(space, { limit: 200, ...(after && { after }) })
+      for (const person of page.items)
+        if ((await this.#users.membershipsOf(person)).some(held => held.space === space && held.permissions.has('EditSpace')))
+          found.push(person.id)
+      after = page.next
+    } while (after && found.length < maxEditors)
     return found
   }
 }

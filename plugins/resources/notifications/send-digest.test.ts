@@ -8,6 +8,7 @@ const line = (more: Partial<FeedLine> = {}): FeedLine => ({
   id: 'a',
   at: '2026-01-05T10:07:00.000Z',
   type: 'create_dataset',
+  user: 'u1',
   who: 'Ann Lovelace',
   object: { kind: 'dataset', id: 'd1', name: 'Leaves' },
   source: null,

@@ -28,7 +28,8 @@ import { type Every, StoredPreferences } from './preferences.ts'
 /** Truncates text to one line; names can be long and contain any character. */
 const oneLine = (text: string, most = 200): string => {
   const plain = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim()
-  return plain.length > most ? `${plain.slice(0, most)}…` : plain
+  // The last character may be half of a surrogate pair.
+  return plain.length > most ? `${plain.slice(0, most).toWellFormed()}…` : plain
 }
 
 const pages: Readonly<Record<string, string>> = {
@@ -129,11 +130,16 @@ export class SendDigest {
     const isFollowing = (await this.#preferences.of(user)).followed === 'digest'
     const span = { since: told, until, limit: this.#settings.maxLines }
     const news = isFollowing ? await this.#feed.newsFor(user, span) : { lines: [], isCut: false }
-    const waiting = await this.#waitingFor(id)
+    const found = await this.#waitingFor(id)
+    const waiting = found.slice(0, this.#settings.maxLines)
+    const isCut = news.isCut || found.length > waiting.length
     const notified = await this.#inbox.visible(id, waiting)
     if (news.lines.length === 0 && notified.length === 0) return
     const displayName = await siteName(this.#sites)
-    const { subject, text } = digestMail({ ...news, notified }, { displayName, every, baseUrl: this.#installation.baseUrl })
+    const { subject, text } = digestMail(
+      { lines: news.lines, isCut, notified },
+      { displayName, every, baseUrl: this.#installation.baseUrl },
+    )
     try {
       await this.#mailer.send({ to: [user.email], subject, text })
     } catch (error) {
@@ -144,11 +150,11 @@ export class SendDigest {
     if (sent.length > 0) requireDone(await this.#documents.commitEach(sent))
   }
 
-  /** Notifications that the user chose to receive in digests, oldest first. */
+  /** Notifications that the user chose to receive in digests, oldest first; one more than a digest has. */
   async #waitingFor(user: string): Promise<readonly Notification[]> {
     const where = and(eq('user', user), eq('mail', 'digest'))
     const sort = { by: 'created', order: 'ascending' } as const
-    return (await this.#documents.find(notifications, { using: 'byMail', where, sort, limit: this.#settings.maxLines })).items
+    return (await this.#documents.find(notifications, { using: 'byMail', where, sort, limit: this.#settings.maxLines + 1 })).items
   }
 
   /** If another email was requested meanwhile, its own event covers the rest. */

@@ -112,20 +112,24 @@ export class SpaceMail {
     return (await this.#users.membershipsOf({ memberships: own }))[0]?.roleName ?? 'of nobody'
   }
 
-  async #members(space: string): Promise<readonly User[]> {
-    const members: User[] = []
+  async *#peopleOf(space: string): AsyncIterable<User> {
     let after: After | undefined
     do {
       const page = await this.#users.peopleOf(space, { limit: 200, ...(after ? { after } : {}) })
-      members.push(...page.items)
+      yield* page.items
       after = page.next
-    } while (after && members.length < mostMembers)
+    } while (after)
+  }
+
+  async #members(space: string): Promise<readonly User[]> {
+    const members: User[] = []
+    for await (const member of this.#peopleOf(space)) if (members.push(member) === mostMembers) break
     return members
   }
 
   async #editors(space: string): Promise<readonly User[]> {
     const editors: User[] = []
-    for (const member of await this.#members(space)) {
+    for await (const member of this.#peopleOf(space)) {
       const held = await this.#users.membershipsOf(member)
       if (held.some(one => one.space === space && one.permissions.has('EditSpace'))) editors.push(member)
     }
