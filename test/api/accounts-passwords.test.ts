@@ -139,6 +139,11 @@ test('users change their password with the current one, and stay signed in with 
   t.not(fresh, cookie)
   t.is((await byCookie(server, fresh)('/api/me')).status, 200)
   for (const call of [byCookie(server, cookie), elsewhere]) t.is((await call('/api/me')).status, 401)
+  const open = (await (await byCookie(server, fresh)('/api/sessions')).json()) as readonly { readonly isCurrent: boolean }[]
+  t.deepEqual(
+    open.map(({ isCurrent }) => isCurrent),
+    [true],
+  )
   t.is((await person.call('/api/me')).status, 200)
   t.is((await mailsTo(server, mailer, person.email)).at(-1)?.subject, '[Pounce] Your password was changed')
   const withKey = await change({ password: next, newPassword: person.password, revokeKeys: true }, person.call)
