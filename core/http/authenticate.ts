@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { anonymous, type Caller, type Callers, Forbidden, type Installation, Problem, WrongCredentials } from 'pounce/sdk'
 import { type Credentials, cookieIn, cookieName, isWrongCredential, sessionCookie } from 'pounce/sdk/kit'
@@ -75,7 +76,9 @@ const authorizationOf = (text: string, count: number): Pick<Credentials, 'basic'
   const [, scheme = '', value = ''] = /^(\S+) +(\S+)\s*$/.exec(text) ?? []
   if (/^bearer$/i.test(scheme)) return { bearer: value }
   if (!/^basic$/i.test(scheme)) return 'The Authorization header must be Basic or Bearer'
-  const decoded = Buffer.from(value, 'base64').toString('utf8')
+  const bytes = Buffer.from(value, 'base64')
+  // Some clients, such as requests for Python, send ISO 8859-1 whatever charset the challenge names (RFC 7617, 2.1).
+  const decoded = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
   const colon = decoded.indexOf(':')
   if (colon < 1) return 'The Authorization header must contain an email address and a password'
   return { basic: { email: decoded.slice(0, colon), password: decoded.slice(colon + 1) } }

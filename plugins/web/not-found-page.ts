@@ -26,11 +26,18 @@ export class NotFoundPage implements MiddlewareClass {
       context.status = 404
       context.body = html
       context.set('content-type', 'text/html; charset=utf-8')
-      for (const [name, value] of Object.entries(headers)) context.set(name, value)
+      for (const [name, value] of Object.entries({ ...headers, ...isolation })) context.set(name, value)
     }
   }
 }
 wire(NotFoundPage, AppBuild, Installation)
+
+/** As of pages with a route: they apply until the browser loads another one, since links within the interface load none. */
+const isolation = {
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+} as const
 
 const wantsPage = (context: MiddlewareContext): boolean =>
   (context.method === 'GET' || context.method === 'HEAD') &&

@@ -111,6 +111,9 @@ test('an unknown path returns a page to browsers, and JSON to other clients and 
   t.is(missing.status, 404)
   t.regex(missing.text, /<div id="app">/)
   t.regex(missing.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  const known = await page('/login')
+  for (const name of ['referrer-policy', 'cross-origin-opener-policy', 'cross-origin-resource-policy'])
+    t.deepEqual([name, missing.headers.get(name)], [name, known.headers.get(name)])
   for (const [path, accept] of [
     ['/nothing/here', '*/*'],
     ['/api/nothing', html.accept],

@@ -53,6 +53,17 @@ test('a reset also revokes API keys on request, including extraction keys', asyn
   t.regex((await mailsTo(server, mailer, person.email)).at(-1)?.text ?? '', /Its API keys were revoked/)
 })
 
+test('Basic authentication accepts a password in UTF-8, and in ISO 8859-1 as sent by requests for Python', async t => {
+  const person = await newPerson(server, 'umlaut')
+  const password = 'größer als sieben'
+  t.is((await reset(await linkFor(person), { password })).status, 200)
+  const statusWith = async (credentials: Buffer) =>
+    (await server.as()('/api/me', { headers: { authorization: `Basic ${credentials.toString('base64')}` } })).status
+  for (const encoding of ['utf8', 'latin1'] as const)
+    t.is(await statusWith(Buffer.from(`${person.email}:${password}`, encoding)), 200, encoding)
+  t.is(await statusWith(Buffer.from(`${person.email}:gräßer als sieben`, 'latin1')), 401)
+})
+
 test('a reset link works once; of concurrent uses one succeeds', async t => {
   const person = await newPerson(server, 'raced')
   const token = await linkFor(person)
@@ -129,7 +140,7 @@ test('users change their password with the current one, and stay signed in with 
   const cookie = await signIn(server, person.email, person.password)
   const elsewhere = byCookie(server, await signIn(server, person.email, person.password))
   const change = (json: object, call = byCookie(server, cookie)) => call('/api/password', { method: 'POST', json })
-  t.is((await change({ password: 'not this one', newPassword: next })).status, 401)
+  t.like(await refusal(change({ password: 'not this one', newPassword: next })), { status: 401, message: 'Wrong password' })
   t.is((await change({ newPassword: next })).status, 400)
   t.is((await change({ password: person.password, newPassword: 'short' })).status, 400)
   t.true(await opens(person.email, person.password))
@@ -139,6 +150,11 @@ test('users change their password with the current one, and stay signed in with 
   t.not(fresh, cookie)
   t.is((await byCookie(server, fresh)('/api/me')).status, 200)
   for (const call of [byCookie(server, cookie), elsewhere]) t.is((await call('/api/me')).status, 401)
+  const open = (await (await byCookie(server, fresh)('/api/sessions')).json()) as readonly { readonly isCurrent: boolean }[]
+  t.deepEqual(
+    open.map(({ isCurrent }) => isCurrent),
+    [true],
+  )
   t.is((await person.call('/api/me')).status, 200)
   t.is((await mailsTo(server, mailer, person.email)).at(-1)?.subject, '[Pounce] Your password was changed')
   const withKey = await change({ password: next, newPassword: person.password, revokeKeys: true }, person.call)

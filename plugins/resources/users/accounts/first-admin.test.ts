@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Script } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
-import { Greetings, Users } from 'pounce/sdk'
+import { Commands, Greetings, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
@@ -50,6 +50,25 @@ test('configured accounts are admins after a start, unless their address is unve
   await server.restart()
   const now = await Promise.all(names.map(async email => (await server.get(Users).byEmail(email))?.status))
   t.deepEqual(now, ['Admin', 'Active'])
+})
+
+test('a configured account that is being erased stays locked after a start, and commands do not find it', async t => {
+  const email = 'leaving@example.org'
+  const server = await bootForTest({ t, plugins, config: { admins: [email] } })
+  const users = server.get(Users)
+  const { id } = await users.create({ email, firstName: 'A', lastName: 'B', status: 'Active' })
+  const erasure = { requested: '2026-03-01T09:00:00.000Z', heir: null, done: null }
+  await users.change(id, { set: { status: 'Inactive', erasure } }, [])
+  await server.restart()
+  t.is((await server.get(Users).get(id))?.status, 'Inactive')
+  const promote = server
+    .get(Commands)
+    .all()
+    .find(({ name }) => name === 'user promote')
+  await t.throwsAsync(async () => promote?.run({ arguments: { email }, options: {} }, () => undefined), {
+    message: `No account found for ${email}`,
+  })
+  t.is((await server.get(Users).get(id))?.status, 'Inactive')
 })
 
 test('the setup link opens a page that runs only its own script', async t => {

@@ -62,6 +62,8 @@ export class FirstAdmin implements Greeting {
   async start(): Promise<void> {
     for (const { email, password } of this.#installation.admins) {
       const user = await this.#users.byEmail(email)
+      // An account that is being erased stays locked.
+      if (user?.erasure) continue
       // An address in the configuration is trusted only if this server has verified that it belongs to the account.
       if (user && user.status !== 'Admin' && (user.isEmailUnverified || user.provider !== 'userpass'))
         this.#log.warn('The account of a configured admin is from another provider; promote it with pounce user promote', {

@@ -15,7 +15,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { Passwords } from 'pounce/sdk/kit'
-import { AccountSignIn } from '../sign-in/sign-in.ts'
+import { AccountSignIn, ofPassword } from '../sign-in/sign-in.ts'
 
 const clearable = <T extends s.TSchema>(schema: T) => s.Optional(s.Union([schema, s.Null()], { description: 'Null deletes the value' }))
 
@@ -121,7 +121,7 @@ export class PasswordChange {
     if (user?.provider !== 'userpass') throw new Forbidden('This account signs in with a provider and has no password here')
     if (user.secondFactor && !isBySession)
       throw new StepUpRequired('Changing the password of an account with a second factor requires a session that has used it')
-    const { passwordHash } = await this.#signIn.withBasic(user.email, present, address)
+    const { passwordHash } = await this.#signIn.withBasic(user.email, present, address).catch(ofPassword)
     const changed = event('user.updated', { kind: 'user', id }, { fields: revokesKeys ? ['password', 'keys'] : ['password'] }, id)
     const set = { passwordHash: await this.#passwords.hash(next) }
     try {

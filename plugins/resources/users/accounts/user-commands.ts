@@ -24,11 +24,11 @@ const passwordFrom = async (input: Input): Promise<{ readonly password: string; 
   }
 }
 
-/** The account given by the first argument. */
+/** The account given by the first argument, unless its erasure was requested. */
 export const namedAccount = async (users: Users, input: Input): Promise<UserRecord & Stored> => {
   const email = input.arguments['email'] ?? ''
   const user = await users.byEmail(email)
-  if (!user) throw new Invalid(`No account found for ${email}`)
+  if (!user || user.erasure) throw new Invalid(`No account found for ${email}`)
   return user
 }
 

@@ -162,7 +162,7 @@ export const changePassword = route({
   },
 })
 
-const sessionsRoute = routesFor('sessions', { sessions: StoredSessions, installation: Installation })
+const sessionsRoute = routesFor('sessions', { sessions: StoredSessions, users: Users, installation: Installation })
 
 const ofUsers = routesFor('users', { sessions: StoredSessions, users: Users })
 
@@ -191,7 +191,7 @@ export const listSessions = sessionsRoute({
   method: 'GET',
   path: '/api/sessions',
   summary: 'List my sessions',
-  description: 'An addition to Clowder 1.x. Newest first.',
+  description: 'An addition to Clowder 1.x. Newest first. A page can be shorter than `limit`.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   query: s.Object({
@@ -203,21 +203,21 @@ export const listSessions = sessionsRoute({
     after: s.Optional(s.String({ maxLength: 200, description: 'Cursor from a `Link` header: the end of the previous page' })),
   }),
   responses: { 200: s.Array(SessionJson) },
-  throws: [Invalid],
-  async handle({ query, url, caller, headers }, { sessions, installation }) {
-    const page = await sessions.of(signedIn(caller).id, pageOf(query))
+  throws: [Invalid, NotFound],
+  async handle({ query, url, caller, headers }, { sessions, users, installation }) {
+    const user = await users.get(signedIn(caller).id)
+    if (!user) throw new NotFound('user')
+    const page = await sessions.of(user, pageOf(query))
     const current = currentOf({ caller, headers }, text => sessions.idIn(text))
-    const body = page.items
-      .filter(session => !sessions.isOver(session))
-      .map(({ id, created, lastUsed, expires, network, userAgent }) => ({
-        id,
-        created,
-        lastUsed: lastUsed ?? created,
-        expires,
-        address: network ?? '',
-        userAgent: userAgent ?? '',
-        isCurrent: id === current,
-      }))
+    const body = page.items.map(({ id, created, lastUsed, expires, network, userAgent }) => ({
+      id,
+      created,
+      lastUsed: lastUsed ?? created,
+      expires,
+      address: network ?? '',
+      userAgent: userAgent ?? '',
+      isCurrent: id === current,
+    }))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

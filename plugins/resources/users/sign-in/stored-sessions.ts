@@ -109,14 +109,15 @@ export class StoredSessions {
     return token === undefined ? undefined : this.find(token)
   }
 
-  /** The sessions of a user, newest first. Expired ones may be included until they are deleted. */
-  of(user: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Session>> {
-    return this.#documents.find(sessions, {
+  /** The open sessions of a user, newest first. Ended ones are kept until they expire, so a page can be shorter than its limit. */
+  async of(user: User, page: { readonly after?: After; readonly limit: number }): Promise<Page<Session>> {
+    const found = await this.#documents.find(sessions, {
       using: 'byUser',
-      where: eq('user', user),
+      where: eq('user', user.id),
       sort: { by: 'created', order: 'descending' },
       ...page,
     })
+    return { ...found, items: found.items.filter(session => !this.#isOver(session) && this.fits(session, user)) }
   }
 
   /** Ends one session of a user. False when they have none with this id. */
@@ -151,7 +152,7 @@ export class StoredSessions {
   async find(token: string): Promise<Session | undefined> {
     const hash = sha256(token)
     const session = await this.#documents.get(sessions, idOfHash(hash))
-    if (!session || !isSameDigest(session.hash, hash) || this.isOver(session)) return undefined
+    if (!session || !isSameDigest(session.hash, hash) || this.#isOver(session)) return undefined
     await this.#noteUse(session)
     return session
   }
@@ -159,7 +160,7 @@ export class StoredSessions {
   /** True for an open session of the account in its current state. */
   async isOpen(id: string, user: User): Promise<boolean> {
     const session = await this.#documents.get(sessions, id)
-    return session?.user === user.id && !this.isOver(session) && this.fits(session, user)
+    return session?.user === user.id && !this.#isOver(session) && this.fits(session, user)
   }
 
   /** False once the password has changed since the session began. */
@@ -196,7 +197,7 @@ export class StoredSessions {
     return cookieIn(cookies, cookieName(sessionCookie, this.#installation.baseUrl))
   }
 
-  isOver(session: SessionRecord): boolean {
+  #isOver(session: SessionRecord): boolean {
     return this.#clock.now().toISOString() >= session.expires
   }
 
