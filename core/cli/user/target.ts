@@ -1,5 +1,5 @@
 import { StartupError } from '../../kernel/startup-error.ts'
-import { type ContentPlace, contentsOf } from './dataset-contents.ts'
+import { type ContentPlace, contentsOf, isNewer } from './dataset-contents.ts'
 import type { ServerClient } from './server-client.ts'
 
 /** Kinds that can be specified by id or page URL. */
@@ -135,7 +135,7 @@ const withinDataset = async (
   for (const [count, name] of names.entries()) {
     const found = await Array.fromAsync(contentsOf(client, place, { name }))
     const folders = found.filter(({ kind }) => kind === 'folder')
-    const files = found.filter(({ kind }) => kind === 'file').sort((a, b) => (a.created < b.created ? 1 : -1))
+    const files = found.filter(({ kind }) => kind === 'file').sort((one, other) => (isNewer(one, other) ? -1 : 1))
     const isLast = count === names.length - 1
     const [folder] = folders
     const [file] = files
