@@ -7,7 +7,7 @@ import { treeOf } from '../../core/cli/user/dataset-contents.ts'
 import type { ServerClient } from '../../core/cli/user/server-client.ts'
 import { readTarget, resolveTarget } from '../../core/cli/user/target.ts'
 import { programFile, signedInComputer, states, type TransferLine, writeFiles } from '../support/command-line.ts'
-import { newDataset, somebody } from '../support/spaces-and-people.ts'
+import { newDataset, newSpace, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest()
 test.after.always(() => server.stop())
@@ -67,6 +67,17 @@ test('get finds local files and folders with decomposed names', async t => {
   t.deepEqual(states(file.lines<TransferLine>()), { 'Brücke.txt': 'unchanged' })
   t.deepEqual(await namesIn(computer.folder), [...before, join(mac('Köln'), mac('Rhein Süd'), 'größer.txt')].sort())
   t.is(await readFile(join(computer.folder, mac('Köln'), mac('Brücke.txt')), 'utf8'), 'new bridge')
+})
+
+test('datasets and spaces are found by name in either Unicode form', async t => {
+  const ada = await somebody(server)
+  const computer = await signedInComputer(t, server.url, ada)
+  const space = await newSpace(ada, mac('Fläche am Wald'))
+  const dataset = await newDataset(ada, { name: mac('Böden 2026'), space: [space] })
+  await writeFiles(computer.folder, { 'a.txt': 'a' })
+  for (const target of ['Böden 2026', 'Fläche am Wald/Böden 2026', mac('Fläche am Wald/Böden 2026')])
+    await computer.done('put', 'a.txt', target)
+  t.is((await computer.done('ls', `dataset:${dataset}`, '--json')).json<unknown[]>().length, 1)
 })
 
 test('--create creates the last name of a target only', async t => {

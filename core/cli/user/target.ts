@@ -80,10 +80,12 @@ export async function* resourcesOf(client: ServerClient, path: string, kind: str
     yield { kind, id, name: name ?? collectionname ?? '', created }
 }
 
+/** Servers store these names in the Unicode form in which they were sent. */
 const named = async (client: ServerClient, path: string, kind: string, name: string): Promise<readonly Found[]> => {
-  const found: Found[] = []
-  for await (const item of resourcesOf(client, path, kind, titleOf(client, name))) if (isNamed(name)(item)) found.push(item)
-  return found
+  const found = new Map<string, Found>()
+  for (const form of new Set([name, name.normalize('NFD')]))
+    for await (const item of resourcesOf(client, path, kind, titleOf(client, form))) if (isNamed(name)(item)) found.set(item.id, item)
+  return [...found.values()]
 }
 
 const one = (found: readonly Found[], name: string, where: string): Found | undefined => {
