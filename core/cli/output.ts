@@ -10,11 +10,17 @@ export interface Output {
   readonly columns?: number
 }
 
-/** Ignores the error when a reader such as `head` closes the pipe: the remaining output is discarded, and the command ends normally. */
+/**
+ * Ignores the error when a reader such as `head` closes the pipe: the remaining output is discarded, and the command ends normally. Other errors, such as
+ * of a full disk, end the command; the server logs them and continues.
+ */
 export const surviveClosedPipes = (): void => {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code === 'EPIPE') return
+      if (process.listenerCount('uncaughtException') > 0) throw error
+      process.stderr.write(`The output is not writable: ${error.message}\n`)
+      process.exit(1)
     })
 }
 

@@ -105,6 +105,13 @@ test('an aborted upload is resumed by its id', async t => {
   t.true((await bytesOf(call, id)).equals(bytes))
 })
 
+test('an upload that does not match its SHA-256 is refused with that reason', async t => {
+  const { pounce, dataset } = await made()
+  const about = { dataset: await dataset('Damaged'), filename: 'data.bin', sha256: '0'.repeat(64) }
+  const problem = await t.throwsAsync(pounce.upload(new Blob(['a']), about), { message: /SHA-256 mismatch/ })
+  t.like(problem, { status: 460, code: 'checksum-mismatch' })
+})
+
 test('a list of 250 items is read page by page, each item once', async t => {
   const { all, dataset } = await made()
   const ids: string[] = []

@@ -186,6 +186,15 @@ test('tags and metadata are set and shown, and found by a search', async t => {
     [{ plot: 18, site: 'Bonn', barcode: '12345678901234567890', open: true }],
   )
   t.is((await computer.done('meta', target, 'add', 'plot=19', '--json')).json<unknown[]>().length, 2)
+  const context = { plot: 'http://example.org/plot' }
+  await computer.run(['meta', target, 'add', '-'], { input: JSON.stringify({ '@context': context, plot: 20 }) })
+  const merged = await computer.done('meta', target, 'set', 'mass=1e400', '--json')
+  t.like(merged.json<object[]>(), [
+    {
+      '@context': ['https://clowder.ncsa.illinois.edu/contexts/metadata.jsonld', context],
+      content: { plot: 20, site: 'Bonn', mass: '1e400' },
+    },
+  ])
   await server.drained()
   t.like((await computer.done('search', 'tag:beech', 'AND', 'site:Bonn', '--limit', '1', '--json')).json<object[]>(), [{ id: dataset }])
   const wrong = await computer.run(['tag', target, 'delete', 'beech'])

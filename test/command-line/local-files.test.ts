@@ -1,11 +1,13 @@
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 import { treeOf } from '../../core/cli/user/dataset-contents.ts'
 import type { ServerClient } from '../../core/cli/user/server-client.ts'
-import { signedInComputer, states, type TransferLine, writeFiles } from '../support/command-line.ts'
-import { newDataset, somebody } from '../support/spaces-and-people.ts'
+import { readTarget, resolveTarget } from '../../core/cli/user/target.ts'
+import { programFile, signedInComputer, states, type TransferLine, writeFiles } from '../support/command-line.ts'
+import { newDataset, newSpace, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest()
 test.after.always(() => server.stop())
@@ -65,6 +67,17 @@ test('get finds local files and folders with decomposed names', async t => {
   t.deepEqual(states(file.lines<TransferLine>()), { 'Brücke.txt': 'unchanged' })
   t.deepEqual(await namesIn(computer.folder), [...before, join(mac('Köln'), mac('Rhein Süd'), 'größer.txt')].sort())
   t.is(await readFile(join(computer.folder, mac('Köln'), mac('Brücke.txt')), 'utf8'), 'new bridge')
+})
+
+test('datasets and spaces are found by name in either Unicode form', async t => {
+  const ada = await somebody(server)
+  const computer = await signedInComputer(t, server.url, ada)
+  const space = await newSpace(ada, mac('Fläche am Wald'))
+  const dataset = await newDataset(ada, { name: mac('Böden 2026'), space: [space] })
+  await writeFiles(computer.folder, { 'a.txt': 'a' })
+  for (const target of ['Böden 2026', 'Fläche am Wald/Böden 2026', mac('Fläche am Wald/Böden 2026')])
+    await computer.done('put', 'a.txt', target)
+  t.is((await computer.done('ls', `dataset:${dataset}`, '--json')).json<unknown[]>().length, 1)
 })
 
 test('--create creates the last name of a target only', async t => {
@@ -154,4 +167,54 @@ test('empty folders are downloaded, and a file in place of a folder is refused w
   const openapi = await computer.run(['openapi', '--out', 'missing/openapi.json'])
   t.is(openapi.code, 1)
   t.regex(openapi.err, /^ENOENT: [^\n]*missing\/openapi\.json'\n$/)
+})
+
+test('sync --delete keeps what the dataset has at the paths of skipped links', async t => {
+  const { computer, dataset } = await scene(t)
+  await writeFiles(computer.folder, { 'data/raw/a.txt': 'a', 'data/b.txt': 'b', 'data/c.txt': 'c', 'disk/a.txt': 'a' })
+  await mkdir(join(computer.folder, 'data/raw/empty'))
+  await computer.done('put', 'data/', dataset)
+  for (const name of ['raw', 'b.txt', 'c.txt']) await rm(join(computer.folder, 'data', name), { recursive: true })
+  await symlink('../disk', join(computer.folder, 'data/raw'))
+  await symlink('../not mounted/b.txt', join(computer.folder, 'data/b.txt'))
+
+  const sync = await computer.done('sync', 'data', dataset, '--delete', '--yes', '--json')
+  t.deepEqual(states(sync.lines<TransferLine>()), { 'c.txt': 'deleted' })
+  const left = (await computer.done('ls', dataset, '--recursive', '--json')).json<{ name: string }[]>()
+  t.deepEqual(left.map(({ name }) => name).sort(), ['b.txt', 'raw', 'raw/a.txt', 'raw/empty'])
+})
+
+test('a folder that became a file is deleted with its contents', async t => {
+  const { computer, dataset } = await scene(t)
+  await writeFiles(computer.folder, { 'data/a/b.txt': 'b' })
+  await computer.done('put', 'data/', dataset)
+  await rm(join(computer.folder, 'data/a'), { recursive: true })
+  await writeFiles(computer.folder, { 'data/a': 'a file' })
+  await computer.done('sync', 'data', dataset, '--delete', '--yes')
+  const left = (await computer.done('ls', dataset, '--recursive', '--json')).json<{ kind: string; name: string }[]>()
+  t.deepEqual(
+    left.map(({ kind, name }) => `${kind} ${name}`),
+    ['file a'],
+  )
+})
+
+test('of equal names on a Clowder server in an unknown time zone the newest file is found', async t => {
+  const days = ['Thu Oct 12 10:11:00', 'Fri Oct 13 10:11:00'].map((day, at) => ({
+    ...{ id: `65281a0${at}0000000000000000`, filename: 'a.txt', size: '1', 'date-created': `${day} CEST 2023` },
+  }))
+  const json = async (_method: string, path: string) =>
+    path.endsWith('/files') ? days : path.endsWith('/folders') ? [] : { id: 'd', name: 'D' }
+  const client = { kind: 'clowder', json } as unknown as ServerClient
+  t.like(await resolveTarget(client, readTarget(`dataset:${'0'.repeat(24)}/a.txt`)), { kind: 'file', id: days[1]?.id })
+})
+
+onLinux('a full disk below standard output is an error without a stack trace', async t => {
+  const full = await open('/dev/full', 'w')
+  t.teardown(() => full.close())
+  const { stderr, status } = spawnSync(process.execPath, [programFile, 'completion', 'bash'], {
+    encoding: 'utf8',
+    stdio: ['ignore', full.fd, 'pipe'],
+  })
+  t.is(stderr, 'The output is not writable: ENOSPC: no space left on device, write\n')
+  t.is(status, 1)
 })

@@ -9,6 +9,7 @@ import {
   signedInComputer,
   sorted,
   states,
+  storedKey,
   type TransferLine,
   transferScene,
   writeFiles,
@@ -333,4 +334,43 @@ test('commands need only the routes of Clowder v1', async t => {
   t.is((await computer.done('tag', target)).out, 'beech\n')
   await computer.done('meta', target, 'set', 'plot=17')
   t.regex((await computer.done('meta', target)).out, /plot +17/)
+})
+
+test('a folder that the server refuses is named, and the others are uploaded', async t => {
+  const { computer, dataset, proxy } = await transferScene(t, server)
+  await writeFiles(join(computer.folder, 'data'), { 'a.txt': 'a' })
+  await mkdir(join(computer.folder, 'data', ' '), { recursive: true })
+  await mkdir(join(computer.folder, 'data/fine'))
+  const put = await computer.run(['put', 'data/', `dataset:${dataset}`, '--json'])
+  t.is(put.code, 1)
+  t.deepEqual(states(put.lines<TransferLine>()), { ' ': 'failed', 'a.txt': 'uploaded' })
+  const listed = (await computer.done('ls', `dataset:${dataset}`, '--json')).json<{ name: string }[]>()
+  t.deepEqual(listed.map(({ name }) => name).sort(), ['a.txt', 'fine'])
+
+  proxy.become(asClowder)
+  const clowder = await signedInComputer(t, proxy.url, { key: await storedKey(computer, proxy.url) })
+  await writeFiles(join(clowder.folder, 'data'), { ' /b.txt': 'b', 'c.txt': 'c' })
+  const other = await clowder.run(['put', 'data/', `dataset:${dataset}`, '--json'])
+  t.is(other.code, 1)
+  t.deepEqual(states(other.lines<TransferLine>()), { ' ': 'failed', ' /b.txt': 'failed', 'c.txt': 'uploaded' })
+})
+
+test('a file that is deleted during the upload fails at once, with the reason', async t => {
+  const { computer, dataset, proxy } = await transferScene(t, server)
+  await writeFiles(computer.folder, { 'data/a.txt': 'a', 'data/b.txt': 'b' })
+  proxy.become({ waitsFor: (_method, path) => (path.endsWith('/check') ? rm(join(computer.folder, 'data/a.txt')) : undefined) })
+  const put = await computer.run(['put', 'data/', `dataset:${dataset}`, '--json'])
+  t.is(put.code, 1)
+  t.deepEqual(states(put.lines<TransferLine>()), { 'a.txt': 'failed', 'b.txt': 'uploaded' })
+  t.regex(put.out, /data\/a\.txt is not readable: ENOENT/)
+})
+
+test('folders that another command deletes at the same time do not stop sync --delete', async t => {
+  const { ada, computer, dataset, proxy } = await transferScene(t, server)
+  await writeFiles(computer.folder, { 'data/a/a.txt': 'a' })
+  await computer.done('put', 'data/', `dataset:${dataset}`)
+  await rm(join(computer.folder, 'data/a'), { recursive: true })
+  proxy.become({ waitsFor: (method, path) => (path.includes('/deleteFolder/') ? ada.call(path, { method }) : undefined) })
+  const sync = await computer.done('sync', 'data', `dataset:${dataset}`, '--delete', '--yes', '--json')
+  t.like(sync.lines().at(-1), { summary: { deleted: 1 } })
 })

@@ -9,7 +9,8 @@ import { type ReverseProxy, reverseProxy } from './reverse-proxy.ts'
 import { newDataset, type Somebody, somebody } from './spaces-and-people.ts'
 import { tempFolder } from './temp-folder.ts'
 
-const main = fileURLToPath(new URL('../../core/main.js', import.meta.url))
+/** The file of the `pounce` command. */
+export const programFile = fileURLToPath(new URL('../../core/main.js', import.meta.url))
 
 /** The result of a command. */
 export interface CommandEnd {
@@ -36,7 +37,7 @@ export const userComputer = async (t: ExecutionContext): Promise<UserComputer> =
   const config = join(folder, 'config')
   const run: UserComputer['run'] = async (words, { input = '', env = {} } = {}) => {
     const { PATH, NODE_COMPILE_CACHE } = process.env
-    const child = spawn(process.execPath, [main, ...words], {
+    const child = spawn(process.execPath, [programFile, ...words], {
       cwd: folder,
       env: { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_CONFIG_HOME: config, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -147,7 +147,7 @@ export const treeOf = async (
 }
 
 /** Ids increase with time, which decides between files of the same second, or with dates in an unknown time zone. */
-const isNewer = (one: ContentEntry, other: ContentEntry): boolean => {
+export const isNewer = (one: ContentEntry, other: ContentEntry): boolean => {
   const aheadMs = Date.parse(one.created) - Date.parse(other.created)
   return aheadMs === 0 || Number.isNaN(aheadMs) ? one.id > other.id : aheadMs > 0
 }

@@ -6,8 +6,8 @@ import { type ContentEntry, type ContentPlace, treeOf } from './dataset-contents
 import { download, downloadTo, localName, localPathsIn, presentIds, type RemoteFileOf } from './downloads.ts'
 import { type Exclusion, exclusionOf } from './exclusion.ts'
 import { emptyFolders, forEachOf } from './local-files.ts'
-import { isFatal, transferClient, transferOptions } from './put-command.ts'
-import type { ServerClient } from './server-client.ts'
+import { transferClient, transferOptions } from './put-command.ts'
+import { isFatal, type ServerClient } from './server-client.ts'
 import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
 import { TransferProgress } from './transfer-progress.ts'
 

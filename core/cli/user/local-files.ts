@@ -32,8 +32,8 @@ export interface LocalTree {
   /** Parents first. */
   readonly folders: readonly LocalEntry[]
   readonly unreadable: readonly UnreadablePath[]
-  /** Entries that are neither files nor folders, which are skipped. */
-  readonly skipped: readonly string[]
+  /** Links to folders, and entries that are neither files nor folders, which are skipped. */
+  readonly skipped: readonly LocalEntry[]
 }
 
 export const emptyTree: LocalTree = { files: [], folders: [], unreadable: [], skipped: [] }
@@ -48,7 +48,7 @@ export const treeOfFolder = async (folder: string, isExcluded: Exclusion, prefix
   const files: LocalFile[] = []
   const folders: LocalEntry[] = []
   const unreadable: UnreadablePath[] = []
-  const skipped: string[] = []
+  const skipped: LocalEntry[] = []
   const read = async (at: string, path: string): Promise<void> => {
     let entries: Dirent<Buffer>[]
     try {
@@ -73,11 +73,11 @@ export const treeOfFolder = async (folder: string, isExcluded: Exclusion, prefix
       }
       try {
         const found = await stat(file)
-        if (!found.isFile()) skipped.push(file)
+        if (!found.isFile()) skipped.push({ file, path: own })
         else if (!name.endsWith(partialSuffix)) files.push({ file, path: own, size: found.size })
       } catch (error) {
         if (entry.isFile()) unreadable.push({ path: own, error })
-        else skipped.push(file)
+        else skipped.push({ file, path: own })
       }
     }
   }

@@ -4,7 +4,7 @@ import { clientOf, numberOption, type RunUserCommand, type UserContext } from '.
 import type { ContentPlace } from './dataset-contents.ts'
 import { exclusionOf } from './exclusion.ts'
 import { emptyFolders, forEachOf, type LocalFile, type LocalTree, requireDistinctPaths, treeOfSource } from './local-files.ts'
-import { RequestRefused, type ServerClient } from './server-client.ts'
+import { isFatal, type ServerClient } from './server-client.ts'
 import { notFound, placeOf, readTarget, walk } from './target.ts'
 import { TransferProgress, type TransferResult } from './transfer-progress.ts'
 import { type CheckedFileOf, ResumableUploads, SingleRequestUploads, type Uploader } from './uploads.ts'
@@ -25,9 +25,6 @@ export const transferClient = (context: UserContext, page: string | undefined): 
   const { retries } = transferOptions(context)
   return clientOf({ ...context, options: { ...context.options, retries: String(retries) } }, page)
 }
-
-/** An invalid key fails all files. */
-export const isFatal = (error: unknown): boolean => error instanceof RequestRefused && error.status === 401
 
 /** Batches, each of which is read, compared with the server and uploaded before the next. */
 function* batchesOf(files: readonly LocalFile[]): Iterable<readonly LocalFile[]> {
@@ -88,7 +85,7 @@ export const uploadAll = async (
 
 /** Reports the local entries that are not uploaded. */
 export const reportOmitted = ({ skipped, unreadable }: LocalTree, progress: TransferProgress): void => {
-  for (const path of skipped) progress.warn(`${path} is not a regular file; skipped`)
+  for (const { file } of skipped) progress.warn(`${file} is not a regular file; skipped`)
   for (const { path, error } of unreadable) progress.failure(path, error, false)
 }
 

@@ -125,6 +125,7 @@ export const tag: RunUserCommand = async context => {
 type Content = Readonly<Record<string, unknown>>
 
 interface MetadataDocument {
+  readonly '@context': unknown
   readonly id: string
   readonly created_at: string
   readonly agent: { readonly '@type'?: string; readonly name?: string; readonly user_id?: string }
@@ -135,10 +136,12 @@ const isObject = (value: unknown): value is Content => typeof value === 'object'
 
 const baseContext = 'https://clowder.ncsa.illinois.edu/contexts/metadata.jsonld'
 
-/** Parses JSON values such as `17` and `true`; other input is text, and so are integers that a number would round, such as long identifiers. */
+/** Parses JSON values such as `17` and `true`; other input is text, and so are integers that a number would round, such as long identifiers, and numbers out of range. */
 const jsonOrText = (text: string): unknown => {
   try {
-    return /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    const isBeyondNumbers = typeof value === 'number' && (/^-?\d+$/.test(text) ? !Number.isSafeInteger(value) : !Number.isFinite(value))
+    return isBeyondNumbers ? text : value
   } catch {
     return text
   }
@@ -178,8 +181,11 @@ const setContent = async (
 ): Promise<void> => {
   const me = await accountOf(client)
   const own = documents.filter(({ agent, content }) => agent.user_id?.endsWith(`/${me.id}`) && isObject(content))
-  const before = own.toReversed().map(({ content }) => content as Content)
-  await addContent(client, target, Object.assign({}, ...before, given))
+  const oldestFirst = own.toReversed()
+  const contexts = [...oldestFirst.map(document => document['@context']), given['@context'] ?? baseContext].flat()
+  const different = [...new Map(contexts.map(context => [JSON.stringify(context), context])).values()]
+  const before = oldestFirst.map(({ content }) => content as Content)
+  await addContent(client, target, Object.assign({}, ...before, given, { '@context': different.length === 1 ? different[0] : different }))
   for (const { id } of own) await client.json('DELETE', `/api/metadata.jsonld/${id}`)
 }
 

@@ -27,6 +27,9 @@ export class RequestRefused extends Error {
   }
 }
 
+/** An invalid key fails all files. */
+export const isFatal = (error: unknown): boolean => error instanceof RequestRefused && error.status === 401
+
 /** A transient failure: of the network, or of an overloaded server. */
 export class TransientFailure extends Error {
   readonly status = 0

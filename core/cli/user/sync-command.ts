@@ -32,29 +32,35 @@ const confirm = async (context: UserContext, count: number, where: string): Prom
 /** Deepest first. */
 const deepestFirst = (paths: Iterable<string>): string[] => [...paths].sort((one, other) => other.split('/').length - one.split('/').length)
 
-/** Deletes the empty folders of a dataset that do not exist locally. */
+/** Deletes the empty folders of a dataset that do not exist locally. Reports the folders that fail. */
 const deleteFolders = async (
   client: ServerClient,
   place: ContentPlace,
-  kept: ReadonlySet<string>,
-  isExcluded: Exclusion,
+  { kept, isKept }: { readonly kept: readonly string[]; readonly isKept: Exclusion },
+  progress: TransferProgress,
 ): Promise<void> => {
   const { files, folders } = await treeOf(client, place)
+  const parents = [...files.keys()].map(path => path.split('/').slice(0, -1).join('/'))
   const used = new Set(
-    [...kept, ...files.keys(), ...[...folders.keys()].filter(isExcluded)].flatMap(path =>
+    [...kept, ...parents, ...[...folders.keys()].filter(isKept)].flatMap(path =>
       path.split('/').map((_, at, names) => names.slice(0, at + 1).join('/')),
     ),
   )
   for (const path of deepestFirst(folders.keys())) {
     const id = folders.get(path)?.id
-    if (!used.has(path) && id !== undefined) await client.json('DELETE', `/api/datasets/${place.dataset}/deleteFolder/${id}`)
+    if (used.has(path) || id === undefined) continue
+    try {
+      await deleted(client, `/api/datasets/${place.dataset}/deleteFolder/${id}`)
+    } catch (error) {
+      progress.failure(path, error, false)
+    }
   }
 }
 
-/** Ignores a file that no longer exists. */
-const deleteFile = async (client: ServerClient, id: string): Promise<void> => {
+/** Ignores a file or folder that no longer exists. */
+const deleted = async (client: ServerClient, path: string): Promise<void> => {
   try {
-    await client.json('DELETE', `/api/files/${id}`)
+    await client.json('DELETE', path)
   } catch (error) {
     if (!(error instanceof RequestRefused) || error.status !== 404) throw error
   }
@@ -79,7 +85,11 @@ const syncUp = async (
     throw new StartupError(`There is no folder ${missing.join('/')} in ${target}: create it first, or specify the dataset`)
   const remote = await treeOf(client, place)
   const here = new Set(local.files.map(({ path }) => path))
-  const surplus = isDeleting ? [...remote.files].filter(([path]) => !here.has(path) && !isExcluded(path)) : []
+  // A link to a folder or to an unavailable disk exists locally.
+  const skipped = new Set(local.skipped.map(({ path }) => path))
+  const isKept: Exclusion = path =>
+    isExcluded(path) || path.split('/').some((_, at, names) => skipped.has(names.slice(0, at + 1).join('/')))
+  const surplus = isDeleting ? [...remote.files].filter(([path]) => !here.has(path) && !isKept(path)) : []
   await confirm(context, surplus.length, target)
   progress.expect(
     local.files.length,
@@ -94,13 +104,13 @@ const syncUp = async (
     if (isDryRun) return progress.result({ path, state: 'would delete', id }, false)
     try {
       // The older versions first: they would take its place.
-      for (const version of [...(remote.older.get(path) ?? []), { id }]) await deleteFile(client, version.id)
+      for (const version of [...(remote.older.get(path) ?? []), { id }]) await deleted(client, `/api/files/${version.id}`)
       progress.result({ path, state: 'deleted', id }, false)
     } catch (error) {
       progress.failure(path, error)
     }
   })
-  if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(folders), isExcluded)
+  if (isDeleting && !isDryRun) await deleteFolders(client, place, { kept: folders, isKept }, progress)
   progress.end()
 }
 

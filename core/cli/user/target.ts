@@ -1,5 +1,5 @@
 import { StartupError } from '../../kernel/startup-error.ts'
-import { type ContentPlace, contentsOf } from './dataset-contents.ts'
+import { type ContentPlace, contentsOf, isNewer } from './dataset-contents.ts'
 import type { ServerClient } from './server-client.ts'
 
 /** Kinds that can be specified by id or page URL. */
@@ -80,10 +80,12 @@ export async function* resourcesOf(client: ServerClient, path: string, kind: str
     yield { kind, id, name: name ?? collectionname ?? '', created }
 }
 
+/** Servers store these names in the Unicode form in which they were sent. */
 const named = async (client: ServerClient, path: string, kind: string, name: string): Promise<readonly Found[]> => {
-  const found: Found[] = []
-  for await (const item of resourcesOf(client, path, kind, titleOf(client, name))) if (isNamed(name)(item)) found.push(item)
-  return found
+  const found = new Map<string, Found>()
+  for (const form of new Set([name, name.normalize('NFD')]))
+    for await (const item of resourcesOf(client, path, kind, titleOf(client, form))) if (isNamed(name)(item)) found.set(item.id, item)
+  return [...found.values()]
 }
 
 const one = (found: readonly Found[], name: string, where: string): Found | undefined => {
@@ -135,7 +137,7 @@ const withinDataset = async (
   for (const [count, name] of names.entries()) {
     const found = await Array.fromAsync(contentsOf(client, place, { name }))
     const folders = found.filter(({ kind }) => kind === 'folder')
-    const files = found.filter(({ kind }) => kind === 'file').sort((a, b) => (a.created < b.created ? 1 : -1))
+    const files = found.filter(({ kind }) => kind === 'file').sort((one, other) => (isNewer(one, other) ? -1 : 1))
     const isLast = count === names.length - 1
     const [folder] = folders
     const [file] = files

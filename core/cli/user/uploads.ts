@@ -6,7 +6,7 @@ import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import { type ContentPlace, treeOf } from './dataset-contents.ts'
 import type { SentBody } from './http-client.ts'
 import { type LocalFile, sha256Of } from './local-files.ts'
-import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
+import { isFatal, RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
 
 /** What exists at the path of a file: nothing, the same bytes, or different ones. */
@@ -24,7 +24,7 @@ export interface CheckedFileOf extends LocalFile {
 export interface Uploader {
   /** Checks what exists on the server at the paths of files. At most 1,000. */
   check(files: readonly LocalFile[]): Promise<readonly CheckedFileOf[]>
-  /** Creates missing folders and their parents. */
+  /** Creates missing folders and their parents. Reports the folders that fail. */
   ensureFolders(paths: readonly string[]): Promise<void>
   /** Resolves to the id of the file once the server has received it completely. */
   upload(file: CheckedFileOf): Promise<string>
@@ -59,12 +59,16 @@ const bodyOf = ({ file, size }: LocalFile, { offset = 0, head = '', tail = '' }:
   async function* content() {
     if (head !== '') yield Buffer.from(head)
     let left = size - offset
-    if (left > 0)
-      for await (const chunk of createReadStream(file, { start: offset, end: size - 1, highWaterMark: 256 * 1024 })) {
-        left -= (chunk as Buffer).length
-        onBytes((chunk as Buffer).length)
-        yield chunk as Buffer
-      }
+    try {
+      if (left > 0)
+        for await (const chunk of createReadStream(file, { start: offset, end: size - 1, highWaterMark: 256 * 1024 })) {
+          left -= (chunk as Buffer).length
+          onBytes((chunk as Buffer).length)
+          yield chunk as Buffer
+        }
+    } catch (error) {
+      throw new StartupError(`${file} is not readable: ${messageOf(error)}`, { cause: error })
+    }
     if (left > 0) throw new StartupError(`${file} changed during the upload: repeat the command`)
     if (tail !== '') yield Buffer.from(tail)
   }
@@ -86,6 +90,16 @@ const decoded = (header: string | undefined): ReadonlyMap<string, string> =>
       return [key, Buffer.from(value, 'base64').toString()]
     }),
   )
+
+/** Reports a folder that could not be created, so that it does not stop the others. */
+const orReported = async (path: string, progress: TransferProgress, create: () => Promise<unknown>): Promise<void> => {
+  try {
+    await create()
+  } catch (error) {
+    if (isFatal(error)) throw error
+    progress.failure(path, error, false)
+  }
+}
 
 /** The progress of an upload. */
 interface Position {
@@ -150,7 +164,9 @@ export class ResumableUploads implements Uploader {
   async ensureFolders(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       const json = { path: this.#prefix + path }
-      await this.#client.json('POST', `/api/datasets/${this.#dataset}/folders`, { json, isRepeatable: true })
+      await orReported(path, this.#progress, () =>
+        this.#client.json('POST', `/api/datasets/${this.#dataset}/folders`, { json, isRepeatable: true }),
+      )
     }
   }
 
@@ -271,10 +287,12 @@ export class SingleRequestUploads implements Uploader {
     const ids = await this.#folderIds()
     for (const path of paths) {
       const names = path.split('/')
-      for (const count of names.keys()) {
-        const at = names.slice(0, count + 1).join('/')
-        if (!ids.has(at)) ids.set(at, await this.#createFolder(ids.get(names.slice(0, count).join('/')), names[count] ?? ''))
-      }
+      await orReported(path, this.#progress, async () => {
+        for (const count of names.keys()) {
+          const at = names.slice(0, count + 1).join('/')
+          if (!ids.has(at)) ids.set(at, await this.#createFolder(ids.get(names.slice(0, count).join('/')), names[count] ?? ''))
+        }
+      })
     }
   }
 
@@ -288,6 +306,7 @@ export class SingleRequestUploads implements Uploader {
   async upload(file: CheckedFileOf): Promise<string> {
     const above = file.path.split('/').slice(0, -1).join('/')
     const folder = (await this.#folderIds()).get(above)
+    if (above !== '' && folder === undefined) throw new StartupError(`Its folder ${above} could not be created`)
     return this.#client.retried(async attempt => {
       // If the connection failed after the last byte, the file may exist.
       const there = attempt === 0 ? undefined : await this.#arrived(file)

@@ -57,7 +57,7 @@ const limitsOf = ({ signal, pieceTimeoutMs = 600_000 }: FileUpload): { readonly 
 
 /** Whether the error is transient: network, server load, or an earlier request of ours that is still being processed. */
 const isPassing = (error: unknown): error is PounceProblem =>
-  error instanceof PounceProblem && (error.status === 0 || error.status >= 500 || [408, 409, 423, 429, 460].includes(error.status))
+  error instanceof PounceProblem && (error.status === 0 || error.status >= 500 || [408, 409, 423, 429].includes(error.status))
 
 /** Uploads a file in pieces with the tus protocol, and continues from the server's offset after an interruption. Returns the id of the file. */
 export const upload = async (connection: ApiConnection, blob: Blob, options: FileUpload): Promise<string> => {

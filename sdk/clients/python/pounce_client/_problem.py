@@ -30,7 +30,7 @@ class PounceProblem(Exception):
     @property
     def is_passing(self) -> bool:
         """Whether the error is transient: network, server load, or an earlier request that is still being processed."""
-        return self.status == 0 or self.status >= 500 or self.status in (408, 409, 423, 429, 460)
+        return self.status == 0 or self.status >= 500 or self.status in (408, 409, 423, 429)
 
 
 def problem_of(response: httpx.Response) -> PounceProblem:
