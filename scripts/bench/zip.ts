@@ -15,6 +15,8 @@ interface Load {
   readonly name: string
   readonly count: number
   readonly sizeBytes: number
+  /** How many times faster than npm's writers. */
+  readonly goal: number
 }
 
 const call = async (
@@ -87,8 +89,8 @@ const measure = async (pounce: Server, npm: Server, key: string, load: Load, rou
   const workload = `11 · ${load.name}`
   return [
     ...writers.map(by => ({ workload, subject: `${by}, files of a folder`, figure: spread(of(by), 'MB/s') })),
-    { workload, subject: 'Pounce, ZIP', figure: spread(of('zip'), 'MB/s'), ratio: median(of('zip')) / best, goal: 1 },
-    { workload, subject: 'Pounce, BagIt', figure: spread(of('bag'), 'MB/s'), ratio: median(of('bag')) / best, goal: 1 },
+    { workload, subject: 'Pounce, ZIP', figure: spread(of('zip'), 'MB/s'), ratio: median(of('zip')) / best, goal: load.goal },
+    { workload, subject: 'Pounce, BagIt', figure: spread(of('bag'), 'MB/s'), ratio: median(of('bag')) / best, goal: load.goal },
     { workload, subject: 'growth of RSS, MiB', figure: spread(growths, 'MiB'), ratio: Math.max(...growths), goal: 128, isCeiling: true },
   ]
 }
@@ -99,8 +101,8 @@ export const zip = async (rounds: number, bigBytes: number): Promise<readonly Ro
   const npm = await startZipWriters()
   const key = await newKey(pounce)
   const loads: readonly Load[] = [
-    { name: '4,000 × 4 kB', count: 4000, sizeBytes: 4096 },
-    { name: `${bigBytes / mebibyte} MiB in 8 files`, count: 8, sizeBytes: bigBytes / 8 },
+    { name: '4,000 × 4 kB', count: 4000, sizeBytes: 4096, goal: 5 },
+    { name: `${bigBytes / mebibyte} MiB in 8 files`, count: 8, sizeBytes: bigBytes / 8, goal: 2 },
   ]
   const rows: Row[] = []
   for (const load of loads) rows.push(...(await measure(pounce, npm, key, load, rounds)))
