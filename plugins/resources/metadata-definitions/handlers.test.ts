@@ -49,19 +49,24 @@ test('a redelivered event creates no second copy, and no copy for a space that w
   t.deepEqual(await inScope(gone), [])
 })
 
-/** A store in which only the first changes of a batch succeed. */
-const interrupted = (documents: DocumentStore): DocumentStore =>
-  new Proxy(documents, {
+/** A store in which only the first five changes succeed. */
+const interrupted = (documents: DocumentStore): DocumentStore => {
+  let left = 5
+  return new Proxy(documents, {
     get(target, name) {
       if (name === 'commitEach')
         return async (items: Parameters<DocumentStore['commitEach']>[0]) => {
-          await target.commitEach(items.slice(0, 5))
-          throw new Error('interrupted')
+          const some = items.slice(0, left)
+          left -= some.length
+          const outcome = await target.commitEach(some)
+          if (some.length < items.length) throw new Error('interrupted')
+          return outcome
         }
       const value: unknown = Reflect.get(target, name)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
+}
 
 test.serial('a space without definitions gets a copy of each, also if the first attempt is interrupted', async t => {
   await server.get(StoredDefinitions).add('global', { label: 'first', type: 'string', uri: 'urn:first' }, server.admin.id)

@@ -34,14 +34,13 @@ export class CopyDefinitionToSpaces {
 
   async #copy(added: string, general: readonly Definition[], spaces: readonly string[]): Promise<void> {
     const own = await this.#withOwn(added, general, spaces)
-    const copies = spaces.flatMap(scope =>
-      general
-        .filter(({ id }) => id === added || !own.has(scope))
-        .map(({ revision: _revision, ...fields }) => ({ ...fields, id: copyId(added, fields.id, scope), scope })),
-    )
-    for (let at = 0; at < copies.length; at += batch) {
-      const inserts = copies.slice(at, at + batch).map(insert => ({ change: { insert, into: definitions } }))
-      requireThere(await this.#documents.commitEach(inserts))
+    for (const original of general) {
+      const scopes = spaces.filter(scope => original.id === added || !own.has(scope))
+      const { revision: _revision, ...fields } = original
+      const inserts = scopes.map(scope => ({
+        change: { insert: { ...fields, id: copyId(added, original.id, scope), scope }, into: definitions },
+      }))
+      if (inserts.length > 0) requireThere(await this.#documents.commitEach(inserts))
     }
     await this.#takeBack(spaces)
   }
