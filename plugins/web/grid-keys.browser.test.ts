@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
-import { newDataset, newFolder, upload } from '../../test/support/scene.ts'
+import { newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
 import { until } from '../../test/support/until.ts'
 import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 
@@ -57,6 +57,27 @@ inBrowser('keys act on the row that has the focus, however it got it', async t =
   await row.focus()
   await page.keyboard.press('F2')
   t.is(await page.getByLabel('New name').inputValue(), 'two.txt')
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a link that has the focus keeps it while rows change their order', async t => {
+  const dataset = await newDataset(call, { name: 'Plots' })
+  for (const name of ['three.txt', 'two.txt', 'zero.txt']) await upload(call, dataset, 'x', name)
+  const moving = await upload(call, dataset, 'x', 'one.txt')
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  const names = (): Promise<readonly string[]> => page.locator('.grid-body a').allTextContents()
+  for (const [before, after, linked, order] of [
+    ['one.txt', 'turned.txt', 'zero.txt', ['three.txt', 'turned.txt', 'two.txt', 'zero.txt']],
+    ['turned.txt', 'unit.txt', 'two.txt', ['three.txt', 'two.txt', 'unit.txt', 'zero.txt']],
+  ] as const) {
+    await page.getByRole('row', { name: before }).focus()
+    await page.getByRole('link', { name: linked }).focus()
+    await ok(call(`/api/files/${moving}/filename`, { method: 'PUT', json: { name: after } }))
+    await until('the rows to be sorted', names, seen => seen.join() === order.join())
+    const focused = (): Promise<string> => page.evaluate<string>("document.activeElement.closest('[role=row]')?.querySelector('a')?.textContent")
+    await until('the row of the link to be focused', focused, name => name === linked, 5_000)
+  }
   t.deepEqual(problems, [])
 })
 

@@ -51,8 +51,8 @@ export const useActiveRow = <T>(
     if (hasChosen && grid.current?.contains(document.activeElement)) reveal(active)
   }, [hasChosen, active, reveal, grid])
 
-  // Rows added or removed above the active one must not make another row active.
-  useEffect(() => {
+  // Rows added or removed above the active one must not make another row active, not even for a key pressed before the next frame.
+  useLayoutEffect(() => {
     const { index, id } = place
     if (id === undefined) return
     const isAt = (at: number): boolean => {

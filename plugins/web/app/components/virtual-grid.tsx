@@ -63,9 +63,9 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
         tabIndex={-1}
         style={{ '--grid-tracks': tracks } as Record<string, string>}
         onKeyDown={keys}
-        // Not only keys and clicks focus a row: drags and assistive technology do as well.
+        // Not only keys and clicks focus a row, or a link in it: drags and assistive technology do as well.
         onFocus={({ target }) => {
-          const index = target.matches('.grid-body > [data-index]') ? Number(target.getAttribute('data-index')) : focus.active
+          const index = Number(target.closest('.grid-body > [data-index]')?.getAttribute('data-index') ?? focus.active)
           if (index !== focus.active) focus.set(index)
         }}
         {...pointer}

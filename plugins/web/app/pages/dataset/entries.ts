@@ -224,17 +224,18 @@ const useFreshStates = ({ dataset, folder }: EntryQuery): void => {
     () =>
       onLiveEvents(events => {
         const changes = new Map<string, Partial<Entry>>()
-        let isAnyGone = false
+        let hasNewOrder = false
         for (const { type, subject, data } of events) {
           const id = subject.split('/')[1] ?? ''
-          if (type === 'file.deleted' || type === 'folder.deleted') isAnyGone ||= id === folder || isLoaded(dataset, id)
+          if (type === 'file.deleted' || type === 'folder.deleted') hasNewOrder ||= id === folder || isLoaded(dataset, id)
           if (type !== 'file.updated' && type !== 'folder.updated') continue
           const { status, name } = data
           const change = { ...(typeof status === 'string' ? { status } : {}), ...(typeof name === 'string' ? { name } : {}) }
           changes.set(id, { ...changes.get(id), ...change })
         }
+        hasNewOrder ||= isAnyRenamed(dataset, changes)
         if (changes.size > 0) changeEntries(dataset, changes)
-        if (isAnyGone) void refresh({ queryKey: ['dataset', dataset] })
+        if (hasNewOrder) void refresh({ queryKey: ['dataset', dataset] })
       }),
     [dataset, folder],
   )
@@ -242,6 +243,15 @@ const useFreshStates = ({ dataset, folder }: EntryQuery): void => {
 
 const isLoaded = (dataset: string, id: string): boolean =>
   loadedPages(dataset).some(({ page }) => page.entries.some(entry => entry.id === id))
+
+/** Own renames are in the lists before their events arrive. */
+const isAnyRenamed = (dataset: string, changes: ReadonlyMap<string, Partial<Entry>>): boolean =>
+  loadedPages(dataset).some(({ page }) =>
+    page.entries.some(({ id, name }) => {
+      const change = changes.get(id)
+      return change?.name !== undefined && change.name !== name
+    }),
+  )
 
 const byId = (pages: readonly { readonly page: EntryPage }[]): Map<string, Entry> =>
   new Map(pages.flatMap(({ page }) => page.entries.map(entry => [entry.id, entry])))
