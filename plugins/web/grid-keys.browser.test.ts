@@ -75,7 +75,8 @@ inBrowser('a link that has the focus keeps it while rows change their order', as
     await page.getByRole('link', { name: linked }).focus()
     await ok(call(`/api/files/${moving}/filename`, { method: 'PUT', json: { name: after } }))
     await until('the rows to be sorted', names, seen => seen.join() === order.join())
-    const focused = (): Promise<string> => page.evaluate<string>("document.activeElement.closest('[role=row]')?.querySelector('a')?.textContent")
+    const focused = (): Promise<string> =>
+      page.evaluate<string>("document.activeElement.closest('[role=row]')?.querySelector('a')?.textContent")
     await until('the row of the link to be focused', focused, name => name === linked, 5_000)
   }
   t.deepEqual(problems, [])
