@@ -266,3 +266,14 @@ test('a job key is accepted in the query and in the header, but not for superadm
   t.is((await server.as(key)('/api/users?superAdmin=true')).status, 403)
   t.is((await server.as(key)(`/api/files/${unknownId}`)).status, 404)
 })
+
+test('a job key that an extractor prints in a status message is masked', async t => {
+  const { person, file } = await scene.person()
+  const job = await scene.submit(person, 'files', file)
+  const key = await scene.keyOf(job)
+  await scene.bus.tell(job, `StatusMessage.error: Command '['classify', '${key}']' failed, /tmp/${key}.log`)
+  const { text, runs } = { text: `/api/extractions/${file}/status`, runs: `/api/files/${file}/extractions` }
+  const shown = (path: string): Promise<unknown> => ok(person.call(path))
+  t.false(JSON.stringify([await shown(text), await shown(runs)]).includes(key))
+  t.like(await shown(text), { [extractor]: "StatusMessage.error: Command '['classify', 'secretKey']' failed, /tmp/secretKey.log" })
+})

@@ -13,6 +13,8 @@ const ownWords: ReadonlySet<string> = new Set([submitted, ...Object.values(cance
 
 /** Keys of any kind in status messages: `?key=x`, `"secretKey": "x"`, `key%3Dx`, `X-API-Key: x`. */
 const keys = /(key["']?\s*(?:=|:|%3D)\s*["']?)[^&\s"'<>,;)\]}]+/gi
+/** The key of a job, which an extractor may print without a name. */
+const jobKeys = /job_[\w-]{40,}/g
 
 /** As v1 stores it: any status that contains "done" becomes DONE, except progress. Every key is masked, not only the global one; half a surrogate pair is replaced. */
 export const tidyStatus = (status: string): string =>
@@ -20,6 +22,7 @@ export const tidyStatus = (status: string): string =>
     ? 'DONE'
     : status
         .slice(0, 10 * longest)
+        .replace(jobKeys, 'secretKey')
         .replace(keys, '$1secretKey')
         .slice(0, longest)
         .toWellFormed()

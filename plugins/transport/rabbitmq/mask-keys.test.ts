@@ -22,14 +22,27 @@ test('keys in extractor messages are masked wherever they occur', t => {
     t.true(maskKeys(text).includes('secretKey'), text)
   }
   t.is(maskKeys(`a?key=${key}&b=2 c`), 'a?key=secretKey&b=2 c')
+  const jobKey = `job_${'aB-_9'.repeat(22)}`
+  t.is(
+    maskKeys(`['classify', '${jobKey}'] ?key=${jobKey}&b /tmp/${jobKey}.log`),
+    `['classify', 'secretKey'] ?key=secretKey&b /tmp/secretKey.log`,
+  )
 })
 
 test('other text is unchanged', t => {
-  for (const text of ['monkey business', 'unknown key: foo', 'the keyboard=x', "KeyError: 'b'", 'a = b']) t.is(maskKeys(text), text)
+  for (const text of [
+    'monkey business',
+    'unknown key: foo',
+    'the keyboard=x',
+    "KeyError: 'b'",
+    'a = b',
+    'job_6b0d5878d3c8bd2113000000 failed',
+  ])
+    t.is(maskKeys(text), text)
 })
 
 test('masking takes linear time', t => {
-  for (const piece of ['key', 'key=', '"key" ', '\\"', 'a-', "key'    :   "])
+  for (const piece of ['key', 'job_', 'key=', '"key" ', '\\"', 'a-', "key'    :   "])
     t.true(
       growsLinearly(size => maskKeys(piece.repeat(size / piece.length)), 200_000),
       piece,
