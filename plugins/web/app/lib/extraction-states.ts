@@ -47,6 +47,25 @@ export const loadExtractionStates = async (ids: readonly string[]): Promise<void
   tell()
 }
 
+/** Where an extractor has ended: others may still be running there, or have failed before. */
+const outdated = new Set<string>()
+let isReloading = false
+const reloadMs = 200
+const maxIds = 1000
+
+const reload = async (): Promise<void> => {
+  if (isReloading) return
+  isReloading = true
+  while (outdated.size > 0) {
+    // What ends together is loaded together.
+    await new Promise(resolve => setTimeout(resolve, reloadMs))
+    const ids = [...outdated].slice(0, maxIds)
+    for (const id of ids) outdated.delete(id)
+    await loadExtractionStates(ids)
+  }
+  isReloading = false
+}
+
 const listen = (): void => {
   isListening = true
   onLiveEvents(events => {
@@ -54,8 +73,11 @@ const listen = (): void => {
       const id = type.startsWith('extraction.') ? idOfTarget(data['target']) : undefined
       if (id === undefined) continue
       const extractor = typeof data['extractor'] === 'string' ? data['extractor'] : ''
-      set(id, type === 'extraction.finished' ? undefined : { state: type === 'extraction.failed' ? 'failed' : 'working', extractor })
+      if (type === 'extraction.submitted') set(id, { state: 'working', extractor })
+      else if (states.has(id)) outdated.add(id)
+      else if (type === 'extraction.failed') set(id, { state: 'failed', extractor })
     }
+    void reload()
     tell()
   })
 }

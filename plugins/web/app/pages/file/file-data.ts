@@ -68,17 +68,9 @@ export const useRuns = (id: string): readonly Run[] => {
     queryFn: ({ signal }) => api('GET /api/files/{id}/extractions', { path: { id }, signal }),
   })
   const newest = new Map<string, Run>()
-  for (const { id: run, extractor_id, state, status, start, messages } of data) {
-    const known = newest.get(extractor_id)
-    if (known && known.start >= start) continue
-    newest.set(extractor_id, {
-      id: run,
-      extractor: extractor_id,
-      state,
-      message: messages.at(-1)?.status ?? status,
-      start,
-    })
-  }
+  // Newest first. The dates are texts that begin with the day of the week.
+  for (const { id: run, extractor_id: extractor, state, status: message, start } of data)
+    if (!newest.has(extractor)) newest.set(extractor, { id: run, extractor, state, message, start })
   return [...newest.values()]
 }
 
