@@ -121,6 +121,22 @@ test.serial('a dead-lettered job of a built-in extractor runs again as well', as
   t.is(again?.job_id, first?.job_id)
 })
 
+test.serial('cancelling a failed extraction deletes its dead-lettered job', async t => {
+  const file = await upload(ann.call, await newDataset(ann.call), 'this is no picture', 'broken.png', { type: 'image/png', query: '' })
+  type Pending = { job_id: string; state: string }[]
+  const pending = (): Promise<Pending> => ok(ann.call(`/api/files/${file}/extractions/pending`))
+  const isDead = ({ state }: Pending[number]): boolean => state === 'dead'
+  const [dead] = (await until('the dead letter', pending, jobs => jobs.some(isDead))).filter(isDead)
+  const cancel = (call: TestFetch) =>
+    call(`/api/files/${file}/extractions/${dead?.job_id}`, { method: 'DELETE', json: { extractor: 'pounce.image' } })
+  t.like(await refusal(cancel(bob.call)), { status: 403 })
+  for (const _ of ['once', 'twice']) t.deepEqual(await ok(cancel(ann.call)), { status: 'OK' })
+  t.false((await pending()).some(isDead))
+  const runs = await ok<{ job_id: string; state: string }[]>(ann.call(`/api/files/${file}/extractions`))
+  t.is(runs.find(run => run.job_id === dead?.job_id)?.state, 'failed')
+  t.like(await refusal(admin(`/api/extractions/jobs/${dead?.job_id}/rerun`, { method: 'POST' })), { status: 409 })
+})
+
 test.serial('consumers of the bus and their bindings are listed', async t => {
   bus.listening = [
     { queue: 'o.any', address: '10.0.0.2', count: 2 },

@@ -89,7 +89,7 @@ const cancelOn = (kind: 'file' | 'dataset', plural: string, permission: 'EditFil
     path: `/api/${plural}/:id/extractions/:job`,
     summary: `Cancel an extraction of a ${kind}`,
     description:
-      '`job` is the `msgid` or `jobid` of the message, which are the same here. A waiting job is removed from its queue, a running built-in extractor is stopped; other running jobs continue. `extractor` in the body is required, as in v1. The status of the extraction becomes `Cancel Success` or `Cancel Failed`.',
+      '`job` is the `msgid` or `jobid` of the message, which are the same here. A waiting job is removed from its queue, a running built-in extractor is stopped; other running jobs continue. `extractor` in the body is required, as in v1. The status of the extraction becomes `Cancel Success` or `Cancel Failed`. A failed extraction remains failed; its dead letter is deleted.',
     permission: { right: permission, on: ref(kind, 'id') },
     params: s.Object({ id: s.id(), job: s.id('extraction') }),
     body: s.Object({ extractor: s.Optional(s.String({ minLength: 1, maxLength: 300 })) }),

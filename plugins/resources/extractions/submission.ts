@@ -143,7 +143,7 @@ export class Submission {
 
   /**
    * Cancels a waiting run, or stops one that runs here; others are not affected. Finding it can take a transport long: this returns
-   * earlier, as in v1, and the run's status shows the result.
+   * earlier, as in v1, and the run's status shows the result. A failed run remains failed, and its dead letter is deleted.
    */
   async cancel(target: Target, id: string, extractor: string): Promise<void> {
     if (target.kind === 'file') {
@@ -155,6 +155,7 @@ export class Submission {
     if (run.queue !== extractor && run.extractor !== extractor) {
       throw new Invalid(`This extraction is of ${run.extractor}, not of ${extractor}`)
     }
+    if (run.state === 'failed') await this.#transports.cancel(run.id)
     if (run.state !== 'open') return
     await this.#extractions.noted(run.id, cancelWords.requested)
     await Promise.race([this.#takeBack(run), pause(cancelPatienceMs, undefined, { ref: false })])
