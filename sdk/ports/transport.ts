@@ -71,7 +71,8 @@ export interface QueueFacts {
 
 /** Receives messages from the transport. If a listener rejects, it is called again later with the same message; with `InTrash`, until the target is restored or deleted. */
 export interface TransportListener {
-  status(status: JobStatus): Promise<void>
+  /** `unknown`: there is no such job, as after its file or dataset was deleted. A transport need not keep or repeat it then. */
+  status(status: JobStatus): Promise<'unknown' | undefined>
   /** Stores the result and then resolves, which completes the job. May be called again after a crash, so it must be idempotent by `job.id`. */
   result(result: JobResult): Promise<void>
   heartbeat(heartbeat: Heartbeat): Promise<void>

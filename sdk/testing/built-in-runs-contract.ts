@@ -58,7 +58,7 @@ class Recorder implements TransportListener {
   onResult: (result: JobResult) => Promise<void> = () => Promise.resolve()
   onHeartbeat: (heartbeat: Heartbeat) => Promise<void> = () => Promise.resolve()
 
-  async status(status: JobStatus): Promise<void> {
+  async status(status: JobStatus): Promise<undefined> {
     await this.onStatus(status)
     this.statuses.push(status)
   }

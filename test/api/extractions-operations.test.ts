@@ -137,6 +137,19 @@ test.serial('cancelling a failed extraction deletes its dead-lettered job', asyn
   t.like(await refusal(admin(`/api/extractions/jobs/${dead?.job_id}/rerun`, { method: 'POST' })), { status: 409 })
 })
 
+test.serial('the dead letters of a deleted file are deleted', async t => {
+  const file = await upload(ann.call, await newDataset(ann.call), 'this is no picture', 'broken.png', { type: 'image/png', query: '' })
+  const deadOfImages = async (): Promise<number> => {
+    const queues = await ok<{ queue: string; dead: number }[]>(admin('/api/extractions/queues'))
+    return queues.find(({ queue }) => queue === 'pounce.image')?.dead ?? 0
+  }
+  const before = await deadOfImages()
+  await until('the dead letter', deadOfImages, dead => dead > before)
+  await ok(ann.call(`/api/files/${file}`, { method: 'DELETE' }))
+  await server.drained()
+  t.is(await deadOfImages(), before)
+})
+
 test.serial('consumers of the bus and their bindings are listed', async t => {
   bus.listening = [
     { queue: 'o.any', address: '10.0.0.2', count: 2 },

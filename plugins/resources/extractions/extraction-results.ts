@@ -75,11 +75,15 @@ export class ExtractionResults implements TransportListener {
     await this.#transport.listen(this)
   }
 
-  async status(status: JobStatus): Promise<void> {
+  async status(status: JobStatus): Promise<'unknown' | undefined> {
     const run = await this.#extractions.heard(status)
-    if (run) return this.#report(run, status.status)
+    if (run) {
+      this.#report(run, status.status)
+      return undefined
+    }
     const { jobId: job, targetId: target, extractor } = status
     this.#log.warn('status of an unknown extraction dropped', { job, target, extractor })
+    return 'unknown'
   }
 
   /** The end of a run is an event of its own. */

@@ -1,5 +1,6 @@
-import { definePlugin, provide, Transports } from 'pounce/sdk'
+import { definePlugin, onBatch, provide, Transports } from 'pounce/sdk'
 import { config } from './config.ts'
+import { DeleteDeadLettersOnTargetRemoved } from './job-repository.ts'
 import { jobs } from './jobs.ts'
 import { QueueTransport } from './queue-transport.ts'
 
@@ -9,4 +10,5 @@ export const plugin = definePlugin({
   config,
   provides: [provide(Transports, QueueTransport)],
   collections: [jobs],
+  handlers: [onBatch(['file.removed', 'dataset.removed'], DeleteDeadLettersOnTargetRemoved, 'follow-target')],
 })

@@ -1,5 +1,17 @@
-import { and, CommitConflict, type DocumentStore, eq, range, type Transport, type Where } from 'pounce/sdk'
-import type { Job, QueueFacts } from 'pounce/sdk/kit'
+import {
+  type AnyEvent,
+  and,
+  type BatchHandler,
+  CommitConflict,
+  DocumentStore,
+  eq,
+  isIn,
+  range,
+  type Transport,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { type Job, type QueueFacts, removeFound } from 'pounce/sdk/kit'
 import type { Change } from 'pounce/sdk/store-kit'
 import { type JobRecord, type JobState, jobOf, jobs, type StoredJob } from './jobs.ts'
 
@@ -190,3 +202,21 @@ export class JobRepository {
 const heldBy = (owner: string): Where => and(inState('running'), eq('owner', owner))
 
 const waiting = (due: string) => ({ state: 'waiting', owner: null, leaseUntil: null, due })
+
+/** Deletes the dead letters of deleted files and datasets: nobody can rerun or cancel them. */
+export class DeleteDeadLettersOnTargetRemoved implements BatchHandler {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    for (const [kind, gone] of Map.groupBy(events, ({ subject }) => subject.kind)) {
+      const ids = gone.map(({ subject }) => subject.id)
+      const where = and(eq('target.kind', kind), isIn('target.id', ids), eq('state', 'dead'))
+      await removeFound(this.#documents, jobs, { using: 'byTarget', where })
+    }
+  }
+}
+wire(DeleteDeadLettersOnTargetRemoved, DocumentStore)

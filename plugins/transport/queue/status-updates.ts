@@ -64,7 +64,7 @@ export class StatusUpdates {
     return { ...this.#about, status: clean, at: this.#now() }
   }
 
-  #tell(line: JobStatus): Promise<void> {
-    return withRetry(() => this.#listener.status(line), this.#retryPolicy)
+  async #tell(line: JobStatus): Promise<void> {
+    await withRetry(() => this.#listener.status(line), this.#retryPolicy)
   }
 }

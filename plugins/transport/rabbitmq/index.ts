@@ -1,9 +1,10 @@
-import { Broadcasters, definePlugin, EventSinks, provide, StatusParts, Transports } from 'pounce/sdk'
+import { Broadcasters, definePlugin, EventSinks, onBatch, provide, StatusParts, Transports } from 'pounce/sdk'
 import { RabbitStatus } from './broker.ts'
 import { busJobs } from './bus-jobs.ts'
 import { config } from './config.ts'
 import { outages } from './downtime-log.ts'
 import { RabbitBroadcaster } from './rabbit-broadcaster.ts'
+import { DeleteDeadLettersOnTargetRemoved } from './rabbit-job-repository.ts'
 import { RabbitSink } from './rabbit-sink.ts'
 import { RabbitTransport } from './rabbit-transport.ts'
 import { LostQueues } from './unsent-jobs.ts'
@@ -19,5 +20,6 @@ export const plugin = definePlugin({
     provide(StatusParts, RabbitStatus),
   ],
   collections: [busJobs, outages],
+  handlers: [onBatch(['file.removed', 'dataset.removed'], DeleteDeadLettersOnTargetRemoved, 'follow-target')],
   periodic: [{ name: 'lost-queues', everyMs: 5 * 60_000, task: LostQueues }],
 })

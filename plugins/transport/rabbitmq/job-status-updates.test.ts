@@ -50,6 +50,21 @@ test('repeated and out-of-order replies leave the same state', async t => {
   t.deepEqual(over, [job.id])
 })
 
+test('a job whose file is deleted ends with the error of its extractor: it is neither requeued nor kept', async t => {
+  for (const error of [
+    'StatusMessage.error: broken',
+    'StatusMessage.error: 401 Client Error: Unauthorized for url: http://h/api/files/1?key=k',
+  ]) {
+    const { take, state, listener, over } = await setUp(t)
+    listener.answer = 'unknown'
+    await take(news('StatusMessage.start: x', 1))
+    t.is(await state(), 'running')
+    await take(news(error, 2))
+    t.is(await state(), undefined)
+    t.deepEqual(over, [job.id])
+  }
+})
+
 test('an old extractor that sends no job ids can requeue a failed job itself and finish it', async t => {
   const { take, state, over } = await setUp(t)
   const old = (...[status, second]: Parameters<typeof news>): JobStatus => {

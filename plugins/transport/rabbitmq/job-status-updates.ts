@@ -57,11 +57,15 @@ export class JobStatusUpdates {
   async take(listener: TransportListener, status: JobStatus): Promise<void> {
     const { jobId, targetId, extractor } = status
     const job = await (jobId === undefined ? this.#book.underWay(targetId, extractor) : this.#book.get(jobId))
-    if (!job) return listener.status(status)
+    if (!job) {
+      await listener.status(status)
+      return
+    }
     const putBack = this.#isPutBack(job, status) ? job.putBack + 1 : undefined
     const told = putBack === undefined ? status.status : putBackText(status.status, putBack, isKeyRefused(job, status.status))
-    await listener.status({ ...status, jobId: job.id, status: told })
-    if (meaningOf(status.status) === 'done') {
+    const answer = await listener.status({ ...status, jobId: job.id, status: told })
+    const meaning = meaningOf(status.status)
+    if (meaning === 'done' || (meaning === 'error' && answer === 'unknown')) {
       await this.#book.remove(job.id)
       this.#isOver(job.id)
     } else await this.#note(job, status, putBack)

@@ -1,5 +1,18 @@
-import { and, CommitConflict, type DocumentStore, eq, isIn, type Kind, range, type Transport, type Where } from 'pounce/sdk'
-import { type Job, requireDone } from 'pounce/sdk/kit'
+import {
+  type AnyEvent,
+  and,
+  type BatchHandler,
+  CommitConflict,
+  DocumentStore,
+  eq,
+  isIn,
+  type Kind,
+  range,
+  type Transport,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { type Job, removeFound, requireDone } from 'pounce/sdk/kit'
 import type { Change } from 'pounce/sdk/store-kit'
 import { busJobs, type JobRecord, type JobState, jobOf, type StoredJob } from './bus-jobs.ts'
 
@@ -195,3 +208,21 @@ export class RabbitJobRepository {
 
 /** The states as named by the port. A parked job is on its way back into its queue. */
 const shown = { unsent: 'waiting', sent: 'waiting', parked: 'waiting', running: 'running', dead: 'dead' } as const
+
+/** Deletes the dead letters of deleted files and datasets: nobody can rerun or cancel them. */
+export class DeleteDeadLettersOnTargetRemoved implements BatchHandler {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    for (const [kind, gone] of Map.groupBy(events, ({ subject }) => subject.kind)) {
+      const ids = gone.map(({ subject }) => subject.id)
+      const where = and(eq('target.kind', kind), isIn('target.id', ids), eq('state', 'dead'))
+      await removeFound(this.#documents, busJobs, { using: 'byTarget', where })
+    }
+  }
+}
+wire(DeleteDeadLettersOnTargetRemoved, DocumentStore)
