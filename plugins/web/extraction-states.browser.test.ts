@@ -73,3 +73,18 @@ inBrowser('the page of a file shows the latest run of an extractor, on whichever
   t.is(await page.getByText('no leaves').count(), 0)
   t.is(await page.getByText('Failed extractions').count(), 0)
 })
+
+inBrowser('the home page of an admin follows the extractions of everyone', async t => {
+  await bus.introduce(extractorInfo('followed'))
+  const file = await upload(call, await newDataset(call), 'words', 'elm.txt')
+  await server.drained()
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/')
+  await page.getByRole('link', { name: 'Spaces' }).first().waitFor()
+  await page.waitForLoadState('networkidle')
+  const job = await submit(call, bus, file, 'followed')
+  await page.getByText('extraction is waiting or running').waitFor()
+  await bus.tell(job, 'StatusMessage.error: no luck')
+  await page.getByText('followed failed').waitFor()
+  await page.getByText('extraction is waiting or running').waitFor({ state: 'detached' })
+})

@@ -73,7 +73,7 @@ const listen = (): void => {
       const id = type.startsWith('extraction.') ? idOfTarget(data['target']) : undefined
       if (id === undefined) continue
       const extractor = typeof data['extractor'] === 'string' ? data['extractor'] : ''
-      if (type === 'extraction.submitted') set(id, { state: 'working', extractor })
+      if (type !== 'extraction.finished' && type !== 'extraction.failed') set(id, { state: 'working', extractor })
       else if (states.has(id)) outdated.add(id)
       else if (type === 'extraction.failed') set(id, { state: 'failed', extractor })
     }

@@ -83,7 +83,8 @@ const hear = (event: LiveEvent): void => {
   position = event.position
   const [kind = '', id = ''] = event.subject.split('/')
   if (id !== '') markStale([kind, id])
-  if (/\.(?:created|deleted|trashed|restored|attached|detached|updated)$/.test(event.type)) markStale([kind, 'list'])
+  if (/\.(?:created|deleted|trashed|restored|attached|detached|updated|submitted|finished|failed)$/.test(event.type))
+    markStale([kind, 'list'])
   const target = targetOf(event.data['target'])
   if (target) markStale(target)
   for (const parent of parents) {

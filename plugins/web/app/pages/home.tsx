@@ -274,8 +274,8 @@ const maxListed = 100
 
 /** Running and failed extractions. Server admins see those of all users. */
 const Extractions = () => {
-  const pending = useQuery({ queryKey: ['extraction', 'list', 'pending'], queryFn: () => api('GET /api/extractions/pending') })
-  const failed = useQuery({ queryKey: ['extraction', 'list', 'failed'], queryFn: () => api('GET /api/extractions/failed') })
+  const pending = useQuery({ queryKey: ['job', 'list', 'pending'], queryFn: () => api('GET /api/extractions/pending') })
+  const failed = useQuery({ queryKey: ['job', 'list', 'failed'], queryFn: () => api('GET /api/extractions/failed') })
   const waiting = pending.data?.length ?? 0
   const broken = failed.data ?? []
   if (waiting === 0 && broken.length === 0) return null
