@@ -50,15 +50,17 @@ export const loadExtractionStates = async (ids: readonly string[]): Promise<void
 /** Where an extractor has ended: others may still be running there, or have failed before. */
 const outdated = new Set<string>()
 let isReloading = false
-const reloadMs = 200
+const firstReloadMs = 200
+/** During a burst, such as the extractions of an upload. */
+const reloadMs = 1000
 const maxIds = 1000
 
 const reload = async (): Promise<void> => {
   if (isReloading) return
   isReloading = true
-  while (outdated.size > 0) {
+  for (let waitMs = firstReloadMs; outdated.size > 0; waitMs = reloadMs) {
     // What ends together is loaded together.
-    await new Promise(resolve => setTimeout(resolve, reloadMs))
+    await new Promise(resolve => setTimeout(resolve, waitMs))
     const ids = [...outdated].slice(0, maxIds)
     for (const id of ids) outdated.delete(id)
     await loadExtractionStates(ids)
