@@ -177,7 +177,7 @@ export const httpConfig = s.Object(
     jsonBodyTimeoutMs: s.Integer({
       default: 30_000,
       minimum: 100,
-      description: 'Timeout for receiving a JSON body, in milliseconds per MiB; then 408',
+      description: 'Timeout for receiving a JSON body, in milliseconds per MiB; then 408. Newline-delimited JSON has none',
     }),
     slowRequestMs: s.Integer({
       default: 1000,

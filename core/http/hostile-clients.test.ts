@@ -65,6 +65,16 @@ test('a JSON body has a total time limit, regardless of its rate', async t => {
   }
 })
 
+test('newline-delimited JSON, which is read line by line, has no total time limit', async t => {
+  const { connect } = await server(t, { jsonBodyTimeoutMs: 100 })
+  const client = await connect(octets.replace('octet-stream', 'x-ndjson').replace('1000000', '60'))
+  for (let sent = 0; sent < 60; sent += 6) {
+    client.send('"abc"\n')
+    await setTimeout(100)
+  }
+  t.regex(await client.receives(/60$|"code"/), /^HTTP\/1\.1 200 /)
+})
+
 test('a body with a sufficient rate may take longer than a window', async t => {
   const { connect } = await server(t, { bodyRateWindowMs: 1000, minBodyRate: 1 })
   const client = await connect(octets.replace('1000000', '600'))

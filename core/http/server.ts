@@ -385,8 +385,11 @@ export class BodyDeadlines {
   }
 }
 
+/** JSON that is read as a whole: not newline-delimited JSON, which has no maximum length. */
+const wholeJson = /[/+]json\b/i
+
 /** Infinite for bodies other than JSON. Each MiB adds the time of the first. */
 const jsonTimeMs = ({ req: { headers } }: RequestContext, { jsonBodyTimeoutMs }: Limits): number =>
-  headers['content-type']?.includes('json')
+  wholeJson.test(headers['content-type'] ?? '')
     ? jsonBodyTimeoutMs * Math.max(1, Math.ceil(Number(headers['content-length'] ?? 0) / mebibyte))
     : Number.POSITIVE_INFINITY

@@ -70,9 +70,14 @@ const tooLong = (startMs: number, endMs: number): string =>
 /** How often numbers of one query may be counted in bins after their first: about a second of work. */
 export const maxFurtherBins = 1_000_000
 
-/** Bounds the work of one query, since numbers of long datapoints are counted in many bins. */
+const maxTextLength = 32 * 1024 * 1024
+
+const tooMuchText = `The bins have more than ${maxTextLength} characters of texts, objects, sources or depth codes: filter by attributes or streams, or use a shorter period`
+
+/** Bounds the work of one query, since numbers of long datapoints are counted in many bins, and its memory, since texts may be long. */
 export class BinLimit {
   #left = maxFurtherBins
+  #room = maxTextLength
 
   /** Exempts a number of counts from the limit. */
   allow(count: number): void {
@@ -83,6 +88,17 @@ export class BinLimit {
   take(count: number): void {
     this.#left -= count
     if (this.#left < 0) throw new Invalid(tooManyBins)
+  }
+
+  /** Counts texts that are held in memory. Throws `Invalid` while there are more than 32 Mi characters of them. */
+  hold(length: number): void {
+    this.#room -= length
+    if (this.#room < 0) throw new Invalid(tooMuchText)
+  }
+
+  /** Counts texts that are no longer held. */
+  release(length: number): void {
+    this.#room += length
   }
 }
 

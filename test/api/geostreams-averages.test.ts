@@ -227,3 +227,22 @@ test('if geostreams are not public, averages and trends include visible readings
     t.is((await callsOf(closed.as()).get(route)).status, 401)
   }
 })
+
+test('averages and trends of a sensor with too many properties are refused, and with attributes they are not', async t => {
+  const server = await bootForTest({ t })
+  const ann = await somebody(server, 'ann')
+  const sensor = await newSensor(ann)
+  const named = (n: number) => Object.fromEntries(Array.from({ length: 3400 }, (_, at) => [`p${n}.${at}`, at]))
+  await tell(
+    server,
+    await newStream(ann, sensor),
+    Array.from({ length: 15 }, (_, n) => ({ at: n, properties: named(n) })),
+  )
+  for (const figures of ['averages', 'trends', 'averages?format=csv']) {
+    const { status, body } = await ann.get(`/api/geostreams/datapoints/${figures}`)
+    t.is(status, 400, figures)
+    t.regex(JSON.stringify(body), /more than 50000 numeric properties: filter by attributes/, figures)
+  }
+  const { body } = await ann.get('/api/geostreams/datapoints/averages?attributes=p14.7')
+  t.deepEqual((body as readonly { readonly properties: object }[])[0]?.properties, { 'p14.7': 7 })
+})

@@ -67,3 +67,61 @@ test('binning is aborted when the client disconnects', async t => {
   await t.throwsAsync(answer)
   await t.notThrowsAsync(left.promise)
 })
+
+test('bins with too many texts are refused with alternatives, before they fill the memory', async t => {
+  const server = await bootForTest({ t })
+  const ann = await somebody(server, 'ann')
+  const long = (n: number): string => `${n}${'x'.repeat(60_000)}`
+  const month = 30 * 24 * hourMs
+  const told = Array.from({ length: 24 }, (_, n) => {
+    const value = n % 2 === 0 ? { text: long(n) } : { object: { x: long(n) } }
+    return { at: n, until: 60 * month, properties: { v: n, ...value } }
+  })
+  const [sensor, other] = [await newSensor(ann), await newSensor(ann)]
+  await tell(server, await newStream(ann, sensor), told)
+  const sources = Array.from({ length: 700 }, (_, n) => ({ at: n, properties: { v: n, source: long(n) } }))
+  await tell(server, await newStream(ann, other), sources)
+  const refused = [
+    ...[`bin/month/0?sensor_id=${sensor}`, `bin/month/0?sensor_id=${sensor}&raw=true&attributes=text&attributes=v`],
+    ...['', '&raw=true', '&format=csv'].map(more => `bin/year/0?sensor_id=${other}${more}`),
+  ]
+  for (const each of refused) {
+    const { status, body } = await ann.get(`${path}/${each}`)
+    t.is(status, 400, each)
+    t.regex(JSON.stringify(body), /filter by attributes or streams, or use a shorter period/, each)
+  }
+  // Texts are counted only while they are held: those of the sensors of one response may be longer in all.
+  for (const each of ['bin/year/0?attributes=object', `bin/month/0?sensor_id=${sensor}&attributes=v`])
+    t.is((await ann.get(`${path}/${each}`)).status, 200, each)
+  for (let more = 0; more < 5; more += 1) {
+    const stream = await newStream(ann, await newSensor(ann))
+    await tell(
+      server,
+      stream,
+      sources.slice(0, 150).map(each => ({ ...each, properties: { object: { x: each.properties.source } } })),
+    )
+  }
+  t.is((await ann.get(`${path}/bin/year/0?attributes=object`)).status, 200)
+})
+
+test('a bin may have very many sources', async t => {
+  const count = 200_000
+  const store = new (class extends MemoryGeoStore {
+    override async *bins({ filter }: Parameters<MemoryGeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
+      const [stream = 0] = filter.streams ?? []
+      for (let n = 0; n < count; n += 1000)
+        yield Array.from({ length: 1000 }, (_, more) => ({
+          ...{ stream, property: 'v', fromMs: 0, toMs: 365 * 24 * hourMs, depth: null, group: [`reading-${n + more}.csv`] },
+          ...{ count: 1, sum: 1, min: 1, max: 1 },
+        }))
+    }
+  })()
+  const server = await bootForTest({ t, overrides: { [GeoStore]: store } })
+  const ann = await somebody(server, 'ann')
+  await tell(server, await newStream(ann, await newSensor(ann)), [{ at: 0, properties: { v: 1, source: 'reading.csv' } }])
+  // Comparing each with all others takes minutes.
+  t.timeout(30_000)
+  const { body } = await ann.get(`${path}/bin/year/0`)
+  const [row] = body as readonly { readonly properties: { readonly v: readonly [{ readonly sources: readonly string[] }] } }[]
+  t.is(row?.properties.v[0].sources.length, count)
+})

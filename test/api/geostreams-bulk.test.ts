@@ -16,6 +16,8 @@ class FaultyStore extends MemoryGeoStore {
   faults: Error[] = []
   before: (() => Promise<void>) | undefined
   removalFaults: Error[] = []
+  /** Numbers of datapoints inserted together. */
+  lengths: number[] = []
 
   override remove(what: Parameters<MemoryGeoStore['remove']>[0]) {
     const fault = this.removalFaults.shift()
@@ -24,6 +26,7 @@ class FaultyStore extends MemoryGeoStore {
 
   override async insert(points: Parameters<MemoryGeoStore['insert']>[0]) {
     await this.before?.()
+    this.lengths.push(points.length)
     const fault = this.faults.shift()
     if (fault) {
       await super.insert(points.slice(0, points.length / 2))
@@ -94,6 +97,16 @@ test('an array may contain datapoints of several streams; the parameters of each
   const records = await server.get(Streams).getMany([one, other].map(streamIdOf))
   t.deepEqual(records.get(streamIdOf(one))?.parameters, ['n'])
   t.deepEqual(records.get(streamIdOf(other))?.parameters.toSorted(), ['depth', 'site'])
+})
+
+test('batches of long datapoints are small', async t => {
+  const own = await stream()
+  const places = Array.from({ length: 5000 }, (_, n) => [n / 100, 40.25])
+  const long = JSON.stringify(point(0, { geometry: { type: 'LineString', coordinates: places } }))
+  store.lengths = []
+  const { status, body } = await send(ndjson(...Array.from({ length: 200 }, () => long)), undefined, `?stream_id=${own}`)
+  t.deepEqual([status, body as number], [200, 200])
+  t.true(Math.max(...store.lengths) * long.length <= 3 * 1024 * 1024, store.lengths.join())
 })
 
 test('NDJSON may have CRLF, blank lines, a byte order mark and no newline at the end', async t => {

@@ -63,6 +63,7 @@ class BinSums implements Sink {
   #lastBins: ShapeBins | undefined
   #further = 0
   #turnFurther = 0
+  #held = 0
 
   constructor(stream: number, binning: GeoBinning, { shapes, places }: Pick<Known, 'shapes' | 'places'>, limit: BinLimit) {
     this.#stream = stream
@@ -192,6 +193,9 @@ class BinSums implements Sink {
     let bucket = this.#buckets.get(key)
     if (bucket === undefined) {
       bucket = { span, depth, group, byName: new Map(), byShape: new Map() }
+      const length = lengthOf(group)
+      this.#held += length
+      this.#limit.hold(length)
       this.#buckets.set(key, bucket)
     }
     return bucket
@@ -215,15 +219,32 @@ class BinSums implements Sink {
     if (this.#binning.time === 'all') return []
     const [finished, open] = [this.#bins.filter(bin => bin.toMs <= this.#lastStart), this.#bins.filter(bin => bin.toMs > this.#lastStart)]
     this.#bins = open
-    for (const [key, { span }] of this.#buckets) if (span.toMs <= this.#lastStart) this.#buckets.delete(key)
+    for (const [key, { span, group }] of this.#buckets) {
+      if (span.toMs > this.#lastStart) continue
+      this.#buckets.delete(key)
+      this.#release(lengthOf(group))
+    }
     return finished.sort(compareBins)
   }
 
-  /** All bins, in order. */
+  /** All bins, in order; they are the last. */
   sorted(): readonly GeoBin[] {
+    this.leave()
     return this.#bins.sort(compareBins)
   }
+
+  /** Ends its count of texts held. */
+  leave(): void {
+    this.#release(this.#held)
+  }
+
+  #release(length: number): void {
+    this.#held -= length
+    this.#limit.release(length)
+  }
 }
+
+const lengthOf = (group: Bucket['group']): number => group.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 
 const sum = (bin: Growing, value: number, { fromMs, toMs }: TimeSpan): void => {
   bin.count += 1
@@ -298,6 +319,7 @@ function* streamTurns(
     if (!isSplit) continue
     // All of it is counted again.
     limit.allow(sums.further)
+    sums.leave()
     yield* nameByName(known, { stream, rows }, range, work)
     return
   }

@@ -65,6 +65,9 @@ class DatapointImportReport {
 
 const batchSize = 1000
 
+/** Maximum length of the JSON of a batch, except of its last datapoint, in characters. */
+const batchLength = 2 * 1024 * 1024
+
 /** A stream is updated at the end, and at the latest after this many datapoints. */
 const tellEvery = 10_000
 
@@ -117,6 +120,8 @@ class DatapointImportRun {
   #tallies = new Map<number, StreamTotals>()
   #untold = 0
   #batch: Placed[] = []
+  /** Length of the JSON of the batch. */
+  #length = 0
   #storing: Promise<{ readonly error: unknown } | undefined> = Promise.resolve(undefined)
 
   constructor(of: DatapointImport, caller: Caller, log: Log) {
@@ -129,9 +134,10 @@ class DatapointImportRun {
    * Returns undefined while there is room for more; otherwise wait for the returned promise, which rejects when an earlier batch could not
    * be stored.
    */
-  add(line: number, draft: Draft): Promise<void> | undefined {
+  add(line: number, draft: Draft, jsonLength: number): Promise<void> | undefined {
     this.#batch.push({ line, draft })
-    return this.#batch.length >= batchSize ? this.#next() : undefined
+    this.#length += jsonLength
+    return this.#batch.length >= batchSize || this.#length >= batchLength ? this.#next() : undefined
   }
 
   refuse(line: number, refused: Refused): void {
@@ -162,6 +168,7 @@ class DatapointImportRun {
     if (this.#untold >= tellEvery) await this.#tell()
     if (batch.length === 0) return
     this.#batch = []
+    this.#length = 0
     this.#storing = this.#store(batch).then(
       () => undefined,
       (error: unknown) => ({ error }),
@@ -269,13 +276,17 @@ const newNames = ({ parameters }: StreamRecord, { names }: StreamTotals): readon
 
 const take = (sent: SentPoint, run: DatapointImportRun, stream: number | undefined): Promise<void> | undefined => {
   const { line } = sent
-  const parsed = 'text' in sent ? parsePoint(sent.text) : sent.refused
+  if (!('text' in sent)) {
+    run.refuse(line, sent.refused)
+    return undefined
+  }
+  const parsed = parsePoint(sent.text)
   if (isRefused(parsed)) {
     run.refuse(line, parsed)
     return undefined
   }
   try {
-    return run.add(line, readPoint(parsed.value, { stream }))
+    return run.add(line, readPoint(parsed.value, { stream }), sent.text.length)
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     run.refuse(line, refusalOf(error.message))

@@ -45,7 +45,7 @@ export class DatapointService {
   async create(caller: Caller, draft: Draft, log: Log): Promise<Shown> {
     await this.#adding.require(caller, draft.stream)
     const run = this.#intake.begin(caller, log)
-    await run.add(1, draft)
+    await run.add(1, draft, 0)
     const { lines } = (await run.finish()).toJSON()
     if (lines[0]) throw lines[0].field === 'stream_id' ? new NotFound('stream') : new Invalid(lines[0].message)
     const made = run.lastId === undefined ? undefined : await this.#readings.one(run.lastId)

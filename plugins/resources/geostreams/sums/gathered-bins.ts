@@ -67,15 +67,23 @@ class Run {
   }
 }
 
+/** Length of the texts of a bin. */
+const lengthOf = ({ group }: GeoBin): number => group.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+
 /** Bins of several streams merged in memory, in the order of a single run. */
-async function* joined(pieces: Pieces): Pieces {
+async function* joined(pieces: Pieces, limit: BinLimit): Pieces {
   const all: GeoBin[] = []
+  let held = 0
   for await (const piece of pieces) {
     all.push(...piece)
+    const length = piece.reduce((sum, bin) => sum + lengthOf(bin), 0)
+    held += length
+    limit.hold(length)
     if (all.length > mostJoined)
       throw new Invalid(`A sensor with many streams has more than ${mostJoined} bins: use longer bins, a shorter period, or one stream`)
   }
   yield all.sort((one, other) => byCodePoint(one.property, other.property) || one.fromMs - other.fromMs)
+  limit.release(held)
 }
 
 /**
@@ -90,16 +98,24 @@ export async function* gatheredBins(
   const binsOf = (streams: readonly number[]): Pieces => store.bins({ filter: { ...filter, streams }, binning, signal })
   const alone = filter.streams.length > mostRuns ? filter.streams.slice(0, mostRuns - 1) : filter.streams
   const rest = filter.streams.slice(alone.length)
-  const runs = [...alone.map(stream => new Run(binsOf([stream]))), ...(rest.length > 0 ? [new Run(joined(binsOf(rest)))] : [])]
+  const runs = [...alone.map(stream => new Run(binsOf([stream]))), ...(rest.length > 0 ? [new Run(joined(binsOf(rest), limit))] : [])]
   try {
     await Promise.all(runs.map(run => run.fill()))
     for (let next = first(runs, groupOf); next; next = first(runs, groupOf)) {
       const { property, group } = next
       const bins: GeoBin[] = []
-      const fits = (bin: GeoBin): boolean => bin.property === property && groupOf(bin.fromMs) === group
+      let held = 0
+      const fits = (bin: GeoBin): boolean => {
+        if (bin.property !== property || groupOf(bin.fromMs) !== group) return false
+        const length = lengthOf(bin)
+        held += length
+        limit.hold(length)
+        return true
+      }
       for (const run of runs) await run.take(fits, bins)
       limit.take(bins.reduce((sum, { count }) => sum + count, 0))
       yield { property, group, bins }
+      limit.release(held)
     }
   } finally {
     await Promise.all(runs.map(run => run.leave()))

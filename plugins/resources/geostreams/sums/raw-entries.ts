@@ -144,6 +144,7 @@ export class RawEntries {
   readonly #found = new Map<string, Map<string, Growing>>()
   readonly #limit: BinLimit
   #values = 0
+  #held = 0
 
   constructor(question: Pick<BinQuestion, 'times' | 'depthMetres'>, limit: BinLimit) {
     this.#question = question
@@ -169,6 +170,12 @@ export class RawEntries {
     }
   }
 
+  /** Call when nothing of it is used any more. */
+  release(): void {
+    this.#limit.release(this.#held)
+    this.#held = 0
+  }
+
   #take(point: Datapoint, isWanted: Wanted): number {
     const { properties } = point
     const names = Object.keys(properties).filter(isWanted)
@@ -177,16 +184,31 @@ export class RawEntries {
     const places = this.#whereOf(point)
     const entered = names.length * places.length
     this.#limit.take(entered)
-    for (const where of places)
-      for (const name of names) {
+    for (const name of names) {
+      const value = properties[name] ?? null
+      const [kind, text] = keptAs(value)
+      for (const where of places) {
         const bin = this.#bin(name, where)
-        if (source) bin.sources.add(source)
-        keep(bin, properties[name] ?? null)
+        if (source) this.#keep(bin.sources, source)
+        if (typeof value === 'number') bin.doubles.push(value)
+        else if (kind) this.#keep(bin[kind], text)
         this.#values += 1
         if (this.#values > mostValues)
           throw new Invalid(`More than ${mostValues} distinct values of a sensor: filter by stream or attributes, or use a shorter period`)
       }
+    }
     return entered
+  }
+
+  #keep(texts: Set<string>, text: string): void {
+    if (texts.has(text)) return
+    texts.add(text)
+    this.#hold(text.length)
+  }
+
+  #hold(length: number): void {
+    this.#held += length
+    this.#limit.hold(length)
   }
 
   #whereOf({ startMs, endMs, geometry, properties }: Datapoint): readonly Where[] {
@@ -200,7 +222,10 @@ export class RawEntries {
     const bins = this.#found.get(property) ?? new Map<string, Growing>()
     if (bins.size === 0) this.#found.set(property, bins)
     const key = `${depth} ${time.label} ${depthCode}`
-    const bin = bins.get(key) ?? { time, depth, depthCode, sources: new Set(), doubles: [], strings: new Set(), array: new Set() }
+    const known = bins.get(key)
+    if (known) return known
+    this.#hold(depthCode.length)
+    const bin = { time, depth, depthCode, sources: new Set<string>(), doubles: [], strings: new Set<string>(), array: new Set<string>() }
     bins.set(key, bin)
     return bin
   }
@@ -209,10 +234,11 @@ export class RawEntries {
 const own = (properties: Datapoint['properties'], name: string): Json | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined
 
-const keep = ({ doubles, strings, array }: Growing, value: Json): void => {
-  if (typeof value === 'number') doubles.push(value)
-  else if (isObject(value)) array.add(JSON.stringify(value))
-  else if (typeof value === 'string' ? value !== '' : value !== null) strings.add(typeof value === 'string' ? value : JSON.stringify(value))
+/** How a value that is not a number is kept. */
+const keptAs = (value: Json): readonly [kind: 'array' | 'strings' | undefined, text: string] => {
+  if (isObject(value)) return ['array', JSON.stringify(value)]
+  const text = typeof value === 'string' ? value : value === null || typeof value === 'number' ? '' : JSON.stringify(value)
+  return [text === '' ? undefined : 'strings', text]
 }
 
 const entryOf = ({ doubles, strings, array, sources, ...where }: Growing, isRaw: boolean): BinEntry => ({

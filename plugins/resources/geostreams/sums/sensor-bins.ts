@@ -27,28 +27,28 @@ const order = (one: BinEntry, other: BinEntry): number =>
 
 /** Combines bins of several streams and sources and, for winters, of both ends of a year. */
 const joinedEntries = (bins: readonly GeoBin[], times: BinTimes, names: readonly string[]): readonly BinEntry[] => {
-  const found = new Map<string, BinEntry & { readonly sources: string[] }>()
+  const found = new Map<string, BinEntry>()
+  const sourcesOf = new Map<string, Set<string>>()
   for (const bin of bins) {
     const value = (name: string): string | null => bin.group[names.indexOf(name)] ?? null
     const [depth, depthCode, source] = [bin.depth ?? 0, value(special.depthCode) ?? noDepthCode, value(special.source)]
     const time = times.of(bin)
     const key = `${depth} ${time.label} ${depthCode}`
     const known = found.get(key)
-    const sources = known?.sources ?? []
-    if (source && !sources.includes(source)) sources.push(source)
+    if (source) sourcesOf.set(key, (sourcesOf.get(key) ?? new Set()).add(source))
     const { count, sum, min, max } = bin
     found.set(key, {
       time,
       depth,
       depthCode,
-      sources,
+      sources: [],
       count: count + (known?.count ?? 0),
       sum: sum + (known?.sum ?? 0),
       min: Math.min(min, known?.min ?? min),
       max: Math.max(max, known?.max ?? max),
     })
   }
-  return [...found.values()].sort(order)
+  return [...found].map(([key, entry]) => ({ ...entry, sources: [...(sourcesOf.get(key) ?? [])] })).sort(order)
 }
 
 /** Allows one bin per value of a sensor; more count against the limit of the request. */
@@ -70,6 +70,7 @@ export async function* sensorBins(
     const raw = new RawEntries(question, limit)
     await eachPoint(store, { filter: chosen, signal }, point => raw.add(point, isWanted))
     yield* ordered(raw, true)
+    raw.release()
     return
   }
   const groupBy = Object.values(special).filter(name => part.properties.has(name) || part.properties.size >= mostNames)
@@ -117,6 +118,7 @@ async function* objectBins(
     const query = { filter: { ...filter, attributes }, signal: question.signal }
     await eachPoint(store, query, point => raw.addObjects(point, name => some.has(name)))
     yield* ordered(raw, false)
+    raw.release()
   }
 }
 

@@ -41,6 +41,9 @@ interface Asked {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Maximum number of numeric properties of a sensor: all are in one row of the response. */
+const mostNumbers = 50_000
+
 /** The aggregates of each property across all streams. */
 const numbersOf = async (
   store: GeoStore,
@@ -53,6 +56,7 @@ const numbersOf = async (
   for await (const piece of store.bins({ filter, binning, signal }))
     for (const bin of piece) {
       numbers.set(bin.property, add(numbers.get(bin.property), bin))
+      if (numbers.size > mostNumbers) throw new Invalid(`A sensor has more than ${mostNumbers} numeric properties: filter by attributes`)
       seen(bin)
     }
   return numbers
