@@ -24,9 +24,11 @@ test('settings are printed as JSON without secrets', async t => {
   const { code, out } = await pounce(['config', 'print', '--port', '0'], {
     POUNCE_TEST__COMMANDS__PIN: 'unused',
     POUNCE_ADMIN__PASSWORD: 'hunter22',
+    POUNCE_HTTP__ALLOWED_ORIGINS: 'https://me:hunter22@example.org,https://example.org',
   })
   t.is(code, 0)
   t.notRegex(out, /hunter22|1234/)
+  t.deepEqual(JSON.parse(out).http.allowedOrigins, ['https://me:********@example.org', 'https://example.org'])
   t.like(JSON.parse(out), { http: { port: 0 }, test: { commands: { pin: '********' } }, admin: { password: '********' } })
 })
 
