@@ -103,3 +103,9 @@ test('a backup that was interrupted before its records were complete fails the v
   t.is(code, 1)
   t.regex(err, /contains no records of an installation: a backup without them is incomplete/)
 })
+
+test('a backup into an empty path is refused', async t => {
+  const { code, err } = await runPounce(await dataFolder(t), 'backup', '--to', '')
+  t.is(code, 1)
+  t.regex(err, /--to is empty: specify a path/)
+})
