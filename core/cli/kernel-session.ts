@@ -7,6 +7,7 @@ import { type Config, type ConfigSources, loadConfig } from '../kernel/config.ts
 import type { StartOptions } from '../kernel/kernel-options.ts'
 import { installationId, metaRecords } from '../kernel/kernel-records.ts'
 import { StartupError } from '../kernel/startup-error.ts'
+import { lockDataFolder } from '../services/data-lock.ts'
 import { createLog, logDestination } from '../services/log.ts'
 import type { CommandContext } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
@@ -27,13 +28,21 @@ const scratchFolders = new WeakMap<Kernel, string>()
 /** Kernels of commands that may create an installation. */
 const creating = new WeakSet<Kernel>()
 
+/** Whether a server has used the data folder, and none uses it now. */
+const isUnused = async (data: string): Promise<boolean> => {
+  if (!(await stat(join(data, 'kernel.lock')).catch(() => undefined))) return false
+  const lock = await lockDataFolder(data).catch(() => undefined)
+  await lock?.release()
+  return lock !== undefined
+}
+
 /**
  * The configuration for a command. The command does not handle events or periodic jobs. If all stores are remote, it uses a temporary data
- * folder, so that it can run concurrently with servers; otherwise the lock of the data folder prevents that.
+ * folder beside a server, so that it can run concurrently; otherwise the lock of the data folder prevents that. The data folder may contain datapoints.
  */
-const forCommand = (config: Config): Config => {
+const forCommand = async (config: Config): Promise<Config> => {
   const withoutWork = { ...config, kernel: { ...config.kernel, roles: [] } }
-  if (config.plugins.some(({ plugin }) => plugin.isLocal)) return withoutWork
+  if (config.plugins.some(({ plugin }) => plugin.isLocal) || (await isUnused(config.kernel.data))) return withoutWork
   return { ...withoutWork, kernel: { ...withoutWork.kernel, data: join(tmpdir(), `pounce-command-${randomUUID()}`) } }
 }
 
@@ -44,7 +53,7 @@ const forCommand = (config: Config): Config => {
 export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sources' | 'running'>): Promise<Kernel> => {
   if (running) return running
   const configured = await readConfig(sources)
-  const config = forCommand(configured)
+  const config = await forCommand(configured)
   const level = config.kernel.log.level === 'debug' ? 'debug' : 'warn'
   const stream = logDestination(2)
   const kernel: Kernel = await bootKernel(config, {

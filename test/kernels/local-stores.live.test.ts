@@ -1,10 +1,12 @@
 import test from 'ava'
 import { liveTests } from 'pounce/sdk/testing'
 import { adminKey, dataFolder, runPounceWith, startChild } from '../support/child-server.ts'
-import { newDataset, upload } from '../support/scene.ts'
+import { newSensor, newStream, pointAt } from '../support/geostreams.ts'
+import { newDataset, ok, upload } from '../support/scene.ts'
 import { placesOn } from '../support/server-places.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB', 'ELASTICSEARCH')
+const { test: liveRemote, url: remote } = liveTests(test, 'MONGODB', 'S3', 'ELASTICSEARCH')
 
 interface Finding {
   readonly check: string
@@ -49,4 +51,33 @@ live('bytes on disk: commands find them without a server, and no second data fol
   const { code, err } = await last.ended
   t.is(code, 0)
   t.regex(err, waited)
+})
+
+liveRemote('datapoints on disk: a backup without a server contains them, although all other stores are remote', async t => {
+  t.timeout(120_000)
+  const { settings } = await placesOn(t, remote, ['documents.mongodb', 'blobs.s3', 'search.elasticsearch'])
+  const [folder, backup] = [await dataFolder(t), await dataFolder(t)]
+  const starting = startChild(folder, settings)
+  t.teardown(() => starting.signal('SIGKILL'))
+  const server = await starting.ready
+  const call = server.as(await adminKey(server))
+  const post = async (path: string, json?: unknown) => {
+    const answer = await call(path, { method: 'POST', json })
+    return { status: answer.status, headers: answer.headers, body: await answer.json() }
+  }
+  const stream = await newStream({ post }, await newSensor({ post }))
+  const point = {
+    start_time: '2026-01-01T00:00:00Z',
+    geometry: pointAt(1, 2, 0),
+    type: 'Feature',
+    properties: { x: 1 },
+    stream_id: String(stream),
+  }
+  await ok(call('/api/geostreams/datapoints', { method: 'POST', json: point }))
+  server.signal('SIGTERM')
+  await server.ended
+
+  const { out, err } = await runPounceWith(settings, folder, 'backup', '--to', backup)
+  const rows = JSON.parse(out || `"${err}"`) as readonly { readonly folder: string; readonly copied: number }[]
+  t.is(rows.find(row => row.folder === 'geo')?.copied, 1, out)
 })
