@@ -1,4 +1,4 @@
-import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, type Plugin, Policy } from 'pounce/sdk'
+import { AccessTrails, AuditTrails, Callers, DocumentStore, type MiddlewareContext, type Plugin, Policy } from 'pounce/sdk'
 import type { PhasedMiddleware } from './http/app.ts'
 import type { PluginRoute } from './http/router.ts'
 import type { Http } from './http/server.ts'
@@ -14,6 +14,7 @@ import { checkPlugins } from './plugin-checks.ts'
 import { PluginSwitches, pluginChoices } from './plugin-switches.ts'
 import { Readiness } from './readiness.ts'
 import { lockDataFolder } from './services/data-lock.ts'
+import { LocalStores } from './services/local-stores.ts'
 import { createLog, type KernelLog, type LogLevel } from './services/log.ts'
 import { createServices, type Services } from './services/services.ts'
 import { moveRecords, refuseUnfinishedMove } from './store-migration/migration-record.ts'
@@ -27,6 +28,8 @@ export interface KernelOptions {
   /** Default: standard output at the configured level. */
   readonly log?: KernelLog
   readonly retry?: RetryRule
+  /** Refuses to start with the records in the document store, before migrations. */
+  readonly checkRecords?: (documents: DocumentStore) => Promise<void>
 }
 
 /** The routes of all plugins with their dependencies. */
@@ -115,19 +118,30 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
   const kernelLog = log ?? createLog({ level: config.kernel.log.level as LogLevel })
   const switches = new PluginSwitches(config, kernelLog.with({ plugin: 'switch' }))
   const services = await createServices(config, kernelLog, switches, overrides)
-  const kernel = new Kernel(config, {
+  const localStores = new LocalStores(config, kernelLog)
+  const kernel: Kernel = new Kernel(config, {
     ...options,
     overridden: new Set(Object.keys(overrides)),
-    lockDataFolder,
+    lockDataFolder: async folder => {
+      const lock = await lockDataFolder(folder)
+      return { release: () => localStores.abandon().then(() => lock.release()) }
+    },
     log: kernelLog,
     services,
     createHttp: parts => createKernelHttp(config.kernel, kernelLog, services, parts),
     readiness: new Readiness(),
     routes: pluginRoutes,
     switchedOff: documents => switches.switchedOff(documents),
-    allowSwitching: () => switches.begin(),
+    allowSwitching: () => {
+      const refuseSwitching = switches.begin()
+      return () => Promise.all([refuseSwitching(), localStores.release()]).then(() => undefined)
+    },
     collections: [moveRecords, pluginChoices],
-    checkRecords: refuseUnfinishedMove,
+    checkRecords: async documents => {
+      await refuseUnfinishedMove(documents)
+      await options.checkRecords?.(documents)
+      await localStores.claim(documents, kernel.plan.providers.get(DocumentStore))
+    },
   })
   await checkPlugins(kernel)
   switches.of(kernel)

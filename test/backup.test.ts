@@ -92,3 +92,20 @@ test('doctor detects damage in a backup; a backup into the data folder is refuse
   t.not(failed.code, 0)
   t.regex(failed.err, /is incomplete \(.*blobs.*run it again/)
 })
+
+test('a backup that was interrupted before its records were complete fails the verification, and gets no records by it', async t => {
+  const backup = await dataFolder(t)
+  await mkdir(join(backup, 'documents'))
+  await mkdir(join(backup, 'blobs'))
+  await writeFile(join(backup, 'installation'), 'abcdefghij')
+  await writeFile(join(backup, 'documents', 'pounce.db.part'), '')
+  const { code, err } = await runPounce(backup, 'doctor', '--read-data')
+  t.is(code, 1)
+  t.regex(err, /contains no records of an installation: a backup without them is incomplete/)
+})
+
+test('a backup into an empty path is refused', async t => {
+  const { code, err } = await runPounce(await dataFolder(t), 'backup', '--to', '')
+  t.is(code, 1)
+  t.regex(err, /--to is empty: specify a path/)
+})

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
@@ -24,9 +24,11 @@ test('settings are printed as JSON without secrets', async t => {
   const { code, out } = await pounce(['config', 'print', '--port', '0'], {
     POUNCE_TEST__COMMANDS__PIN: 'unused',
     POUNCE_ADMIN__PASSWORD: 'hunter22',
+    POUNCE_HTTP__ALLOWED_ORIGINS: 'https://me:hunter22@example.org,https://example.org',
   })
   t.is(code, 0)
   t.notRegex(out, /hunter22|1234/)
+  t.deepEqual(JSON.parse(out).http.allowedOrigins, ['https://me:********@example.org', 'https://example.org'])
   t.like(JSON.parse(out), { http: { port: 0 }, test: { commands: { pin: '********' } }, admin: { password: '********' } })
 })
 
@@ -50,6 +52,16 @@ test('a valid configuration passes the check, and --set is a flag', async t => {
   const wrong = await pounce(['config', 'check', '--set', 'log.level'])
   t.is(wrong.code, 1)
   t.regex(wrong.err, /--set log\.level has no value/)
+})
+
+test('the temporary data folder of a command without local stores is removed', async t => {
+  const folder = await tempFolder(t)
+  const { code, err } = await pounce(['greeting', 'say', 'Ada'], { TMPDIR: folder })
+  t.is(code, 0, err)
+  t.deepEqual(
+    (await readdir(folder)).filter(name => name.startsWith('pounce-command-')),
+    [],
+  )
 })
 
 test('a pounce.json in the current folder that is not read is reported, also by a start', async t => {

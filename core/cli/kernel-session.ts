@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { type Config, type ConfigSources, loadConfig } from '../kernel/config.ts'
 import type { StartOptions } from '../kernel/kernel-options.ts'
+import { installationId, metaRecords } from '../kernel/kernel-records.ts'
 import { StartupError } from '../kernel/startup-error.ts'
+import { lockDataFolder } from '../services/data-lock.ts'
 import { createLog, logDestination } from '../services/log.ts'
 import type { CommandContext } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
@@ -21,19 +23,27 @@ export const readConfig = async (sources: ConfigSources): Promise<Config> => {
 }
 
 /** Temporary data folders of single commands. */
-const scratchFolders = new WeakMap<Config, string>()
+const scratchFolders = new WeakMap<Kernel, string>()
+
+/** Kernels of commands that may create an installation. */
+const creating = new WeakSet<Kernel>()
+
+/** Whether a server has used the data folder, and none uses it now. */
+const isUnused = async (data: string): Promise<boolean> => {
+  if (!(await stat(join(data, 'kernel.lock')).catch(() => undefined))) return false
+  const lock = await lockDataFolder(data).catch(() => undefined)
+  await lock?.release()
+  return lock !== undefined
+}
 
 /**
  * The configuration for a command. The command does not handle events or periodic jobs. If all stores are remote, it uses a temporary data
- * folder, so that it can run concurrently with servers; otherwise the lock of the data folder prevents that.
+ * folder beside a server, so that it can run concurrently; otherwise the lock of the data folder prevents that. The data folder may contain datapoints.
  */
-const forCommand = (config: Config): Config => {
+const forCommand = async (config: Config): Promise<Config> => {
   const withoutWork = { ...config, kernel: { ...config.kernel, roles: [] } }
-  if (config.plugins.some(({ plugin }) => plugin.isLocal)) return withoutWork
-  const data = join(tmpdir(), `pounce-command-${randomUUID()}`)
-  const apart = { ...withoutWork, kernel: { ...withoutWork.kernel, data } }
-  scratchFolders.set(apart, data)
-  return apart
+  if (config.plugins.some(({ plugin }) => plugin.isLocal) || (await isUnused(config.kernel.data))) return withoutWork
+  return { ...withoutWork, kernel: { ...withoutWork.kernel, data: join(tmpdir(), `pounce-command-${randomUUID()}`) } }
 }
 
 /**
@@ -42,16 +52,32 @@ const forCommand = (config: Config): Config => {
  */
 export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sources' | 'running'>): Promise<Kernel> => {
   if (running) return running
-  const config = forCommand(await readConfig(sources))
+  const configured = await readConfig(sources)
+  const config = await forCommand(configured)
   const level = config.kernel.log.level === 'debug' ? 'debug' : 'warn'
   const stream = logDestination(2)
-  return bootKernel(config, { log: createLog({ level, stream, ...(process.stderr.isTTY ? { pretty: prettyLine } : {}) }) })
+  const kernel: Kernel = await bootKernel(config, {
+    log: createLog({ level, stream, ...(process.stderr.isTTY ? { pretty: prettyLine } : {}) }),
+    // The records of an interrupted backup are missing, although the folder contains others of its files.
+    checkRecords: async documents => {
+      if (localStoresOf(config).length === 0 || creating.has(kernel) || (await documents.get(metaRecords, installationId))) return
+      throw new StartupError(
+        `The data folder ${config.kernel.data} contains no records of an installation: a backup without them is incomplete (run \`pounce backup\` again); otherwise check the settings of the document store`,
+      )
+    },
+  })
+  if (config.kernel.data !== configured.kernel.data) scratchFolders.set(kernel, config.kernel.data)
+  return kernel
 }
+
+/** The kinds of the plugins that keep data in the data folder. */
+const localStoresOf = ({ plugins }: Config): string[] =>
+  plugins.flatMap(({ plugin }) => (plugin.isLocal ? [plugin.id.split('.')[0] ?? ''] : []))
 
 /** Prevents creating an installation in a mistyped folder. An installation restored from a backup has its stores' folders, but no lock yet. */
 const requireInstallation = async ({ config }: Kernel): Promise<void> => {
   const { data } = config.kernel
-  const stores = config.plugins.filter(({ plugin }) => plugin.isLocal).map(({ plugin }) => plugin.id.split('.')[0])
+  const stores = localStoresOf(config)
   if (stores.length === 0) return
   const entries = await readdir(data).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -75,13 +101,14 @@ export const withKernel = async <T>(
   work: (kernel: Kernel) => Promise<T>,
 ): Promise<T> => {
   if (kernel === running) return work(kernel)
-  if (!creates) await requireInstallation(kernel)
+  if (creates) creating.add(kernel)
+  else await requireInstallation(kernel)
   await kernel.start({ until })
   try {
     return await work(kernel)
   } finally {
     await kernel.stop()
-    const scratch = scratchFolders.get(kernel.config)
+    const scratch = scratchFolders.get(kernel)
     if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
   }
 }

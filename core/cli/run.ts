@@ -79,11 +79,14 @@ interface Session {
 
 const camelCase = (name: string): string => name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
-/** An absolute path, because the server has a different working directory. */
-const pathFrom = ({ folder }: CommandHost, option: string, path: string): string => {
+/** An absolute path if the command runs in a server, which has a different working directory. */
+const pathFrom = (host: CommandHost | undefined, option: string, path: string): string => {
+  // Usually an unset variable of a script; it would mean the working directory.
+  if (path === '') throw new StartupError(`--${option} is empty: specify a path`)
+  if (!host) return path
   if (/^\/(?:dev|proc)\//.test(path))
     throw new StartupError(`--${option} ${path}: the command runs in the server, which cannot read this: use a regular file`)
-  return resolve(folder, path)
+  return resolve(host.folder, path)
 }
 
 /** Adds a command, for instance `user create` below `user`. */
@@ -117,7 +120,7 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
         options: Object.fromEntries(
           (command.options ?? []).flatMap(({ name, isPath }) => {
             const value = options[camelCase(name)]
-            return value === undefined ? [] : [[name, host && isPath ? pathFrom(host, name, String(value)) : value]]
+            return value === undefined ? [] : [[name, isPath ? pathFrom(host, name, String(value)) : value]]
           }),
         ),
         asJson,

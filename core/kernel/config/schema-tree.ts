@@ -99,11 +99,11 @@ export const lacksRequired = (value: unknown, node: Node): boolean =>
 
 const masked = '********'
 
-/** The same settings with secrets masked. */
+/** The same settings with secrets masked, also passwords in URLs. */
 export const maskSecrets = (value: unknown, node: Node): unknown => {
   if (node.secret) return value === undefined || value === '' ? value : masked
   if (Array.isArray(value)) return node.items ? value.map(item => maskSecrets(item, node.items as Node)) : value
-  if (!isSettings(value)) return value
+  if (!isSettings(value)) return typeof value === 'string' ? value.replace(/(:\/\/[^\s/?#:@]*:)[^\s/?#]*@/g, `$1${masked}@`) : value
   const record = recordOf(node)
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {

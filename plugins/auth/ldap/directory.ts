@@ -57,6 +57,13 @@ export class Directory {
       return await work(client, this.#library)
     } catch (error) {
       if (error instanceof Problem) throw error
+      const { NoSuchObjectError, InsufficientAccessError } = this.#library
+      if (error instanceof NoSuchObjectError || error instanceof InsufficientAccessError) {
+        this.#log.error(
+          'The LDAP directory has no entry auth.ldap.baseDn or auth.ldap.groupBaseDn, or auth.ldap.bindDn has no right to search it',
+        )
+        throw new Unavailable('The LDAP directory rejected the search', { cause: error })
+      }
       this.#log.error('Unexpected response from the LDAP directory', { cause: error })
       throw new Unavailable('The LDAP directory is unreachable', { cause: error })
     } finally {

@@ -92,8 +92,10 @@ live('a directory that is unreachable, unresponsive or refuses our bind is repor
   await t.throwsAsync(far.password(email, password), { instanceOf: Unavailable })
   await proxy.become('pass')
   t.truthy(await far.password(email, password))
-  const { provider: nowhere } = await accountsOf(url('LDAP'), { baseDn: 'ou=nobody,dc=example,dc=com' })
-  await t.throwsAsync(nowhere.password(email, password), { instanceOf: Unavailable })
+  const { log, lines } = keptLog()
+  const { provider: nowhere } = await accountsOf(url('LDAP'), { baseDn: 'ou=nobody,dc=example,dc=com' }, log)
+  await t.throwsAsync(nowhere.password(email, password), { instanceOf: Unavailable, message: 'The LDAP directory rejected the search' })
+  t.regex(JSON.stringify(lines), /no entry auth\.ldap\.baseDn/)
 })
 
 live('an unknown name is a wrong password, also where the directory reports that it has no such entry', async t => {

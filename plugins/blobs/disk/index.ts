@@ -6,5 +6,6 @@ export const plugin = definePlugin({
   id: 'blobs.disk',
   summary: 'File contents on a local disk, with a checksum for every block.',
   config,
+  isLocal: true,
   provides: [provide(BlobStore, DiskBlobs), provide(StatusParts, DiskStatus), provide(BackupParts, DiskBackup)],
 })

@@ -147,7 +147,7 @@ export class Scrub {
     sizeBytes: number | undefined,
     { isRead, ...pace }: { readonly isRead: boolean } & Pace,
   ): Promise<Fault | undefined> {
-    return faultIn(isRead ? this.#read(blob, pace) : this.#measure(blob, sizeBytes))
+    return faultIn(isRead ? this.#read(blob, sizeBytes, pace) : this.#measure(blob, sizeBytes))
   }
 
   async #check(file: File, pace: Pace): Promise<'files' | Fault> {
@@ -163,7 +163,7 @@ export class Scrub {
     if (sizeBytes !== undefined && facts.sizeBytes !== sizeBytes) throw new CorruptContent()
   }
 
-  async #read(blob: string, { mibPerSecond = Number.POSITIVE_INFINITY, signal }: Pace): Promise<void> {
+  async #read(blob: string, sizeBytes: number | undefined, { mibPerSecond = Number.POSITIVE_INFINITY, signal }: Pace): Promise<void> {
     const bytes = await this.#blobs.get(blob)
     if (!bytes) throw new NotFound('file')
     const begin = performance.now()
@@ -176,6 +176,8 @@ export class Scrub {
       const aheadMs = (read / (mibPerSecond * 1024 * 1024)) * 1000 - (performance.now() - begin)
       if (aheadMs > 1) await pause(aheadMs)
     }
+    // Their own checksums do not show that the store delivers other bytes than the file had, such as encrypted ones without the plugin that decrypts them.
+    if (sizeBytes !== undefined && read !== sizeBytes) throw new CorruptContent()
   }
 
   async #save(pass: Pass): Promise<void> {

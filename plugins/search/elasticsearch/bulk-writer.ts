@@ -145,5 +145,5 @@ function refusalOf(result: ItemResult | undefined): string | undefined {
   if (!error || status === 409 || isIndexMissing(result)) return undefined
   const reason = `${error.type}: ${error.reason}`.slice(0, 500)
   if (status === 400 && !/write index/.test(error.reason)) return reason
-  throw new Unavailable('The search server could not store a change', { cause: new Error(reason) })
+  throw new Unavailable(`The search server could not store a change: ${reason}`)
 }

@@ -98,6 +98,29 @@ live('an index that was deleted on the server is recreated, empty, and requires 
   t.is(all.length, 1)
 })
 
+live('a read-only or closed index, and a taken name, are Unavailable with the reason of the server, until they are corrected', async t => {
+  const server = url('ELASTICSEARCH')
+  const prefix = ownPrefix(t, server)
+  const { live: alias, first } = new IndexNames(prefix)
+  const call = (method: string, path: string, body?: object): Promise<Response> =>
+    fetch(`${server}/${path}`, { method, ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) })
+  await call('PUT', alias)
+  const index = await startedIndex(t, server, { index: prefix, ...limits })
+  await t.throwsAsync(index.apply([put(1)]), { instanceOf: Unavailable, message: /invalid_alias_name/ })
+  await call('DELETE', alias)
+  await answered(() => index.apply([put(1)]))
+
+  await call('PUT', `${alias}/_settings`, { 'index.blocks.read_only_allow_delete': true })
+  await t.throwsAsync(index.apply([put(2)]), { instanceOf: Unavailable, message: /cluster_block_exception.*read-only/ })
+  await call('PUT', `${alias}/_settings`, { 'index.blocks.read_only_allow_delete': null })
+  await answered(() => index.apply([put(2)]))
+
+  await call('POST', `${first}/_close`)
+  await t.throwsAsync(index.search(request({ op: 'all' })), { instanceOf: Unavailable, message: /closed/ })
+  await call('POST', `${first}/_open`)
+  t.deepEqual(await idsIn(index), [1, 2])
+})
+
 live('an index in an older format is kept until the new one is complete', async t => {
   const server = url('ELASTICSEARCH')
   const prefix = ownPrefix(t, server)

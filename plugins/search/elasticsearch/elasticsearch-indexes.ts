@@ -1,3 +1,4 @@
+import { Unavailable } from 'pounce/sdk'
 import type { ElasticsearchConnection } from './elasticsearch-connection.ts'
 import { indexFormat, indexSettings, metaOf, refreshInterval } from './index-format.ts'
 import type { IndexNames } from './index-names.ts'
@@ -27,6 +28,9 @@ export class ElasticsearchIndexes {
   ready(): Promise<void> {
     this.#ready ??= this.#prepare().catch((error: unknown) => {
       this.#ready = undefined
+      // Such as a taken name or too many shards: changes must wait until it is corrected, like those during an outage.
+      if (statusOf(error) === 400)
+        throw new Unavailable(`The search server could not create the index: ${reasonOf(error)}`, { cause: error })
       throw error
     })
     return this.#ready

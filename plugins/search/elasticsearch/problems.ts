@@ -50,6 +50,8 @@ export function asProblem(error: unknown): unknown {
   const reason = reasonOf(error)
   if (/nested depth/.test(reason)) return new Invalid('The query is nested too deeply; use fewer parentheses', { cause: error })
   if (tooMuch.test(reason)) return new Invalid('The search matches too many words; use a longer prefix', { cause: error })
+  if (reason.startsWith('index_closed_exception'))
+    return new Unavailable('The search index is closed on the search server', { cause: error })
   if (awayStatus.has(status)) return new Unavailable('The search server rejected the request', { cause: error })
   return new Error(`Elasticsearch rejected a request: ${reason}`.slice(0, 1000), { cause: error })
 }

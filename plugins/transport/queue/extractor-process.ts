@@ -9,7 +9,7 @@ import { commandFor, environmentIn } from './command.ts'
 import { type FromProcess, messageIn, type RunLimits, type RunRequest } from './messages.ts'
 import { ProcessFolder } from './process-folder.ts'
 import { excessOf, preferForKilling, usageOf } from './process-usage.ts'
-import { RunFailure } from './run-failure.ts'
+import { RunFailure, thrown } from './run-failure.ts'
 import type { Sandbox, SandboxSlot } from './sandbox.ts'
 
 /** What a new process is given. */
@@ -183,7 +183,7 @@ export class ExtractorProcess {
     else if (message.type === 'output') this.#current?.resolve(message.output)
     else {
       this.#isSpent ||= message.isLast
-      this.#current?.reject(new RunFailure('refused', message.message))
+      this.#current?.reject(thrown(message.message))
     }
   }
 

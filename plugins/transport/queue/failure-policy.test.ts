@@ -2,7 +2,7 @@ import test from 'ava'
 import { Conflict, InTrash, NoSpace, Unavailable } from 'pounce/sdk'
 import { decideOnFailure } from './failure-policy.ts'
 import type { StoredJob } from './jobs.ts'
-import { RunFailure } from './run-failure.ts'
+import { RunFailure, thrown } from './run-failure.ts'
 
 const context = (attempts: number, crashes = 0) => ({
   job: { attempts, crashes, error: 'earlier', published: '2026-01-01T00:00:00.000Z' } as StoredJob,
@@ -34,6 +34,17 @@ test('a job that fails because of a server error is dead-lettered after the fift
   const ends = [1, 2, 3, 4, 5].map(attempts => decideOnFailure(new Conflict('secret of the server'), undefined, context(attempts)).end)
   t.deepEqual(ends, ['waiting', 'waiting', 'waiting', 'waiting', 'dead'])
   t.notRegex(JSON.stringify(decideOnFailure(new Error('secret of the server'), undefined, context(5))), /secret/)
+})
+
+test('a run that found no space on the disk is retried for a day', t => {
+  const verdicts = Array.from({ length: 15 }, (_, n) =>
+    decideOnFailure(thrown('ENOSPC: no space left on device, write'), undefined, context(n + 1)),
+  )
+  t.deepEqual([...new Set(verdicts.slice(0, 14).map(({ end }) => end))], ['waiting'])
+  t.is(verdicts[14]?.end, 'dead')
+  const waits = verdicts.map(verdict => ('inMs' in verdict ? verdict.inMs : 0))
+  t.true(waits.reduce((sum, ms) => sum + ms, 0) * (5000 / 100) > 20 * 3_600_000)
+  t.is(thrown('bad bytes').kind, 'refused')
 })
 
 test('crashes of the server do not count against the extractor', t => {

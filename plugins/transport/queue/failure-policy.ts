@@ -20,8 +20,8 @@ export type FailureDecision =
 /** True when the run failed, as opposed to being interrupted. */
 export const isFailure = (verdict: FailureDecision): boolean => verdict.end === 'dead' || (verdict.end === 'waiting' && verdict.counts)
 
-/** Maximum runs of a job before it is dead-lettered. Being killed three times is no accident; failures of the server get more attempts. */
-const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, fault: 5 }
+/** Maximum runs of a job before it is dead-lettered. Being killed three times is no accident; failures of the server get more attempts, and a full disk a day. */
+const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, full: 15, fault: 5 }
 
 const awayDelayMs = 10_000
 

@@ -136,6 +136,16 @@ test('a failing extractor is logged as a warning; one interrupted by the shutdow
   t.true(lines.includes('info Extraction interrupted waiting'), lines.join('\n'))
 })
 
+test('a run that found no space on the disk is tried again, like one for which there is no space in a store', async t => {
+  const { open, listener, documents } = await setUp(t)
+  const queue = open({ sandbox: 'off', retryDelayMs: 50, extractors: [fixtureExtractor('full')] })
+  await queue.listen(listener)
+  await queue.publish([run(1, 'full')])
+  await eventually(async () => ((await recordOf(documents, 1))?.attempts ?? 0) >= 3)
+  t.not((await recordOf(documents, 1))?.state, 'dead')
+  t.regex(listener.saidOf(run(1, 'full')).join('\n'), /StatusMessage\.retry: \(#1\) ENOSPC/)
+})
+
 test('two workers on one store run each job once', async t => {
   const { open, listener, folder, documents } = await setUp(t)
   const queues = [open({ concurrency: 1, pollMs: 20 }), open({ concurrency: 1, pollMs: 20 }, join(folder, 'second'))]

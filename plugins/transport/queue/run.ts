@@ -129,7 +129,7 @@ export class JobRun {
       const { retryDelayMs } = this.#around.config
       verdict = decideOnFailure(error, this.#interruption, { job, now: now(), retryDelayMs, paths: this.#paths() })
       // For a file that an extractor rejects, and for an interruption, the message is sufficient: the stacks are ours.
-      const isRefused = error instanceof RunFailure && error.kind === 'refused'
+      const isRefused = error instanceof RunFailure && (error.kind === 'refused' || error.kind === 'full')
       const shown = error instanceof Error && (isRefused || !isFailure(verdict)) ? error.message : error
       const { id, queue, attempts: attempt, target } = job
       const details = { job: id, queue, [target.kind]: target.id, attempt, end: verdict.end, error: shown }
