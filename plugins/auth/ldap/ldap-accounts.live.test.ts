@@ -84,7 +84,7 @@ live('a directory that is unreachable, unresponsive or refuses our bind is repor
   const { provider: away } = await accountsOf('ldap://127.0.0.1:1')
   await t.throwsAsync(away.password(email, password), { instanceOf: Unavailable })
   const proxy = await flakyProxy(t, url('LDAP'))
-  const { provider: far } = await accountsOf(proxy.urlFor(url('LDAP')), { timeoutMs: 300 })
+  const { provider: far } = await accountsOf(proxy.urlFor(url('LDAP')), { timeoutMs: 2000 })
   t.truthy(await far.password(email, password))
   await proxy.become('silent')
   await t.throwsAsync(far.password(email, password), { instanceOf: Unavailable })
