@@ -17,7 +17,11 @@ async function freshStore(t: TestContext): Promise<{ store: GzipBlobs; folder: s
   return { store, folder }
 }
 
-blobStoreContract(test, async t => (await freshStore(t)).store)
+blobStoreContract(
+  test,
+  async t => (await freshStore(t)).store,
+  () => new FixedClock().now(),
+)
 
 test('text is stored compressed', async t => {
   const { store, folder } = await freshStore(t)

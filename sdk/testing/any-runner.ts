@@ -211,3 +211,9 @@ export const contractTest = (runner: TestRunner): ContractTest => {
   const { serial = runner } = runner
   return Object.assign(declaring(runner), { serial: declaring(serial) })
 }
+
+/** The place where the next page continues. Fails if it is that of the page before: a store that ignores it would return the same page forever. */
+export const advanced = <T>(t: Pick<TestContext, 'false'>, next: T | undefined, after: T | undefined): T | undefined => {
+  t.false(next !== undefined && isDeepStrictEqual(next, after), `a page ends where the one before it did, at ${shown(after)}`)
+  return next
+}

@@ -34,7 +34,9 @@ export const passwordProviderContract = (runner: TestRunner, make: Make<Password
     t.is(identity?.firstName, account.firstName)
     t.is(identity?.lastName, account.lastName)
     t.true((identity?.subject.length ?? 0) > 0)
-    t.true(Array.isArray(identity?.groups))
+    t.is(typeof identity?.isEmailVerified, 'boolean', 'isEmailVerified')
+    const groups = identity?.groups ?? []
+    t.true(Array.isArray(groups) && groups.every(group => typeof group === 'string'), 'groups: absent, or a list of names')
   })
 
   test('password: the subject is the same each time, whatever the case of the e-mail', async t => {

@@ -13,6 +13,8 @@ export type MakeBlobStore = (t: TestContext) => Promise<BlobStore>
 
 const kB = 1024
 const MB = kB * kB
+/** The clock of the server that stores the bytes may differ. */
+const clockDifferenceMs = 3_600_000
 const sizes = [0, 1, 64 * kB - 1, 64 * kB, 64 * kB + 1, 4 * MB - 1, 4 * MB, 4 * MB + 1, 20_000_000]
 
 /** Pseudo-random bytes, the same for every call. */
@@ -53,10 +55,11 @@ async function keysOf(store: BlobStore): Promise<readonly string[]> {
   return keys.sort()
 }
 
-/** The contract of BlobStore. Run it in a test file of the implementation. */
-export function blobStoreContract(runner: TestRunner, makeStore: MakeBlobStore): void {
+/** The contract of BlobStore. Run it in a test file of the implementation. `now` is the clock of the store, if it is not the clock of the machine. */
+export function blobStoreContract(runner: TestRunner, makeStore: MakeBlobStore, now: () => Date = () => new Date()): void {
   const test = contractTest(runner)
   storing(test, makeStore)
+  listing(test, makeStore, now)
   refusing(test, makeStore)
   reading(test, makeStore)
   removing(test, makeStore)
@@ -130,20 +133,39 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
     )
     t.deepEqual(await keysOf(store), facts.map(({ key }) => key).sort())
   })
+}
 
+function listing(test: ContractTest, makeStore: MakeBlobStore, now: () => Date): void {
   test('list returns all blobs with lengths and times', async t => {
     const store = await makeStore(t)
     t.deepEqual(await keysOf(store), [])
     const puts = await Promise.all([0, 5, 70_000, 200_000].map(size => store.put(testBytes(size))))
     await store.remove(puts[1]?.key ?? '')
     await store.remove(puts[3]?.key ?? '')
-    const seen: Record<string, number> = {}
-    for await (const { key, sizeBytes, modified } of store.list()) {
-      seen[key] = sizeBytes
-      t.false(Number.isNaN(modified.getTime()))
-    }
-    t.deepEqual(seen, Object.fromEntries([puts[0], puts[2]].map(facts => [facts?.key, facts?.sizeBytes])))
+    const entries = await Array.fromAsync(store.list())
+    t.deepEqual(
+      Object.fromEntries(entries.map(({ key, sizeBytes }) => [key, sizeBytes])),
+      Object.fromEntries([puts[0], puts[2]].map(facts => [facts?.key, facts?.sizeBytes])),
+    )
+    // By this time bytes without a record are deleted, or kept because their record may still be written.
+    for (const { modified } of entries) t.true(Math.abs(modified.getTime() - now().getTime()) < clockDifferenceMs, `modified ${modified}`)
+    const later = new Map(await Array.fromAsync(store.list(), ({ key, modified }) => [key, modified] as const))
+    for (const { key, modified } of entries) t.deepEqual(later.get(key), modified, 'modified, listed again')
   })
+
+  for (const size of [10, 5_000_000]) {
+    test(`an upload of ${size} bytes is not listed before it is complete`, async t => {
+      const store = await makeStore(t)
+      const source = new Readable({ read: () => undefined })
+      source.push(testBytes(size))
+      const put = store.put(source)
+      for (let looks = 0; looks < 20; looks += 1) t.deepEqual(await keysOf(store), [], 'while the source continues')
+      source.push(null)
+      const { key, sizeBytes } = await put
+      t.is(sizeBytes, size)
+      t.deepEqual(await keysOf(store), [key])
+    })
+  }
 }
 
 function refusing(test: ContractTest, makeStore: MakeBlobStore): void {
@@ -154,7 +176,8 @@ function refusing(test: ContractTest, makeStore: MakeBlobStore): void {
       await t.throwsAsync(store.put(streamOf(bytes), { sizeBytes: size + 1 }), { instanceOf: Invalid })
       await t.throwsAsync(store.put(streamOf(bytes), { sizeBytes: size - 1 }), { instanceOf: Invalid })
       await t.throwsAsync(store.put(bytes, { sizeBytes: size - 1 }), { instanceOf: Invalid })
-      await t.throwsAsync(store.put(bytes, { sha256: sha256Of(Buffer.from('other')) }), { instanceOf: Invalid })
+      for (const source of [bytes, streamOf(bytes)])
+        await t.throwsAsync(store.put(source, { sha256: sha256Of(Buffer.from('other')) }), { instanceOf: Invalid })
       t.deepEqual(await keysOf(store), [])
     })
 

@@ -1,6 +1,6 @@
-import type { Datapoint, Geometry, GeoStore } from '../ports/geo-store.ts'
+import type { Datapoint, GeoAfter, Geometry, GeoStore } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
-import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
+import { advanced, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { geoBinsContract } from './geo-bins-contract.ts'
 import { geoFilterContract } from './geo-filter-contract.ts'
 import { idsIn, pinned, pointAt } from './geo-points.ts'
@@ -283,13 +283,13 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
       for (const order of ['ascending', 'descending'] as const)
         for (const limit of [1, 2, 3, 7, 8]) {
           const ids: number[] = []
-          let page = await store.find({ filter: {}, sort: { by, order }, limit })
-          for (;;) {
+          let after: GeoAfter | undefined
+          do {
+            const page = await store.find({ filter: {}, sort: { by, order }, limit, ...(after ? { after } : {}) })
             t.true(page.points.length <= limit)
             ids.push(...page.points.map(({ id }) => id))
-            if (!page.next) break
-            page = await store.find({ filter: {}, sort: { by, order }, limit, after: page.next })
-          }
+            after = advanced(t, page.next, after)
+          } while (after)
           t.deepEqual(ids, order === 'ascending' ? expected[by] : expected[by].toReversed(), `${by} ${order} ${limit}`)
         }
     t.deepEqual(await idsIn(store), expected.start)

@@ -181,6 +181,7 @@ const pagesOf = async (store: GeoStore, { filter: of, sort: by, limit }: Query):
     const page = await store.find({ filter: of, sort: by, limit, ...(after ? { after } : {}) })
     assert.ok(page.points.length <= limit, 'a page is longer than requested')
     found.push(...page.points)
+    if (page.next) assert.notDeepEqual(page.next, after, 'a page ends where the one before it did')
     after = page.next
   } while (after)
   return found

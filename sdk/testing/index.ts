@@ -42,4 +42,5 @@ export { type MakeSearchIndex, searchIndexContract } from './search-index-contra
 export { silent } from './silent-log.ts'
 export { countingIds, type MakeDocumentStore, type StoreTools } from './store-tools.ts'
 export { type MakeTransport, type TransportUnderTest, transportContract } from './transport-contract.ts'
+export { type StatusUnderTest, transportStatusContract } from './transport-status-contract.ts'
 export { type BrowserPage, type WebPartSubject, webPartContract } from './web-part-contract.ts'

@@ -49,6 +49,26 @@ function suggesting(test: ContractTest, makeIndex: MakeIndex): void {
     t.deepEqual(await index.tags('s', everything, 10), [{ tag: 'soil', count: 1 }])
   })
 
+  test('what is equally frequent is ordered by code point', async t => {
+    const index = await makeIndex(t)
+    const inOrder = ['B', 'a', 'é', '\uff01', '\u{1f600}']
+    await index.apply([put(1, { tags: inOrder.toReversed(), metadata: inOrder.map(value => ({ field: 'v', value })) })])
+    await index.apply([put(2, { metadata: inOrder.toReversed().map(name => ({ field: name, value: 'x' })) })])
+    t.deepEqual(
+      (await index.tags('', everything, 10)).map(({ tag }) => tag),
+      inOrder,
+    )
+    t.deepEqual(
+      (await index.fields('', everything, 10)).map(({ field: name }) => name).filter(name => name !== 'v'),
+      inOrder,
+    )
+    const { counts } = await index.facets({ query: { op: 'all' }, scope: everything, facets: ['tag'], limit: 10 })
+    t.deepEqual(
+      counts.tag?.map(({ value }) => value),
+      inOrder,
+    )
+  })
+
   test('a value is counted once per document, in however many fields of the name it is', async t => {
     const index = await makeIndex(t)
     const twice = (value: string | number) => ['north.v', 'south.v'].map(name => ({ field: name, value }))

@@ -110,6 +110,13 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await found(index, word('one')), [1])
   })
 
+  test('a thousand changes can be applied in one call', async t => {
+    const index = await makeIndex(t)
+    await index.apply(Array.from({ length: 1000 }, (_, n) => put(n + 1, { name: 'report' })))
+    t.is((await index.search(request(word('report'), { size: 0 }))).total, 1000)
+    t.deepEqual(await found(index, { op: 'ids', ids: [searchId(1), searchId(1000)] }), [1, 1000])
+  })
+
   test('an empty list of changes is no error', async t => {
     const index = await makeIndex(t)
     await t.notThrowsAsync(index.apply([]))
@@ -119,13 +126,15 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
 function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
   const [ann, bob] = [searchId(800), searchId(801)]
   const [north, south, west] = [searchId(700), searchId(701), searchId(702)]
+  const plot = (n: number, over: Partial<SearchDocument>) =>
+    put(n, { name: 'plot', creator: bob, metadata: ['v', `only${n}`].map(name => ({ field: name, value: n })), ...over })
   const documents = [
-    put(1, { name: 'plot', spaces: [north], creator: ann, tags: ['n'], metadata: [{ field: 'v', value: 1 }] }),
-    put(2, { name: 'plot', spaces: [south], creator: bob, tags: ['s'], metadata: [{ field: 'v', value: 2 }] }),
-    put(3, { name: 'plot', spaces: [north, south], creator: bob, tags: ['n', 's'], metadata: [{ field: 'v', value: 3 }] }),
-    put(4, { name: 'plot', isPublic: true, creator: bob, tags: ['p'], metadata: [{ field: 'v', value: 4 }] }),
-    put(5, { name: 'plot', creator: ann, tags: ['own'], metadata: [{ field: 'v', value: 5 }] }),
-    put(6, { name: 'plot', kind: 'collection', spaces: [west], creator: bob, tags: ['w'], metadata: [{ field: 'v', value: 6 }] }),
+    plot(1, { spaces: [north], creator: ann, tags: ['n'] }),
+    plot(2, { spaces: [south], tags: ['s'] }),
+    plot(3, { spaces: [north, south], tags: ['n', 's'] }),
+    plot(4, { isPublic: true, tags: ['p'] }),
+    plot(5, { creator: ann, tags: ['own'] }),
+    plot(6, { kind: 'collection', spaces: [west], tags: ['w'] }),
   ]
   const cases: readonly (readonly [string, SearchScope, readonly number[], readonly string[]])[] = [
     ['everything', everything, [1, 2, 3, 4, 5, 6], ['n', 'own', 'p', 's', 'w']],
@@ -172,6 +181,18 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
         t.deepEqual(numbers(sorted), expected)
       }
       t.deepEqual((await index.tags('', scope, 100)).map(({ tag }) => tag).sort(), tags)
+      const fieldsSeen = (await index.fields('only', scope, 100)).map(({ field: name, count }) => `${name} ${count}`)
+      t.deepEqual(
+        fieldsSeen,
+        expected.map(n => `only${n} 1`),
+        'fields',
+      )
+      const valuesSeen = (await index.values('v', '', scope, 100)).map(({ value, count }) => `${value} ${count}`)
+      t.deepEqual(
+        valuesSeen,
+        expected.map(n => `${n} 1`),
+        'values',
+      )
       const visible: SearchQuery = { op: 'visible', scope }
       t.deepEqual(await found(index, visible), expected)
       t.deepEqual(
@@ -351,17 +372,21 @@ function rebuilding(test: ContractTest, makeIndex: MakeSearchIndex): void {
 
   test('changes during a rebuild are visible immediately and after it, and override what the rebuild read earlier', async t => {
     const index = await makeIndex(t)
-    await index.apply([put(1, { name: 'one' }), put(2, { name: 'two' })])
+    await index.apply([put(1, { name: 'one' }), put(2, { name: 'two' }), put(5, { comments: ['before'] })])
     async function* documents(): AsyncGenerator<SearchDocument> {
       await index.apply([put(3, { name: 'three' }), put(2, { name: 'two again', revision: 2 }), { remove: searchId(1) }])
-      t.deepEqual(await found(index, { op: 'all' }), [2, 3])
+      await index.apply([put(5, { comments: ['after'] })])
+      t.deepEqual(await found(index, { op: 'all' }), [2, 3, 5])
       yield searchDocument(1, { name: 'one' })
       yield searchDocument(2, { name: 'two' })
       yield searchDocument(4, { name: 'four' })
+      yield searchDocument(5, { comments: ['before'] })
     }
     await index.rebuild(documents())
-    t.deepEqual(await found(index, { op: 'all' }), [2, 3, 4])
+    t.deepEqual(await found(index, { op: 'all' }), [2, 3, 4, 5])
     t.deepEqual(await found(index, word('again')), [2])
+    t.deepEqual(await found(index, word('after')), [5])
+    t.deepEqual(await found(index, word('before')), [])
   })
 
   test('a rebuild that fails or is aborted leaves the index unchanged, and can be repeated', async t => {

@@ -35,11 +35,11 @@ export const jobFor = (n: number, changes: Partial<Job> = {}): Job => ({
   ...changes,
 })
 
-/** Polls until a condition holds; throws on timeout. */
-export async function eventually(condition: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
+/** Polls until a condition holds; throws on timeout, with a description of the condition. */
+export async function eventually(condition: () => Promise<boolean> | boolean, withinMs = 60_000, what = `${condition}`): Promise<void> {
   const end = performance.now() + withinMs
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`What was waited for did not come within ${withinMs} ms: ${condition}`)
+    if (performance.now() > end) throw new Error(`Timed out after ${withinMs} ms: ${what}`)
     await pause(10)
   }
 }

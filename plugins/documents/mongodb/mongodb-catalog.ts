@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb'
-import { type Collection, type Stored, Taken } from 'pounce/sdk'
+import { type Collection, Conflict, type Stored, Taken } from 'pounce/sdk'
 import { checkCollection, type Index } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { codeOf, isDuplicate } from './problems.ts'
@@ -65,12 +65,14 @@ export class MongodbCatalog {
 
   /**
    * Creates new indexes, drops those no longer declared, and adds the fields that new indexes need to existing documents. Work that an
-   * earlier run did not finish is repeated. Throws `Taken` for a new unique index over documents that share a key.
+   * earlier run did not finish is repeated. Throws `Taken` for a new unique index over documents that share a key, and `Conflict` for a
+   * database with data of another program.
    */
   async declare(collections: readonly Collection<object>[]): Promise<void> {
     for (const collection of collections) checkCollection(collection)
     const described = await this.#server.use(() => this.#described().find({}).toArray())
     const filled = new Map(described.map(one => [one._id, one.filled]))
+    await this.#refuseForeign(collections.map(({ name }) => name).filter(name => !filled.has(name)))
     for (let at = 0; at < collections.length; at += 8) {
       const some = collections.slice(at, at + 8).map(recordFormatOf)
       for (const format of some) this.#written.set(format.name, format)
@@ -81,6 +83,21 @@ export class MongodbCatalog {
 
   #described() {
     return this.#server.collection<Described>('_collections')
+  }
+
+  /** Before anything is changed: another program would lose its indexes, and could not insert documents without the fields of unique ones. */
+  async #refuseForeign(names: readonly string[]): Promise<void> {
+    const existing = await this.#server.use(database => database.listCollections({}, { nameOnly: true }).toArray())
+    const stored = new Set(existing.map(({ name }) => name))
+    const foreign: string[] = []
+    for (const name of names.filter(each => stored.has(each))) {
+      const other = await this.#server.withoutTimeLimit(() => this.#server.collection(name).findOne({ ev: { $exists: false } }))
+      if (other !== null) foreign.push(name)
+    }
+    if (foreign.length === 0) return
+    const { databaseName } = this.#server.database
+    const places = foreign.sort().join(', ')
+    throw new Conflict(`documents.mongodb.database: ${databaseName} contains data of another program, in ${places}; use another database`)
   }
 
   async #declare(format: RecordFormat, filled: string | undefined): Promise<void> {

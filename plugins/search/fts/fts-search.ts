@@ -170,7 +170,7 @@ export class FtsSearch implements SearchIndex {
         index.transaction(() => {
           while (done < batch.length && performance.now() < end) {
             const document = batch[done]
-            if (document) index.apply({ put: document })
+            if (document) index.apply({ put: document }, { isEarlier: true })
             done += 1
           }
         })

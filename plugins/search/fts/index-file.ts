@@ -101,9 +101,12 @@ export class IndexFile {
     this.#db.exec('COMMIT')
   }
 
-  /** Applies one change. False when the index has a newer revision, or the removal of the document. */
-  apply(change: IndexChange): boolean {
-    return 'put' in change ? this.#put(change.put) : this.#remove(change.remove)
+  /**
+   * Applies one change. False when the index has a newer revision, or the removal of the document. With `isEarlier` the document was read
+   * before those in the index, and does not replace one of an equal revision either: comments and rights change without the revision.
+   */
+  apply(change: IndexChange, { isEarlier = false }: { readonly isEarlier?: boolean } = {}): boolean {
+    return 'put' in change ? this.#put(change.put, isEarlier) : this.#remove(change.remove)
   }
 
   /** Ends the filling: everything written so far is durable, and so are later writes. */
@@ -133,10 +136,11 @@ export class IndexFile {
     this.#log.close()
   }
 
-  #put(document: SearchDocument): boolean {
+  #put(document: SearchDocument, isEarlier: boolean): boolean {
     if (this.#statements.get('SELECT 1 FROM removed WHERE id = ?', document.id)) return false
     const old = this.#statements.get('SELECT rid, revision, fields FROM doc WHERE id = ?', document.id)
-    if (old && Number(old['revision']) > document.revision) return false
+    const newer = old ? Number(old['revision']) - document.revision : -1
+    if (newer > 0 || (isEarlier && newer === 0)) return false
     if (old) this.#erase(old)
     const rid = this.#ridFor(document.created.getTime(), old && Number(old['rid']))
     const entry = document.isListed ? toEntry(document, (name, type) => this.#fieldId(name, type)) : unlisted

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Installation } from 'pounce/sdk'
-import { bootForTest, FixedClock, silent, transportContract } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, silent, type TestContext, transportContract, transportStatusContract } from 'pounce/sdk/testing'
 import { FolderTransport } from './folder-transport.ts'
 import { plugin } from './index.ts'
 
@@ -22,18 +22,41 @@ const until = async (condition: () => Promise<boolean>): Promise<void> => {
   }
 }
 
-transportContract(test, async t => {
+const makeTransport = async (t: TestContext) => {
   const folder = await temporaryFolder()
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const keys = { jobKey: async () => undefined, isOutdated: () => false }
   let transport: FolderTransport | undefined
   const reopen = async (): Promise<FolderTransport> => {
     await transport?.dispose()
-    transport = new FolderTransport({ folder, pollMs: 50 }, { roles: new Set() } as unknown as Installation, keys, new FixedClock(), silent)
+    transport = new FolderTransport(
+      { folder, pollMs: 50 },
+      { roles: new Set(['worker']) } as unknown as Installation,
+      keys,
+      new FixedClock(),
+      silent,
+    )
     await transport.start()
     return transport
   }
-  return { transport: await reopen(), reopen, prepare: async () => undefined, store: async () => '' }
+  t.teardown(() => transport?.dispose())
+  return { folder, transport: await reopen(), reopen, prepare: async () => undefined, store: async () => '' }
+}
+
+transportContract(test, makeTransport)
+
+transportStatusContract(test, async t => {
+  const { folder, ...made } = await makeTransport(t)
+  let replies = 0
+  return {
+    ...made,
+    take: ({ id }) => rename(join(folder, `jobs/${id}.json`), join(folder, `running/${id}.json`)),
+    async report({ id }, status) {
+      replies += 1
+      await writeFile(join(folder, 'tmp/reply'), JSON.stringify({ jobId: id, status }))
+      await rename(join(folder, 'tmp/reply'), join(folder, `replies/${replies}.json`))
+    },
+  }
 })
 
 test('a program takes a job from the folder, and the server shows what it replies', async t => {
