@@ -16,7 +16,7 @@ class Recorder implements TransportListener {
   readonly statuses: JobStatus[] = []
   onStatus: () => Promise<void> = () => Promise.resolve()
 
-  async status(status: JobStatus): Promise<void> {
+  async status(status: JobStatus): Promise<undefined> {
     await this.onStatus()
     this.statuses.push(status)
   }
