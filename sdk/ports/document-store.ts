@@ -234,8 +234,8 @@ export interface DocumentStore {
     query: Pick<Find<FieldPath<T>, I>, 'using' | 'where' | 'sort'> & { readonly position: number },
   ): Promise<After | undefined>
   /**
-   * All matches exactly once, in the order of `sort` or of the first index, read page by page: for jobs and exports. Concurrent changes may or may not be
-   * included.
+   * All matches exactly once, in the order of `sort` or of the first index, read page by page: for jobs and exports. Pages of large documents are short.
+   * Concurrent changes may or may not be included.
    */
   scan<T extends object, I extends string>(
     from: Collection<T, I>,

@@ -288,6 +288,22 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     await t.throwsAsync(store.find(notes, { ...query, maxCharacters: 0 }), { instanceOf: RangeError })
   })
 
+  test('a scan and a walk return each large document once, in order', async t => {
+    const store = await open(t)
+    const ids = Array.from({ length: 8 }, (_, n) => `a${n}`)
+    for (const [n, id] of ids.entries()) {
+      const name = 'x'.repeat(n % 3 === 0 ? 10 : 700_000)
+      await store.commit({ insert: { id, state: n === 4 ? 'trashed' : 'live', name, created: `2018-01-01T00:00:0${n}.000Z` }, into: notes })
+    }
+    const live = { using: 'byCreated', where: eq('state', 'live') } as const
+    const idsOf = async (some: AsyncIterable<{ readonly id: string }>) => (await Array.fromAsync(some)).map(({ id }) => id)
+    const found = ids.filter(id => id !== 'a4')
+    t.deepEqual(await idsOf(store.scan(notes, live)), found)
+    t.deepEqual(await idsOf(store.scan(notes, { ...live, sort: { by: 'created', order: 'descending' } })), found.toReversed())
+    t.deepEqual(await idsOf(store.walk(notes)), ids)
+    t.deepEqual(await idsOf(store.walk(notes, 'a5')), ['a6', 'a7'])
+  })
+
   test('strings are split into a limited number of trigrams, and marked as overlong', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', state: 'live', name: `${'long '.repeat(50)}END` }, into: notes })

@@ -353,3 +353,11 @@ test.serial('unfinished uploads per account are limited', async t => {
   await eve.call(paths[0] ?? '', { method: 'DELETE', headers: version })
   t.is((await begin(10, options)).status, 201)
 })
+
+test.serial('uploads begun concurrently do not exceed the limit together', async t => {
+  const eve = await newPerson(server, 'eve')
+  const options = { call: eve.call, about: { dataset: await newDataset(eve.call) } }
+  const answers = await Promise.all(Array.from({ length: 60 }, () => begin(10, options)))
+  t.is(answers.filter(({ status }) => status === 201).length, 20)
+  t.is(answers.filter(({ status }) => status === 429).length, 40)
+})

@@ -13,8 +13,8 @@ export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
 /** Arguments of `seek`. */
 export type Seek = Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number }
 
-/** Batch size of a scan, in documents. */
-const scanned = 200
+/** Batch size of a scan: in documents, and in characters, which ends a batch early: a document may have 10 MiB. */
+const batch = { first: 200, maxCharacters: 1024 * 1024 } as const
 
 const parse = <T>(kept: Kept): (T & Stored) | undefined => (kept.d === undefined ? undefined : (JSON.parse(kept.d) as T & Stored))
 
@@ -107,7 +107,7 @@ export class MongodbReader {
     const fits = matcher(where)
     const order = { fields: [], isDescending: false }
     let count = 0
-    for await (const { document } of this.#rows(from, [conjuncts], { order, paths: [], after: undefined, first: scanned })) {
+    for await (const { document } of this.#rows(from, [conjuncts], { order, paths: [], after: undefined, ...batch })) {
       if (fits(document) && ++count === upTo) break
     }
     return count
@@ -130,7 +130,7 @@ export class MongodbReader {
     const collection = this.#formatOf(from).name
     const place = after === undefined ? undefined : [after]
     const order = { fields: [], isDescending: false }
-    const source = new QuerySource({ server: this.#server, collection, filter: {}, order, paths: [], after: place, first: scanned })
+    const source = new QuerySource({ server: this.#server, collection, filter: {}, order, paths: [], after: place, ...batch })
     for (await source.fill(); source.row !== undefined; await source.fill()) {
       const { document } = source.row
       source.advance()
@@ -153,7 +153,7 @@ export class MongodbReader {
       order,
       paths,
       after: undefined,
-      first: scanned,
+      ...batch,
     })
     const fits = matcher(where)
     for (await source.fill(); source.row !== undefined; await source.fill()) {

@@ -20,6 +20,8 @@ export interface ScanPart {
 
 /** Entries read at a time. */
 const piece = 100
+/** Characters of documents after which a part of a scan ends: a document may have 10 MiB. */
+export const scannedCharacters = 1024 * 1024
 
 const compareKeys = (a: readonly unknown[], b: readonly unknown[]): number => {
   for (const [at, value] of a.entries()) {
@@ -51,6 +53,7 @@ const isFirst = (streams: readonly IndexStream[], { shape, fixed }: IndexStream,
 
 interface StreamSlice {
   readonly texts: readonly string[]
+  readonly characters: number
   readonly effort: number
   readonly after: RowPosition | undefined
 }
@@ -61,21 +64,27 @@ const readPiece = (
   query: Pick<Find, 'where'>,
   streams: readonly IndexStream[],
   { stream: number, after }: ScanPlace,
+  most: number,
 ): StreamSlice => {
   const stream = streams[number] as IndexStream
   const fits = matcher(query.where)
   const rows = rowsOf(db, table, stream, { after, isDescending: false, limit: piece, documents: true })
   const texts: string[] = []
-  let effort = 0
+  let [characters, effort] = [0, 0]
   for (const row of rows) {
     const text = documentText(db, table, row)
     if (text === undefined) continue
     const document: unknown = JSON.parse(text)
-    if (fits(document) && isFirst(streams, stream, row, document)) texts.push(text)
-    else effort += effortOf(text)
+    if (fits(document) && isFirst(streams, stream, row, document)) {
+      texts.push(text)
+      characters += text.length
+    } else effort += effortOf(text)
+    if (characters >= most) return { texts, characters, effort, after: placeOf(row) }
   }
-  return { texts, effort, after: rows.length < piece ? undefined : (rows.at(-1)?.slice(0, -2) as RowPosition) }
+  return { texts, characters, effort, after: rows.length < piece ? undefined : placeOf(rows.at(-1) as Row) }
 }
+
+const placeOf = (row: Row): RowPosition => row.slice(0, -2) as RowPosition
 
 /** The next documents in the order of the first index; undefined when finding them takes more than this effort. */
 export const scanPart = (
@@ -89,13 +98,15 @@ export const scanPart = (
   const texts: string[] = []
   let place = from
   let left = effort
+  let characters = scannedCharacters
   while (place.stream < streams.length) {
-    const read = readPiece(db, table, query, streams, place)
+    const read = readPiece(db, table, query, streams, place, characters)
     texts.push(...read.texts)
+    characters -= read.characters
     left -= read.effort
     place = read.after ? { stream: place.stream, after: read.after } : { stream: place.stream + 1, after: undefined }
     if (place.stream === streams.length) break
-    if (texts.length >= piece) return { texts, next: place }
+    if (texts.length >= piece || characters <= 0) return { texts, next: place }
     if (left <= 0) return texts.length > 0 ? { texts, next: place } : undefined
   }
   return { texts }

@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { After, Collection, Find, Page, Stored } from 'pounce/sdk'
+import { Mutex } from 'pounce/sdk/kit'
 import type { Connection, Row } from 'pounce/sdk/sqlite'
 import { checkFind, checkSeek, deepFreeze, indexesOf, matcher } from 'pounce/sdk/store-kit'
 import { MergedCursor } from './cursor.ts'
 import type { Database } from './database.ts'
 import { effortOf, plansOf, type QueryPlan } from './planner.ts'
 import type { ReaderThread } from './reader-thread.ts'
-import { type ScanPlace, scanPart } from './scanning.ts'
+import { type ScanPlace, scannedCharacters, scanPart } from './scanning.ts'
 import type { SqliteCatalog } from './sqlite-catalog.ts'
-import { countRows, documentText, type RowPosition, rowAt, rowsOf, textAt } from './stream.ts'
+import { countRows, documentText, type RowPosition, rowAt, rowsOf, smallText, textAt } from './stream.ts'
 import { type CollectionTable, decode, encode } from './table.ts'
 
 /** Documents and their texts, in order. */
@@ -170,6 +171,9 @@ export const countFitting = (db: Connection, table: CollectionTable, { using, wh
 /** Batch size of a scan, in documents. */
 const scanned = 200
 
+/** A part of a scan that is not the last one has fewer documents than this if they are large. */
+const fewDocuments = 50
+
 /** Characters of documents cached in each of two generations. */
 const maxKept = 1_000_000
 /** Longer documents are not cached. */
@@ -245,6 +249,7 @@ export class SqliteReader {
   #thread: ReaderThread
   #recent: RecentDocuments
   #effort: number
+  readonly #turns = new Mutex()
 
   constructor(database: Database, catalog: SqliteCatalog, thread: ReaderThread, recent: RecentDocuments, effort: number) {
     this.#recent = recent
@@ -330,28 +335,37 @@ export class SqliteReader {
         (await this.#thread.run({ kind: 'scan', table, scan, from: start }))
       for (const text of part.texts) yield parse<T>(text)
       place = part.next
-      await nextTurn()
+      await this.#pause(place !== undefined && part.texts.length < fewDocuments)
     }
   }
 
   async *walk<T extends object>(from: Collection<T>, after = ''): AsyncGenerator<T & Stored> {
-    const { table } = this.#catalog.tableOf(from)
-    const sql = `SELECT id, doc FROM ${table} WHERE id > ? ORDER BY id LIMIT ${scanned}`
+    const table = this.#catalog.tableOf(from)
+    const sql = `SELECT id, r, ${smallText('doc')} FROM ${table.table} WHERE id > ? ORDER BY id LIMIT ${scanned}`
     for (let last: string | undefined = after; last !== undefined; ) {
       const from: string = last
       const rows = this.#database.use(db => db.all(sql, from))
-      for (const [, text] of rows) yield parse<T>(text as string)
+      for (const row of rows) {
+        const text = this.#database.use(db => documentText(db, table, row))
+        if (text !== undefined) yield parse<T>(text)
+      }
       last = rows.length < scanned ? undefined : (rows.at(-1)?.[0] as string)
       await nextTurn()
     }
   }
 
+  /** Between the parts of a scan. Of several scans with large documents one continues per turn of the event loop. */
+  #pause(isLarge: boolean): Promise<void> {
+    return isLarge ? this.#turns.use(() => nextTurn()) : nextTurn()
+  }
+
   async *#sorted<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
-    let page = await this.find(from, { ...query, limit: scanned })
+    const whole = { ...query, limit: scanned, maxCharacters: scannedCharacters }
+    let page = await this.find(from, whole)
     yield* page.items
     while (page.next) {
-      await nextTurn()
-      page = await this.find(from, { ...query, limit: scanned, after: page.next })
+      await this.#pause(page.items.length < fewDocuments)
+      page = await this.find(from, { ...whole, after: page.next })
       yield* page.items
     }
   }

@@ -67,8 +67,8 @@ const isFolded = ({ repeats, index, fixed, order }: StreamShape): boolean =>
 /** Maximum size of a text that is read with its row, in bytes. */
 const largeText = 64 * 1024
 
-/** SQLite gets the byte length of a text without reading it. */
-const smallText = (column: string): string => `CASE WHEN octet_length(${column}) <= ${largeText} THEN ${column} END`
+/** The column where it is small, otherwise null. SQLite gets the byte length of a text without reading it. */
+export const smallText = (column: string): string => `CASE WHEN octet_length(${column}) <= ${largeText} THEN ${column} END`
 
 const writeSql = (table: CollectionTable, shape: StreamShape, variant: Variant): string => {
   const { index, order } = shape

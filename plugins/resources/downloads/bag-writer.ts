@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { join } from 'node:path'
 import {
   type After,
   type Archive,
@@ -10,6 +11,7 @@ import {
   Installation,
   MetadataDocuments,
   type MetadataRecord,
+  type Page,
   Policy,
   type Ref,
   type Stored,
@@ -21,6 +23,7 @@ import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
 import { ArchiveWriter, noteEntry, zipBytes } from './archive-writer.ts'
 import { bagEntries, type PayloadFile } from './bag.ts'
 import { type BagSubject, clowderXml, datacite, fileInfo, subjectInfo } from './bag-documents.ts'
+import { JsonSpool } from './json-spool.ts'
 import { type Laid, layout, type Naming } from './layout.ts'
 import { emailsShownTo } from './subjects.ts'
 import { zip } from './zip.ts'
@@ -60,6 +63,8 @@ class FolderNames {
     return this.#lines.length === 0 ? [] : [['metadata/folder-names.json', `{${this.#lines.join()}}`]]
   }
 }
+
+type Documents = Page<MetadataRecord & Stored>
 
 type LaidFile = Extract<Laid, { readonly file: ShelvedFile }>
 
@@ -110,10 +115,11 @@ export class BagWriter {
     const { subject, leftOut, filename, top } = request
     const { baseUrl, version } = this.#installation
     const names = new FolderNames()
+    const spool = new JsonSpool(join(this.#installation.dataFolder, 'downloads'))
     const entries = bagEntries({
       subject,
       facts: { agent: `Pounce ${version} (${baseUrl})`, day: this.#clock.now().toISOString().slice(0, 10) },
-      payload: this.#payload(request, names),
+      payload: this.#payload(request, names, spool),
       tagFiles: payloadBytes =>
         new Map([
           ['metadata/datacite.xml', datacite(subject, payloadBytes)],
@@ -122,38 +128,44 @@ export class BagWriter {
           ...(leftOut === undefined ? [] : [['metadata/left-out.txt', leftOut] as const]),
         ]),
     })
-    return { bytes: zipBytes(filename, () => zip(entries)), ...top.counts }
+    return { bytes: zipBytes(filename, () => disposing(spool, zip(entries))), ...top.counts }
   }
 
-  async *#payload(request: BagRequest, names: FolderNames): AsyncGenerator<readonly (PayloadFile | ZipEntry)[]> {
+  async *#payload(request: BagRequest, names: FolderNames, spool: JsonSpool): AsyncGenerator<readonly (PayloadFile | ZipEntry)[]> {
     let batch: LaidFile[] = []
     for (const laid of layout(request.top, naming)) {
       if ('file' in laid) {
         batch.push(laid)
         if (batch.length < fileBatch) continue
       }
-      yield* this.#filesOf(batch, request.caller)
+      yield* this.#filesOf(batch, request.caller, spool)
       batch = []
       if (!('shelf' in laid)) continue
       if (laid.path !== '') names.add(`data/${laid.path}`, laid.shelf.name)
-      yield await this.#shelf(laid.shelf, `data/${laid.path}`, request)
+      yield await this.#shelf(laid.shelf, `data/${laid.path}`, request, spool)
     }
-    yield* this.#filesOf(batch, request.caller)
+    yield* this.#filesOf(batch, request.caller, spool)
   }
 
   /** The description files of a dataset or collection; an empty folder gets an entry of its own. */
-  async #shelf(shelf: ArchiveFolder, path: string, { subject, others }: BagRequest): Promise<readonly (PayloadFile | ZipEntry)[]> {
+  async #shelf(
+    shelf: ArchiveFolder,
+    path: string,
+    { subject, others }: BagRequest,
+    spool: JsonSpool,
+  ): Promise<readonly (PayloadFile | ZipEntry)[]> {
     const { kind, id } = shelf
     const now = this.#clock.now()
     if (kind === 'folder') return shelf.files.length + shelf.shelves.length === 0 ? [noteEntry(path, Buffer.alloc(0), now)] : []
     const about = id === subject.record.id ? subject : others?.get(id)
     if (!about) return []
     const name = kind === 'dataset' ? '_dataset_metadata.json' : metadataEnding
-    const metadata = await this.#metadataOf({ kind: about.kind, id })
-    return [jsonFile(path + infoEnding, subjectInfo(about), now), jsonFile(path + name, metadata, now)]
+    const target = { kind: about.kind, id }
+    const metadata = await this.#metadataFile(path + name, target, await this.#metadata.of(target), now, spool)
+    return [jsonFile(path + infoEnding, subjectInfo(about), now), metadata]
   }
 
-  async *#filesOf(batch: readonly LaidFile[], caller: Caller): AsyncGenerator<readonly PayloadFile[]> {
+  async *#filesOf(batch: readonly LaidFile[], caller: Caller, spool: JsonSpool): AsyncGenerator<readonly PayloadFile[]> {
     if (batch.length === 0) return
     const records = await this.#files.getMany([...new Set(batch.map(({ file }) => file.id))])
     const authors = await this.#users.getMany([...new Set([...records.values()].map(({ author }) => author))])
@@ -163,13 +175,12 @@ export class BagWriter {
     let descriptionBytes = 0
     const owners = batch.map(laid => ({ ...laid, kind: 'file', id: laid.file.id }) as const)
     const documents = firstOfEach(owners, { read: (some, page) => this.#metadata.of(some, page), ownerOf: ({ target }) => target.id })
-    for await (const { owner, items, next } of documents) {
+    for await (const { owner, ...first } of documents) {
       const { file, path } = owner
-      const metadata = [...this.#shown(items), ...(next ? await this.#metadataOf(owner, next) : [])]
       const record = existing(records, file.id)
       const at = `data/${path}`
       const info = jsonFile(at + infoEnding, fileInfo(record, authors.get(record.author), shown.has(record.author)), now)
-      const more = jsonFile(at + metadataEnding, metadata, now)
+      const more = await this.#metadataFile(at + metadataEnding, { kind: 'file', id: file.id }, first, now, spool)
       parts.push(info, more, { entry: this.#writer.entryOf(at, file), sha256: file.sha256 })
       descriptionBytes += info.entry.sizeBytes + more.entry.sizeBytes
       if (descriptionBytes < maxDescriptionBytes) continue
@@ -180,16 +191,19 @@ export class BagWriter {
     yield parts
   }
 
-  /** All documents of a resource, or those after one of a page. */
-  async #metadataOf(target: Ref, from?: After): Promise<readonly unknown[]> {
-    const documents: unknown[] = []
-    let after = from
-    do {
-      const page = await this.#metadata.of(target, after ? { after } : {})
-      documents.push(...this.#shown(page.items))
+  /** All documents of a resource. Those that fit into the first page are not worth a file. */
+  async #metadataFile(path: string, target: Ref, { items, next }: Documents, modified: Date, spool: JsonSpool): Promise<PayloadFile> {
+    const first = this.#shown(items)
+    return next ? spool.list(path, this.#metadataFrom(target, first, next), modified) : jsonFile(path, first, modified)
+  }
+
+  async *#metadataFrom(target: Ref, first: readonly unknown[], next: After): AsyncGenerator<unknown> {
+    yield* first
+    for (let after: After | undefined = next; after; ) {
+      const page: Documents = await this.#metadata.of(target, { after })
+      yield* this.#shown(page.items)
       after = page.next
-    } while (after)
-    return documents
+    }
   }
 
   #shown(documents: readonly (MetadataRecord & Stored)[]): readonly unknown[] {
@@ -197,6 +211,11 @@ export class BagWriter {
   }
 }
 wire(BagWriter, Files, Users, MetadataDocuments, Policy, ArchiveWriter, Installation, Clock)
+
+async function* disposing(spool: JsonSpool, pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  await using _ = spool
+  yield* pieces
+}
 
 const jsonFile = (path: string, value: unknown, modified: Date): PayloadFile => {
   const bytes = Buffer.from(JSON.stringify(value))

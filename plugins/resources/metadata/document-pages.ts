@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type After, Installation, type Ref, TooLarge, wire } from 'pounce/sdk'
 import { type RawJson, rawJson, shownMetadata } from 'pounce/sdk/kit'
 import { StoredMetadata } from './stored-metadata.ts'
@@ -9,7 +8,7 @@ const longestPage = 16 * 1024 * 1024
 const longestAnswer = 64 * 1024 * 1024
 
 /** Number of characters of a document after which the event loop is yielded. */
-const longText = 256 * 1024
+export const longText = 256 * 1024
 
 /** Pages of documents as returned to clients. */
 export class DocumentPages {
@@ -25,7 +24,7 @@ export class DocumentPages {
   async *rows(target: Ref, extractor: string | undefined): AsyncIterable<RawJson> {
     for await (const document of this.#documents.all(target, extractor)) {
       const text = this.#text(document)
-      if (text.length > longText) await nextTurn()
+      if (text.length > longText) await this.#documents.nextTurn()
       yield rawJson<RawJson>(text)
     }
   }
@@ -43,7 +42,7 @@ export class DocumentPages {
       const text = this.#text(document)
       texts.push(text)
       length += text.length
-      if (text.length > longText) await nextTurn()
+      if (text.length > longText) await this.#documents.nextTurn()
       last = [document.created, document.id]
     }
     return { json: `[${texts.join(',')}]` }
@@ -59,7 +58,7 @@ export class DocumentPages {
         const text = this.#text(document)
         texts.push(text)
         length += text.length
-        if (text.length > longText) await nextTurn()
+        if (text.length > longText) await this.#documents.nextTurn()
         if (length > longestAnswer)
           throw new TooLarge(`The metadata of these files exceeds ${longestAnswer} bytes in total: request fewer files`)
       }

@@ -1,6 +1,6 @@
 import { Forbidden, Installation, Invalid, type Json, type Kind, NotFound, Policy, type Ref, ref, routesFor, s, TooLarge } from 'pounce/sdk'
 import { afterParameter, linkToNext, type RawJson, rawJson, readAfter } from 'pounce/sdk/kit'
-import { DocumentPages } from './document-pages.ts'
+import { DocumentPages, longText } from './document-pages.ts'
 import { Content, PostedDocument, ShownDocument } from './json-ld.ts'
 import { BulkFileMetadata, MetadataWriter } from './metadata-writer.ts'
 import { isRemovableBy, StoredMetadata } from './stored-metadata.ts'
@@ -52,6 +52,7 @@ const listOf = (kind: Kind, plural: string) =>
     description: 'All of them, streamed; with `limit`, paginated by the `Link` header.',
     permission: { right: 'ViewMetadata', on: ref(kind, 'id') },
     ...forJobs(kind),
+    cost: 'export',
     params,
     query: s.Object({
       extractor,
@@ -158,7 +159,10 @@ export const addPlainDatasetMetadata = olderRoute({
 
 async function* contents(documents: StoredMetadata, target: Ref): AsyncIterable<RawJson> {
   for await (const { agent, content } of documents.all(target)) {
-    if (agent.kind === 'extractor') yield rawJson<RawJson>(JSON.stringify(content))
+    if (agent.kind !== 'extractor') continue
+    const text = JSON.stringify(content)
+    if (text.length > longText) await documents.nextTurn()
+    yield rawJson<RawJson>(text)
   }
 }
 
@@ -169,6 +173,7 @@ const technical = (kind: Kind, plural: string) =>
     summary: `List the extracted metadata of a ${kind}, newest first`,
     permission: { right: 'ViewMetadata', on: ref(kind, 'id') },
     jobKeys: 'allowed',
+    cost: 'export',
     params,
     responses: { 200: s.rows(s.json()) },
     throws: [NotFound],
@@ -189,6 +194,7 @@ export const getMetadataOfFiles = route({
   summary: 'List the metadata documents of several files',
   description: 'By file id. Files that are missing, or whose metadata the caller may not view, are omitted. Clowder 1.x did not check.',
   permission: { right: 'ViewMetadata', unscoped: 'Files on which the caller does not hold ViewMetadata are left out of the answer.' },
+  cost: 'export',
   query: s.Object({ id: s.repeated(s.String({ maxLength: 100 })) }),
   responses: { 200: s.Record(s.String(), s.Array(ShownDocument)) },
   throws: [Invalid, TooLarge],

@@ -22,7 +22,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { fullNameOf, type NewMetadata, orNotFound } from 'pounce/sdk/kit'
+import { fullNameOf, Mutex, type NewMetadata, orNotFound } from 'pounce/sdk/kit'
 import type { Committed } from 'pounce/sdk/store-kit'
 
 /** JSON-LD documents; those of one resource in order of creation. */
@@ -61,12 +61,18 @@ export class StoredMetadata implements MetadataDocuments {
   #users: Users
   #ids: Ids
   #clock: Clock
+  readonly #turns = new Mutex()
 
   constructor(documents: DocumentStore, users: Users, ids: Ids, clock: Clock) {
     this.#documents = documents
     this.#users = users
     this.#ids = ids
     this.#clock = clock
+  }
+
+  /** Yields the event loop after work on a large document. All that wait continue one per turn, not together in the next one. */
+  nextTurn(): Promise<void> {
+    return this.#turns.use(() => nextTurn())
   }
 
   async add(document: NewMetadata): Promise<Document> {
@@ -101,7 +107,7 @@ export class StoredMetadata implements MetadataDocuments {
       ...(after ? { after } : {}),
     })
     // Further processing may take as long as reading did.
-    if (performance.now() - began > longReadMs) await nextTurn()
+    if (performance.now() - began > longReadMs) await this.nextTurn()
     return {
       items: extractor === undefined ? await this.#withNames(items) : items.filter(document => isBy(document, extractor)),
       ...(next ? { next } : {}),

@@ -20,6 +20,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
+import { KeyedMutex } from 'pounce/sdk/kit'
 import { type UploadRecord, uploads } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { type NewUpload, targetOf } from './new-upload.ts'
@@ -43,6 +44,8 @@ export class StoredUploads {
   readonly #parts: StoredParts
   readonly #ids: Ids
   readonly #clock: Clock
+  /** By owner: concurrent requests must not exceed `maxOpen` together. */
+  readonly #begins = new KeyedMutex()
 
   constructor(settings: Settings, documents: DocumentStore, ingest: FileIngest, parts: StoredParts, ids: Ids, clock: Clock) {
     this.#settings = settings
@@ -55,10 +58,15 @@ export class StoredUploads {
 
   /** Begins an upload to a location where the caller may add files. */
   async begin(caller: Caller, lengthBytes: number, about: NewUpload, sentMetadata: string): Promise<Upload> {
-    const { maxBytes, maxOpen } = this.#settings
+    const { maxBytes } = this.#settings
     if (lengthBytes > maxBytes) throw new TooLarge(`A resumable upload must be at most ${maxBytes} bytes`)
     await this.#ingest.admit(caller, targetOf(about), { bytes: lengthBytes, files: 1 })
     const owner = ownerOf(caller)
+    return this.#begins.use(owner, () => this.#insert(owner, lengthBytes, about, sentMetadata))
+  }
+
+  async #insert(owner: string, lengthBytes: number, about: NewUpload, sentMetadata: string): Promise<Upload> {
+    const { maxOpen } = this.#settings
     const open = await this.#documents.count(uploads, { using: 'byOwner', where: openOf(owner), upTo: maxOpen })
     if (open === maxOpen) {
       throw new TooMany(`You have ${maxOpen} unfinished uploads already: finish or delete one`, 60)
