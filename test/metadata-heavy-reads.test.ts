@@ -103,7 +103,8 @@ test.serial('a bag with more metadata than fits into memory is downloaded, and l
   t.true(result > documents * heavy.length, String(result))
   const more = (peak - before) / mebibyte
   t.log(`${more.toFixed(0)} MiB more for ${(result / mebibyte).toFixed(0)} MiB of metadata`)
-  t.true(more < 400, `${more} MiB`)
+  // 830 MiB while all of it was held at once.
+  t.true(more < 600, `${more} MiB`)
   const abandoned = await call(`/api/datasets/${dataset}/download?bagit=true`)
   await abandoned.body?.cancel()
   await until(
