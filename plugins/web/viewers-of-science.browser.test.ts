@@ -110,6 +110,28 @@ inBrowser('HDF5 and NetCDF are shown as a tree with tables, plots and maps, and 
   t.deepEqual(problems, [])
 })
 
+inBrowser('tables of HDF5 show all digits of integers and numbers, and nothing for a dataset without values', async t => {
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const file = await keep('whole-numbers.h5')
+  const chosen = page.getByRole('region', { name: 'Chosen item' })
+  for (const [name, shown] of [
+    ['time', ['1700000000123456789', '1700000000123456790', '1700000000123456791']],
+    ['id', ['18446744073709551615', '0']],
+    ['seconds', ['1700000000.123456', '0.1']],
+    ['single', ['0.1', '16777216']],
+    ['none', ['']],
+  ] as const) {
+    await show(page, file, `?view=table:/${name}`)
+    await chosen.getByRole('heading', { name }).waitFor()
+    const values = chosen.locator('tbody td')
+    await values.first().waitFor()
+    t.deepEqual(await values.allTextContents(), shown)
+  }
+  await show(page, file, '?view=plot:/time')
+  await chosen.getByRole('img', { name: /Line plot of 3 values/ }).waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('maps show features of GeoJSON and shapefiles with their attributes, and georeferenced pictures', async t => {
   const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await show(page, await keep('areas.geojson'))

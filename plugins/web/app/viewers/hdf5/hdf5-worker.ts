@@ -26,5 +26,5 @@ const call = callsThrough(self as unknown as Parameters<typeof callsThrough>[0],
   },
   children: (path: string) => opened().children(path),
   describe: (path: string) => opened().describe(path),
-  slice: (path: string, ranges: readonly (readonly [number, number])[]) => opened().slice(path, ranges),
+  slice: (path: string, ranges: readonly (readonly [number, number])[], isExact: boolean) => opened().slice(path, ranges, isExact),
 })

@@ -82,7 +82,7 @@ const draw = async (element: HTMLElement, host: ViewerHost, { call, format, sign
                 language: host.language,
                 look,
                 signal: ours,
-                slice: ranges => call<Slice>('slice', node.path, ranges),
+                slice: (ranges, isExact) => call<Slice>('slice', node.path, ranges, isExact),
                 changed: changed => {
                   look = changed
                   remember()
