@@ -123,6 +123,16 @@ test('encoding, delimiter, decimal sign, comments and header are detected, and c
     commented.source.columns.map(({ name }) => name),
     ['chrom', 'start'],
   )
+  const repeated = await opened('time,value,value\n0,1,2\n1,2,3\n')
+  t.deepEqual(
+    repeated.source.columns.map(({ name, type }) => [name, type]),
+    [
+      ['time', 'integer'],
+      ['value', 'integer'],
+      ['value', 'integer'],
+    ],
+  )
+  t.is((await opened('yes,yes\nno,yes\n')).source.progress.rows, 2)
   const chosen = await opened('a,b\n1,2\n', { hasHeader: false, delimiter: ';' })
   t.deepEqual(await cellsOf(chosen), [['a,b'], ['1,2']])
 })

@@ -290,6 +290,13 @@ const refused: readonly (readonly [name: string, viewer: string, sentence: RegEx
   ['outside-data.vl.json', 'vega', /needs data from https:\/\/example\.org\/data\.csv/],
 ]
 
+inBrowser('a model with vertices at no place is reported as damaged', async t => {
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await show(page, await upload(call, dataset, 'v nan nan nan\nv 1 1 1\nv 1 0 0\nf 1 2 3\n', 'lost.obj', { type: 'model/obj' }))
+  await page.getByRole('main').getByRole('alert').getByText('This model cannot be read').waitFor()
+  t.is(await page.getByText('NaN').count(), 0)
+})
+
 inBrowser('damaged files, oversized pictures and external references show a message and a download link', async t => {
   const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   for (const [name, viewer, sentence] of refused) {

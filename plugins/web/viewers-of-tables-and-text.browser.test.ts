@@ -228,6 +228,15 @@ inBrowser('text is highlighted and searched, JSON and XML are shown as trees, or
   t.deepEqual(problems, [])
 })
 
+inBrowser('numbers in JSON that are too large or too small for a computation keep their digits', async t => {
+  const { page, problems } = await openPage(t)
+  await page.goto(await fileOf('range.json', '{"far":1e999,"near":-2.5e-400,"none":0e-400}', 'application/json'))
+  const tree = page.getByRole('tree', { name: 'Content of range.json' })
+  for (const text of ['1e999', '-2.5e-400']) await tree.getByText(text).waitFor()
+  t.is(await tree.getByText('Infinity').count(), 0)
+  t.deepEqual(problems, [])
+})
+
 inBrowser('a notebook shows its cells and their outputs, and none of its code is run', async t => {
   const { page, problems } = await openPage(t)
   await page.goto(await fileOf('heights.ipynb'))
@@ -280,6 +289,11 @@ inBrowser('an archive is listed by folder; single files are viewed or saved; ZIP
   t.deepEqual(await pageFindings(page), [])
   await page.goto(page.url())
   await page.getByText('500 rows').waitFor()
+
+  // Programs without UTF-8 write names in a code page of DOS.
+  const old = zip([{ name: 'XXXX.txt', bytes: Buffer.from('old'), fields: { flags: 0 } }]).toString('latin1')
+  await page.goto(await fileOf('old.zip', Buffer.from(old.replaceAll('XXXX', '\x94\x84\x81\xe1'), 'latin1'), 'application/zip'))
+  await page.getByText('öäüß.txt').waitFor()
 
   // The declared size is 1,000 bytes, the actual one 20 million.
   const bomb = zip([{ name: 'bomb.txt', bytes: Buffer.alloc(20_000_000), fields: { sizeBytes: 1000 } }])
