@@ -6,6 +6,7 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { zip } from '../../scripts/test-data/zip.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, upload } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { pageFindings, webPage } from '../../test/support/web-pages.ts'
 
@@ -225,6 +226,39 @@ inBrowser('text is highlighted and searched, JSON and XML are shown as trees, or
   t.is(await page.title(), 'tree.xml · Pounce')
   await page.goto(await fileOf('bytes.txt', await dataFile('photo.jpg'), 'text/plain'))
   await page.getByText('The file is not text: it holds binary data.').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('links of Markdown lead to its headings, also from outside', async t => {
+  const { page, problems } = await openPage(t)
+  const text = `# Über uns\n\n[two](#part-two) [again](#part-two-1) [odd](#main)\n\n${'filler\n\n'.repeat(60)}## Part two\n\n${'filler\n\n'.repeat(60)}## Part *two*\n\nend\n`
+  const file = await fileOf('long.md', text, 'text/markdown')
+  const heading = (at: number): string => `document.querySelectorAll('.prose :is(h3, h4)')[${at}]?.getBoundingClientRect() ?? {}`
+  const isShown = (at: number): Promise<boolean> =>
+    until(`heading ${at} to be shown`, () =>
+      page.evaluate<boolean>(`(({ top, bottom }) => top >= -1 && bottom <= innerHeight)(${heading(at)})`),
+    )
+  await page.goto(file)
+  await page.getByRole('link', { name: 'two', exact: true }).click()
+  await isShown(1)
+  await page.goBack()
+  await page.getByRole('link', { name: 'again' }).click()
+  await isShown(2)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Über uns' }).waitFor()
+  await isShown(2)
+  await page.goto('/')
+  await page.goto(`${file}#part-two`)
+  await isShown(1)
+  t.is(await page.locator('.prose :is(h3, h4, a)[id]:not([id^="user-content-"])').count(), 0)
+  const dataset = await newDataset(call, { name: 'Long' })
+  await upload(call, dataset, text, 'README.md', { type: 'text/markdown' })
+  await page.goto(`/datasets/${dataset}#%C3%BCber-uns`)
+  await page.getByRole('region', { name: 'README.md' }).getByRole('link', { name: 'two', exact: true }).click()
+  await isShown(1)
+  await page.reload()
+  await page.getByRole('region', { name: 'README.md' }).waitFor()
+  await isShown(1)
   t.deepEqual(problems, [])
 })
 
