@@ -224,8 +224,13 @@ inBrowser('text is highlighted and searched, JSON and XML are shown as trees, or
   await page.goto(await fileOf('tree.xml', entities, 'application/xml'))
   await page.getByRole('treeitem', { name: 'Köln' }).waitFor()
   t.is(await page.title(), 'tree.xml · Pounce')
-  await page.goto(await fileOf('bytes.txt', await dataFile('photo.jpg'), 'text/plain'))
-  await page.getByText('The file is not text: it holds binary data.').waitFor()
+  for (const [name, bytes] of [
+    ['bytes.txt', await dataFile('photo.jpg')],
+    ['zeros.txt', Buffer.alloc(5000)],
+  ] as const) {
+    await page.goto(await fileOf(name, bytes, 'text/plain'))
+    await page.getByText('The file is not text: it holds binary data.').waitFor()
+  }
   t.deepEqual(problems, [])
 })
 
