@@ -127,7 +127,10 @@ export interface ViewerHost {
   readonly thing: PartSubject
   /** URL of the bytes, on the page's origin; empty in a frame. */
   readonly url: string
-  /** Bytes from `start` up to but excluding `end`, fewer at the end of the file. Rejects with a message for the user. */
+  /**
+   * Bytes from `start` up to but excluding `end`, fewer at the end of the file. Rejects with a message for the user, in an error named `RequestFailed` if the
+   * server refused or could not be reached.
+   */
   read(start: number, end: number): Promise<Uint8Array>
   /** Calls the API and resolves to its JSON: `api('/api/files/…')`. Rejects in a frame, and with the server's message on an error response. */
   api(path: string, init?: RequestInit): Promise<unknown>

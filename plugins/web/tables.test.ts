@@ -123,6 +123,16 @@ test('encoding, delimiter, decimal sign, comments and header are detected, and c
     commented.source.columns.map(({ name }) => name),
     ['chrom', 'start'],
   )
+  const repeated = await opened('time,value,value\n0,1,2\n1,2,3\n')
+  t.deepEqual(
+    repeated.source.columns.map(({ name, type }) => [name, type]),
+    [
+      ['time', 'integer'],
+      ['value', 'integer'],
+      ['value', 'integer'],
+    ],
+  )
+  t.is((await opened('yes,yes\nno,yes\n')).source.progress.rows, 2)
   const chosen = await opened('a,b\n1,2\n', { hasHeader: false, delimiter: ';' })
   t.deepEqual(await cellsOf(chosen), [['a,b'], ['1,2']])
 })
@@ -247,6 +257,27 @@ test('Parquet is read by row group, with its values, types and missing values', 
   t.deepEqual((await engine.rows(0, 1, 0, 1)).cells, [['1198']])
   const damaged = new Uint8Array(await dataFile('damaged.parquet'))
   await t.throwsAsync(ParquetSource.open(readerOf(damaged), damaged.length))
+})
+
+test('times, decimals and bytes in Parquet keep all their digits', async t => {
+  const bytes = new Uint8Array(await dataFile('values.parquet'))
+  const source = await ParquetSource.open(readerOf(bytes), bytes.length)
+  t.deepEqual(
+    source.columns.map(({ type }) => type),
+    ['number', 'number', 'date', 'date', 'text', 'text', 'integer'],
+  )
+  const engine = new TableEngine(source)
+  const { cells } = await engine.rows(0, 3, 0, 7)
+  t.deepEqual(cells, [
+    [
+      ...['12345678901234567890.123', '90071992547409.93', '1970-01-01T00:00:00.000000001Z', '2023-11-14T22:13:20.123456Z'],
+      ...['["2023-11-14T22:13:20.123456Z"]', '00ff', '18446744073709551615'],
+    ],
+    ['-0.001', '1.50', '2023-11-14T22:13:20.123456789Z', '2023-11-14T22:13:20.000Z', '[]', 'Köln', '0'],
+    [null, null, '1969-12-31T23:59:59.999999999Z', null, null, null, null],
+  ])
+  await engine.arrange({ sort: { column: 0, isDescending: true }, filters: [], search: '' })
+  t.deepEqual((await engine.rows(0, 3, 0, 1)).cells, [['12345678901234567890.123'], ['-0.001'], [null]])
 })
 
 test('a notebook omits terminal codes, shows pictures of four types only, and reports what is not shown', async t => {

@@ -110,6 +110,28 @@ inBrowser('HDF5 and NetCDF are shown as a tree with tables, plots and maps, and 
   t.deepEqual(problems, [])
 })
 
+inBrowser('tables of HDF5 show all digits of integers and numbers, and nothing for a dataset without values', async t => {
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const file = await keep('whole-numbers.h5')
+  const chosen = page.getByRole('region', { name: 'Chosen item' })
+  for (const [name, shown] of [
+    ['time', ['1700000000123456789', '1700000000123456790', '1700000000123456791']],
+    ['id', ['18446744073709551615', '0']],
+    ['seconds', ['1700000000.123456', '0.1']],
+    ['single', ['0.1', '16777216']],
+    ['none', ['']],
+  ] as const) {
+    await show(page, file, `?view=table:/${name}`)
+    await chosen.getByRole('heading', { name }).waitFor()
+    const values = chosen.locator('tbody td')
+    await values.first().waitFor()
+    t.deepEqual(await values.allTextContents(), shown)
+  }
+  await show(page, file, '?view=plot:/time')
+  await chosen.getByRole('img', { name: /Line plot of 3 values/ }).waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('maps show features of GeoJSON and shapefiles with their attributes, and georeferenced pictures', async t => {
   const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await show(page, await keep('areas.geojson'))
@@ -267,6 +289,13 @@ const refused: readonly (readonly [name: string, viewer: string, sentence: RegEx
   ['damaged.vl.json', 'vega', /chart cannot be drawn/],
   ['outside-data.vl.json', 'vega', /needs data from https:\/\/example\.org\/data\.csv/],
 ]
+
+inBrowser('a model with vertices at no place is reported as damaged', async t => {
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await show(page, await upload(call, dataset, 'v nan nan nan\nv 1 1 1\nv 1 0 0\nf 1 2 3\n', 'lost.obj', { type: 'model/obj' }))
+  await page.getByRole('main').getByRole('alert').getByText('This model cannot be read').waitFor()
+  t.is(await page.getByText('NaN').count(), 0)
+})
 
 inBrowser('damaged files, oversized pictures and external references show a message and a download link', async t => {
   const { page, problems } = await webPage(t, browser(), server.url, server.admin)

@@ -6,6 +6,7 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { zip } from '../../scripts/test-data/zip.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, upload } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { pageFindings, webPage } from '../../test/support/web-pages.ts'
 
@@ -223,8 +224,55 @@ inBrowser('text is highlighted and searched, JSON and XML are shown as trees, or
   await page.goto(await fileOf('tree.xml', entities, 'application/xml'))
   await page.getByRole('treeitem', { name: 'Köln' }).waitFor()
   t.is(await page.title(), 'tree.xml · Pounce')
-  await page.goto(await fileOf('bytes.txt', await dataFile('photo.jpg'), 'text/plain'))
-  await page.getByText('The file is not text: it holds binary data.').waitFor()
+  for (const [name, bytes] of [
+    ['bytes.txt', await dataFile('photo.jpg')],
+    ['zeros.txt', Buffer.alloc(5000)],
+  ] as const) {
+    await page.goto(await fileOf(name, bytes, 'text/plain'))
+    await page.getByText('The file is not text: it holds binary data.').waitFor()
+  }
+  t.deepEqual(problems, [])
+})
+
+inBrowser('links of Markdown lead to its headings, also from outside', async t => {
+  const { page, problems } = await openPage(t)
+  const text = `# Über uns\n\n[two](#part-two) [again](#part-two-1) [odd](#main)\n\n${'filler\n\n'.repeat(60)}## Part two\n\n${'filler\n\n'.repeat(60)}## Part *two*\n\nend\n`
+  const file = await fileOf('long.md', text, 'text/markdown')
+  const heading = (at: number): string => `document.querySelectorAll('.prose :is(h3, h4)')[${at}]?.getBoundingClientRect() ?? {}`
+  const isShown = (at: number): Promise<boolean> =>
+    until(`heading ${at} to be shown`, () =>
+      page.evaluate<boolean>(`(({ top, bottom }) => top >= -1 && bottom <= innerHeight)(${heading(at)})`),
+    )
+  await page.goto(file)
+  await page.getByRole('link', { name: 'two', exact: true }).click()
+  await isShown(1)
+  await page.goBack()
+  await page.getByRole('link', { name: 'again' }).click()
+  await isShown(2)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Über uns' }).waitFor()
+  await isShown(2)
+  await page.goto('/')
+  await page.goto(`${file}#part-two`)
+  await isShown(1)
+  t.is(await page.locator('.prose :is(h3, h4, a)[id]:not([id^="user-content-"])').count(), 0)
+  const dataset = await newDataset(call, { name: 'Long' })
+  await upload(call, dataset, text, 'README.md', { type: 'text/markdown' })
+  await page.goto(`/datasets/${dataset}#%C3%BCber-uns`)
+  await page.getByRole('region', { name: 'README.md' }).getByRole('link', { name: 'two', exact: true }).click()
+  await isShown(1)
+  await page.reload()
+  await page.getByRole('region', { name: 'README.md' }).waitFor()
+  await isShown(1)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('numbers in JSON that are too large or too small for a computation keep their digits', async t => {
+  const { page, problems } = await openPage(t)
+  await page.goto(await fileOf('range.json', '{"far":1e999,"near":-2.5e-400,"none":0e-400}', 'application/json'))
+  const tree = page.getByRole('tree', { name: 'Content of range.json' })
+  for (const text of ['1e999', '-2.5e-400']) await tree.getByText(text).waitFor()
+  t.is(await tree.getByText('Infinity').count(), 0)
   t.deepEqual(problems, [])
 })
 
@@ -280,6 +328,11 @@ inBrowser('an archive is listed by folder; single files are viewed or saved; ZIP
   t.deepEqual(await pageFindings(page), [])
   await page.goto(page.url())
   await page.getByText('500 rows').waitFor()
+
+  // Programs without UTF-8 write names in a code page of DOS.
+  const old = zip([{ name: 'XXXX.txt', bytes: Buffer.from('old'), fields: { flags: 0 } }]).toString('latin1')
+  await page.goto(await fileOf('old.zip', Buffer.from(old.replaceAll('XXXX', '\x94\x84\x81\xe1'), 'latin1'), 'application/zip'))
+  await page.getByText('öäüß.txt').waitFor()
 
   // The declared size is 1,000 bytes, the actual one 20 million.
   const bomb = zip([{ name: 'bomb.txt', bytes: Buffer.alloc(20_000_000), fields: { sizeBytes: 1000 } }])

@@ -30,8 +30,44 @@ const marked = new Marked({
   },
 })
 
+/** Before all ids of a text, so that none is taken for a part of the page. DOMPurify has the same prefix. */
+const anchorPrefix = 'user-content-'
+/** How often each heading of the current text has occurred. */
+const headings = new Map<string, number>()
+
+/** The id of a heading: as on GitHub, where most authors try their links. */
+const anchorOf = (heading: string): string => {
+  const name = heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-')
+  const count = headings.get(name) ?? 0
+  headings.set(name, count + 1)
+  return `${anchorPrefix}${name}${count === 0 ? '' : `-${count}`}`
+}
+
+const prefixed = (anchor: string): string => (anchor.startsWith(anchorPrefix) ? anchor : anchorPrefix + anchor)
+
+const decoded = (hash: string): string => {
+  try {
+    return decodeURIComponent(hash.slice(1))
+  } catch {
+    return hash.slice(1)
+  }
+}
+
+/** Scrolls to the place in a text that the URL of the page names: a text is rendered after the browser has looked for it. */
+export const scrollToAnchor = (text: Element): void => {
+  if (location.hash !== '') text.querySelector(`#${CSS.escape(prefixed(decoded(location.hash)))}`)?.scrollIntoView()
+}
+
 const purify = DOMPurify()
 purify.addHook('afterSanitizeAttributes', element => {
+  if (/^H[1-6]$/.test(element.tagName)) {
+    if (!element.id) element.id = anchorOf(element.textContent ?? '')
+    return
+  }
   if (element.tagName === 'IMG') {
     // The policy of the page forbids pictures of other servers, which would learn who reads this.
     const source = element.getAttribute('src') ?? ''
@@ -43,15 +79,18 @@ purify.addHook('afterSanitizeAttributes', element => {
   if (/^(?:https?:|mailto:)/i.test(href)) {
     element.setAttribute('rel', 'noopener noreferrer nofollow')
   } else if (!href.startsWith('#')) element.removeAttribute('href')
+  else if (href !== '#') element.setAttribute('href', `#${encodeURIComponent(prefixed(decoded(href)))}`)
 })
 
-const sanitized = (html: string): string =>
-  purify.sanitize(html, {
+const sanitized = (html: string): string => {
+  headings.clear()
+  return purify.sanitize(html, {
     USE_PROFILES: { html: true },
     FORBID_TAGS: ['style', 'form', 'input', 'button', 'select', 'textarea', 'iframe', 'video', 'audio', 'source', 'picture', 'svg', 'math'],
     FORBID_ATTR: ['style', 'class', 'srcset', 'background', 'border', 'name'],
     SANITIZE_NAMED_PROPS: true,
   })
+}
 
 /** HTML of Markdown that other people wrote: nothing in it runs, looks like a part of the page, or asks another server. */
 export const htmlOf = (text: string): string => sanitized(marked.parse(text, { async: false }))

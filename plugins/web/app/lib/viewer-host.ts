@@ -1,6 +1,7 @@
 import i18next from 'i18next'
 import { toast } from '../components/toasts.tsx'
 import type { MountedPart, ViewedThing, ViewerHost } from '../viewers/host.ts'
+import { requestFailed } from '../viewers/lib/request-failed.ts'
 import { ApiError, base, urlOf } from './api.ts'
 import type { Contribution } from './contributions.ts'
 import { currentLanguage, loadViewerTexts } from './i18n.ts'
@@ -15,8 +16,8 @@ export interface HostParts {
   readonly state: ViewerHost['state']
   readonly navigate: (path: string) => void
   readonly signal: AbortSignal
-  /** Called at each sign of activity of the part. */
-  readonly onActivity: () => void
+  /** Called at each sign of activity of the part, and whether it waits for the server. */
+  readonly onActivity: (isWaiting: boolean) => void
 }
 
 const nonce = (): string => document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
@@ -28,66 +29,101 @@ export const textOf = ({ plugin, texts }: Contribution, key: string, values: Rea
   return text.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
 }
 
+/** An error with a message for the user, named so that viewers can distinguish it from a damaged file, also after it passed through a worker. */
+const failedRequest = (error: ApiError): Error => Object.assign(new Error(messageOf(error)), { name: requestFailed })
+
 const refusal = async (response: Response): Promise<Error> => {
   const problem = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>
-  return new Error(messageOf(new ApiError(response.status, problem)))
+  return failedRequest(new ApiError(response.status, problem))
 }
 
-/** Sends a request; without a response it is rejected with a message for the user. */
-const request = async (url: string, init: RequestInit): Promise<Response> => {
+/** What a request resolves to; without a complete response it is rejected with a message for the user. */
+const received = async <T>(work: () => Promise<T>, signal: AbortSignal | null | undefined): Promise<T> => {
   try {
-    return await fetch(url, init)
+    return await work()
   } catch (error) {
-    if (init.signal?.aborted) throw error
-    throw new Error(messageOf(new ApiError(0, { code: 'unreachable' })))
+    if (signal?.aborted) throw error
+    throw failedRequest(new ApiError(0, { code: 'unreachable' }))
   }
 }
 
-/** Reads a range of some bytes, clamped to their length. */
-export const readBytes = async (url: string, sizeBytes: number, start: number, end: number, signal: AbortSignal): Promise<Uint8Array> => {
-  const last = Math.min(end, sizeBytes)
-  if (start >= last) return new Uint8Array()
-  const response = await request(url, { headers: { range: `bytes=${start}-${last - 1}` }, signal })
+/** The body of a response; `onBytes` is called as it arrives. */
+const bodyOf = async ({ body }: Response, onBytes: () => void): Promise<Uint8Array> => {
+  const watch = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      onBytes()
+      controller.enqueue(chunk)
+    },
+  })
+  return new Uint8Array(await new Response(body?.pipeThrough(watch) ?? null).arrayBuffer())
+}
+
+interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** Reads a range of some bytes. */
+const readRange = async (url: string, { start, end }: ByteRange, signal: AbortSignal, onBytes: () => void): Promise<Uint8Array> => {
+  const response = await received(() => fetch(url, { headers: { range: `bytes=${start}-${end - 1}` }, signal }), signal)
   if (!response.ok) throw await refusal(response)
-  const bytes = new Uint8Array(await response.arrayBuffer())
+  const bytes = await received(() => bodyOf(response, onBytes), signal)
   // Without support for ranges, everything is sent.
-  return response.status === 206 ? bytes : bytes.subarray(start, last)
+  return response.status === 206 ? bytes : bytes.subarray(start, end)
+}
+
+/** Runs requests, and reports when one of them begins, receives something or ends. */
+const watchedRequests = (onActivity: HostParts['onActivity']) => {
+  let running = 0
+  return async <T>(request: (onBytes: () => void) => Promise<T>): Promise<T> => {
+    running++
+    onActivity(true)
+    try {
+      return await request(() => onActivity(true))
+    } finally {
+      running--
+      onActivity(running > 0)
+    }
+  }
 }
 
 /** The host object that a part is mounted with. */
-export const hostOf = ({ contribution, thing, url, state, navigate, signal, onActivity }: HostParts): ViewerHost => ({
-  version: 1,
-  thing,
-  url,
-  async read(start, end) {
-    onActivity()
-    try {
-      return await readBytes(url, thing.sizeBytes, start, end, signal)
-    } finally {
-      onActivity()
-    }
-  },
-  async api(path, init = {}) {
-    onActivity()
-    if (!path.startsWith('/api/')) throw new Error(`${path} is no address of the API`)
-    const response = await request(urlOf(path), {
-      ...init,
-      headers: { accept: 'application/json', ...(init.body === undefined ? {} : { 'content-type': 'application/json' }), ...init.headers },
-      signal: init.signal ?? signal,
-    } as RequestInit)
-    onActivity()
-    if (!response.ok) throw await refusal(response)
-    const text = await response.text()
-    return text === '' ? undefined : JSON.parse(text)
-  },
-  language: currentLanguage(),
-  t: (key, values) => textOf(contribution, key, values),
-  toast: text => toast(text),
-  navigate,
-  state,
-  nonce: nonce(),
-  signal,
-})
+export const hostOf = ({ contribution, thing, url, state, navigate, signal, onActivity }: HostParts): ViewerHost => {
+  const watched = watchedRequests(onActivity)
+  return {
+    version: 1,
+    thing,
+    url,
+    async read(start, end) {
+      const range = { start, end: Math.min(end, thing.sizeBytes) }
+      if (range.start < range.end) return watched(onBytes => readRange(url, range, signal, onBytes))
+      // A viewer whose worker reads by itself reports by an empty read that it is waiting for bytes.
+      onActivity(true)
+      return new Uint8Array()
+    },
+    api: (path, init = {}) =>
+      watched(async () => {
+        if (!path.startsWith('/api/')) throw new Error(`${path} is no address of the API`)
+        const headers = {
+          accept: 'application/json',
+          ...(init.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...init.headers,
+        }
+        const ours = init.signal ?? signal
+        const response = await received(() => fetch(urlOf(path), { ...init, headers, signal: ours } as RequestInit), ours)
+        if (!response.ok) throw await refusal(response)
+        const text = await received(() => response.text(), ours)
+        return text === '' ? undefined : JSON.parse(text)
+      }),
+    language: currentLanguage(),
+    t: (key, values) => textOf(contribution, key, values),
+    toast: text => toast(text),
+    navigate,
+    state,
+    nonce: nonce(),
+    signal,
+  }
+}
 
 /** Style sheets that are loading or loaded, by URL. */
 const sheets = new Map<string, Promise<void>>()

@@ -1,4 +1,5 @@
 import type { ViewerHost } from './host.ts'
+import { unreadBecause } from './lib/request-failed.ts'
 
 /** After this time a part is considered mounted; later failures are reported in its place. */
 const waitMs = 5000
@@ -12,14 +13,16 @@ export const shownOrBroken = (media: HTMLElement, loaded: string, host: ViewerHo
       clearTimeout(timer)
       resolve()
     })
-    media.addEventListener('error', () => {
+    media.addEventListener('error', async () => {
       clearTimeout(timer)
       if (host.signal.aborted) return
-      reject(new Error(host.t(brokenText)))
+      const reason = await unreadBecause(host, host.t(brokenText))
+      if (host.signal.aborted) return
+      reject(reason)
       const text = document.createElement('p')
       text.className = 'help'
       text.setAttribute('role', 'alert')
-      text.textContent = host.t(brokenText)
+      text.textContent = reason.message
       media.replaceWith(text)
     })
   })

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { Loading } from '../../components/page-parts.tsx'
 import { ApiError, api, urlOf } from '../../lib/api.ts'
 import { t } from '../../lib/i18n.ts'
@@ -36,11 +37,21 @@ const ReadmeText = ({ file }: { readonly file: Entry }) => {
     queryKey: ['file', file.id, 'readme'],
     queryFn: async ({ signal }) => {
       const text = await readText(file.id, signal)
-      return isMarkdown ? { html: (await import('../../lib/markdown.ts')).htmlOf(text) } : { text }
+      if (!isMarkdown) return { text }
+      const { htmlOf, scrollToAnchor } = await import('../../lib/markdown.ts')
+      return { html: htmlOf(text), scrollToAnchor }
     },
     retry: false,
     staleTime: 600_000,
   })
+  const box = useRef<HTMLDivElement>(null)
+  const isPlaced = useRef(false)
+  useEffect(() => {
+    // Once: not when another version of the text is loaded.
+    if (!box.current || isPlaced.current) return
+    isPlaced.current = true
+    data?.scrollToAnchor?.(box.current)
+  }, [data])
   if (isPending) return <Loading />
   if (!data) return null
   return (
@@ -50,7 +61,7 @@ const ReadmeText = ({ file }: { readonly file: Entry }) => {
       </h2>
       {'html' in data ? (
         // biome-ignore lint/security/noDangerouslySetInnerHtml: sanitised by DOMPurify
-        <div className="sheet prose" dangerouslySetInnerHTML={{ __html: data.html }} />
+        <div ref={box} className="sheet prose" dangerouslySetInnerHTML={{ __html: data.html }} />
       ) : (
         <pre className="sheet prose">{data.text}</pre>
       )}

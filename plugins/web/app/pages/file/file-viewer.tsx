@@ -40,9 +40,9 @@ const previewOf = (file: FullFile, { id, filename, contentType, sizeBytes }: Pre
 }
 
 /** The thumbnail, if any, of a file without a viewer. */
-const Thumbnail = ({ file: { name, thumbnail } }: { readonly file: FullFile }) =>
+const Thumbnail = ({ file: { name, thumbnail, mayDownload } }: { readonly file: FullFile }) =>
   thumbnail === null ? (
-    <p className="empty">{t('file.noViewer')}</p>
+    <p className="empty">{t(mayDownload ? 'file.noViewer' : 'file.noPreview')}</p>
   ) : (
     <figure className="sheet file-thumbnail">
       <img src={urlOf(`/api/thumbnails/${thumbnail}`)} alt={t('file.previewOf', { name })} decoding="async" />

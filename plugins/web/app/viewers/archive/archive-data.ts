@@ -23,6 +23,19 @@ export type ArchiveProblem = 'TooManyFiles' | 'Encrypted' | 'TooLarge' | 'Bomb' 
 
 const problem = (name: ArchiveProblem): Error => Object.assign(new Error(name), { name })
 
+/** Characters 128 to 255 of code page 437, in which programs write names that are not UTF-8; those of other Western code pages differ in few letters. */
+const dosCharacters =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0'
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const nameOf = (bytes: Uint8Array): string => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return Array.from(bytes, byte => (byte < 128 ? String.fromCharCode(byte) : dosCharacters[byte - 128])).join('')
+  }
+}
+
 const maxDepth = 100
 /** Enough for the central directory of an archive with a million files. */
 const maxReadBytes = maxMemberBytes
@@ -50,7 +63,7 @@ export class Archive {
     let files = 0
     let total = 0
     for (const entry of entries) {
-      const steps = entry.name
+      const steps = nameOf(entry.nameBytes)
         .split(/[/\\]/)
         .filter(step => step !== '' && step !== '.')
         .slice(-maxDepth)

@@ -14,10 +14,21 @@ export type Look = 'table' | 'plot' | 'map'
 interface ArrayHooks {
   readonly t: (key: string, values?: Record<string, unknown>) => string
   readonly language: string
-  readonly slice: (ranges: readonly (readonly [number, number])[]) => Promise<Slice>
+  readonly slice: (ranges: readonly (readonly [number, number])[], isExact: boolean) => Promise<Slice>
   readonly look: Look
   readonly changed: (look: Look) => void
   readonly signal: AbortSignal
+}
+
+/** A number with its digits, without those that only the conversion to 64 bits or the unpacking adds. */
+const numberText = (value: number, { type, isScaled }: Description): string => {
+  if (isScaled) return String(Number(value.toPrecision(12)))
+  if (type !== 'float32' && type !== 'float16') return String(value)
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits))
+    if (Math.fround(short) === value) return String(short)
+  }
+  return String(Number(value.toPrecision(9)))
 }
 
 /** Slices of an array along one or two dimensions, with a fixed index in each of the others. */
@@ -164,7 +175,7 @@ export class ArrayView {
       return
     }
     try {
-      const values = await slice(ranges)
+      const values = await slice(ranges, this.#look === 'table')
       if (run !== this.#run || signal.aborted) return
       this.#undraw()
       this.#undraw = () => undefined
@@ -205,7 +216,7 @@ export class ArrayView {
     const { t } = this.#hooks
     const { shape, isNumeric } = this.#about
     const text = (value: number | string | undefined): string =>
-      typeof value === 'string' ? value : value === undefined || Number.isNaN(value) ? '' : String(Number(value.toPrecision(12)))
+      typeof value === 'string' ? value : value === undefined || Number.isNaN(value) ? '' : numberText(value, this.#about)
     const heads = ['', ...Array.from({ length: columns }, (_, at) => (this.#right === -1 ? t('viewer.hdf5.value') : String(left + at)))]
     const cells = Array.from({ length: rows }, (_, row) => [
       shape.length === 0 ? '' : String(top + row),

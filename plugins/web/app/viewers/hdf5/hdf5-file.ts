@@ -109,17 +109,24 @@ export class Hdf5File implements ScientificFile {
     }
   }
 
-  slice(path: string, ranges: readonly (readonly [number, number])[]): Slice {
+  slice(path: string, ranges: readonly (readonly [number, number])[], isExact: boolean): Slice {
     const found = this.#get(path)
     if (!isDataset(found)) throw new Error(`${path} has no values`)
     const foreign = found.filters.find(({ id }) => !this.#filters.includes(id))
     if (foreign) throw Object.assign(new Error(foreign.name || String(foreign.id)), { name: 'UnknownFilter' })
     const value = ranges.length === 0 ? found.value : found.slice(ranges.map(([start, stop]) => [start, stop]))
+    // A dataset without values.
+    if (value === null) return []
     if (!isNumber(found.metadata)) return (Array.isArray(value) ? value : [value]).map(textOf)
+    const packing = this.#packing(found)
+    if (isExact && !isPacked(packing) && isLong(value)) {
+      const items = typeof value === 'bigint' ? [value] : Array.from(value)
+      return items.map(each => (packing.missing.includes(Number(each)) ? '' : String(each)))
+    }
     const numbers = ArrayBuffer.isView(value)
       ? Float64Array.from(value as unknown as ArrayLike<number | bigint>, Number)
       : Float64Array.of(Number(value))
-    return unpacked(numbers, this.#packing(found))
+    return unpacked(numbers, packing)
   }
 
   #get(path: string): Exclude<Entity, { readonly target: string }> & Group {
@@ -179,6 +186,10 @@ const classes = {
 }
 
 const isNumber = ({ type }: Metadata): boolean => type === classes.integer || type === classes.float || type === classes.enumeration
+
+/** Integers of 64 bits, which a number may round. */
+const isLong = (value: unknown): value is bigint | BigInt64Array | BigUint64Array =>
+  typeof value === 'bigint' || value instanceof BigInt64Array || value instanceof BigUint64Array
 
 const typeText = ({ type, size, signed, compound_type, array_type }: Metadata): string => {
   if (type === classes.integer) return `${signed ? '' : 'u'}int${size * 8}`

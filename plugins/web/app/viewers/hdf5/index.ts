@@ -1,6 +1,7 @@
 import { make, makeScroller, makeTable } from '../dom.ts'
 import type { ViewerHost } from '../host.ts'
 import { atWork } from '../lib/at-work.ts'
+import { isRequestFailed, unreadBecause } from '../lib/request-failed.ts'
 import { Tree } from '../lib/tree.ts'
 import { callsThrough } from '../lib/worker-calls.ts'
 import { ArrayView, type Look } from './array-view.ts'
@@ -42,7 +43,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   } catch (cause) {
     close()
     host.signal.throwIfAborted()
-    throw new Error(host.t('viewer.hdf5.damaged'), { cause })
+    throw await unreadBecause(host, host.t(isRequestFailed(cause) ? 'viewer.hdf5.unread' : 'viewer.hdf5.damaged'), cause)
   }
   return close
 }
@@ -81,7 +82,7 @@ const draw = async (element: HTMLElement, host: ViewerHost, { call, format, sign
                 language: host.language,
                 look,
                 signal: ours,
-                slice: ranges => call<Slice>('slice', node.path, ranges),
+                slice: (ranges, isExact) => call<Slice>('slice', node.path, ranges, isExact),
                 changed: changed => {
                   look = changed
                   remember()

@@ -1,9 +1,15 @@
+import { requestFailed } from '../lib/request-failed.ts'
+
 const blockBytes = 256 * 1024
 const maxBlocks = 256
+
+const failed = (message: string): Error => Object.assign(new Error(message), { name: requestFailed })
 
 /** Reads the bytes of a URL by ranges, synchronously, as the library requires: in a worker only. Recently read data is cached, up to 64 MiB. */
 export class RemoteBytes {
   readonly sizeBytes: number
+  /** The last request that failed; the libraries report it as an error in the file. */
+  failure: Error | undefined
   #url: string
   #onRequest: () => void
   #blocks = new Map<number, Uint8Array>()
@@ -56,10 +62,15 @@ export class RemoteBytes {
     request.open('GET', this.#url, false)
     request.responseType = 'arraybuffer'
     request.setRequestHeader('range', `bytes=${start}-${end - 1}`)
-    request.send()
-    const isWhole = request.status === 200 && start === 0 && end === this.sizeBytes
-    if (request.status !== 206 && !isWhole) throw new Error(`The server answered ${request.status}`)
-    return new Uint8Array(request.response as ArrayBuffer)
+    try {
+      request.send()
+      const isWhole = request.status === 200 && start === 0 && end === this.sizeBytes
+      if (request.status !== 206 && !isWhole) throw new Error(`The server answered ${request.status}`)
+      return new Uint8Array(request.response as ArrayBuffer)
+    } catch (error) {
+      this.failure = failed(String(error))
+      throw this.failure
+    }
   }
 
   #shrink(): void {

@@ -3,8 +3,8 @@ export interface ScientificFile {
   readonly format: string
   children(path: string): NodeList
   describe(path: string): Description
-  /** The values of a slice, `[start, stop)` for each dimension, in storage order. */
-  slice(path: string, ranges: readonly (readonly [number, number])[]): Slice
+  /** The values of a slice, `[start, stop)` for each dimension, in storage order; `isExact`: integers that no number can hold are formatted as text. */
+  slice(path: string, ranges: readonly (readonly [number, number])[], isExact: boolean): Slice
 }
 
 export interface NodeList {

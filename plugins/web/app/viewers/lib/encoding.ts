@@ -28,7 +28,11 @@ export const encodingOf = (sample: Uint8Array): Encoding => {
 
 /** Whether bytes are not text: text contains hardly any control characters. */
 export const isBinary = (sample: Uint8Array): boolean => {
-  if (encodingOf(sample).startsWith('utf-16')) return false
-  const controls = sample.filter(byte => byte < 9 || (byte > 13 && byte < 27)).length
-  return controls > sample.length * 0.02
+  const encoding = encodingOf(sample)
+  // Zeros alone resemble UTF-16.
+  const units = encoding.startsWith('utf-16')
+    ? Array.from(new TextDecoder(encoding).decode(sample), unit => unit.charCodeAt(0))
+    : [...sample]
+  const controls = units.filter(unit => unit < 9 || (unit > 13 && unit < 27)).length
+  return controls > units.length * 0.02
 }

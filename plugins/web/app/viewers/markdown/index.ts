@@ -1,6 +1,6 @@
 import './markdown.css'
 import { bytes } from '../../lib/format.ts'
-import { htmlOf } from '../../lib/markdown.ts'
+import { htmlOf, scrollToAnchor } from '../../lib/markdown.ts'
 import type { ViewerHost } from '../host.ts'
 import { textOf } from '../text-of.ts'
 
@@ -24,5 +24,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
     note.textContent = host.t('viewer.markdown.cut', { shown: bytes(maxBytes), size: bytes(sizeBytes) })
     element.append(note)
   }
+  // The placeholder above is removed first.
+  setTimeout(() => host.signal.aborted || scrollToAnchor(text))
   return () => element.replaceChildren()
 }

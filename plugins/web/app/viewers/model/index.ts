@@ -95,6 +95,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   const { triangles, vertices } = counted(object)
   const box = new Box3().setFromObject(object)
   if (vertices === 0 || box.isEmpty()) throw new Error(t('viewer.model.empty'))
+  if (![...box.min, ...box.max].every(Number.isFinite)) throw new Error(t('viewer.model.damaged'))
   return draw(element, host, object, box, { triangles, vertices })
 }
 

@@ -2,6 +2,7 @@ import { createElement } from 'react'
 import { number } from '../../lib/format.ts'
 import type { ViewerHost } from '../host.ts'
 import { drawn } from '../lib/react-part.tsx'
+import { isRequestFailed } from '../lib/request-failed.ts'
 import { TableClient } from '../table/table-client.ts'
 import { stateOf } from '../table/table-state.ts'
 import { TableView } from '../table/table-view.tsx'
@@ -14,7 +15,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   const client = new TableClient<unknown, ParquetDetails & { readonly isWide: boolean }>(worker, host)
   try {
     const opened = await client.open(undefined).catch((cause: unknown) => {
-      throw new Error(host.t('viewer.parquet.damaged'), { cause })
+      throw isRequestFailed(cause) ? cause : new Error(host.t('viewer.parquet.damaged'), { cause })
     })
     const notes = opened.details.isWide ? [host.t('viewer.table.wide', { columns: number(opened.columns.length) })] : []
     const format = createElement(ParquetFormat, opened.details)

@@ -3,6 +3,7 @@ import { nextTurn } from '../lib/next-turn.ts'
 import type { Cell, ColumnType, ReadBytes, TableColumn, TableProgress, TableSource } from '../table/engine/table-source.ts'
 import { maxCoveredBytes } from '../table/engine/table-source.ts'
 import { TypeCount } from '../table/engine/values.ts'
+import { exactTimes, withExactDecimals } from './exact-values.ts'
 
 const maxColumns = 10_000
 const maxTextLength = 200_000
@@ -30,7 +31,19 @@ const typeOf = (value: unknown): ColumnType | undefined => {
 
 const plain = (_: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-  return value instanceof Uint8Array ? hexOf(value) : value
+  return value instanceof Uint8Array ? bytesText(value) : value
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Bytes of an undeclared type: text if they are, otherwise hexadecimal. */
+const bytesText = (bytes: Uint8Array): string => {
+  try {
+    const text = utf8.decode(bytes)
+    return /\p{Cc}/u.test(text.replace(/[\t\n\r]/g, '')) ? hexOf(bytes) : text
+  } catch {
+    return hexOf(bytes)
+  }
 }
 
 const hexOf = (bytes: Uint8Array): string =>
@@ -42,7 +55,7 @@ export const cellOf = (value: unknown): Cell => {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString().replace('T00:00:00.000Z', '')
-  return (value instanceof Uint8Array ? hexOf(value) : JSON.stringify(value, plain)).slice(0, maxTextLength)
+  return (value instanceof Uint8Array ? bytesText(value) : JSON.stringify(value, plain)).slice(0, maxTextLength)
 }
 
 /** Parquet, read by row group. Only row groups and columns in view are read. */
@@ -53,6 +66,8 @@ export class ParquetSource implements TableSource {
   readonly details: ParquetDetails
   #file: AsyncBuffer
   #metadata: FileMetaData
+  #declared: FileMetaData
+  #decimals: ReturnType<typeof withExactDecimals>['formats']
   #compressors: Compressors | undefined
   #groups: readonly Group[]
   #sizeBytes: number
@@ -87,7 +102,10 @@ export class ParquetSource implements TableSource {
   ) {
     this.#file = file
     this.#sizeBytes = sizeBytes
-    this.#metadata = metadata
+    this.#declared = metadata
+    const exact = withExactDecimals(metadata)
+    this.#metadata = exact.metadata
+    this.#decimals = exact.formats
     this.#compressors = compressors
     const names = parquetSchema(metadata).children.map(({ element }) => element.name)
     this.isWide = names.length > maxColumns
@@ -125,9 +143,9 @@ export class ParquetSource implements TableSource {
       const count = new TypeCount()
       for (const value of values) count.add(cellOf(value), '.')
       const longest = Math.max(0, ...values.slice(0, 100).map(value => String(cellOf(value) ?? '').length))
-      return { name: column.name, type: found ?? count.type, longest }
+      return { name: column.name, type: this.#decimals.has(column.name) ? 'number' : (found ?? count.type), longest }
     })
-    return new ParquetSource(this.#file, this.#sizeBytes, this.#metadata, this.details.codecs, this.#compressors, columns)
+    return new ParquetSource(this.#file, this.#sizeBytes, this.#declared, this.details.codecs, this.#compressors, columns)
   }
 
   get progress(): TableProgress {
@@ -159,12 +177,16 @@ export class ParquetSource implements TableSource {
       rowStart: first,
       rowEnd: end,
       useOffsetIndex: true,
+      utf8: false,
+      parsers: exactTimes,
       ...(this.#compressors ? { compressors: this.#compressors } : {}),
       onChunk: ({ columnName, columnData, rowStart }) => {
         const column = columns[places.get(columnName) ?? -1]
+        const format = this.#decimals.get(columnName)
         for (let at = 0; column && at < columnData.length; at++) {
           const row = rowStart + at - first
-          if (row >= 0 && row < column.length) column[row] = columnData[at]
+          const value = columnData[at]
+          if (row >= 0 && row < column.length) column[row] = format && value !== null && value !== undefined ? format(value) : value
         }
       },
     })

@@ -16,14 +16,17 @@ class LongNumber {
 }
 
 const maxRevivedLength = 2_000_000
-const keepLongNumbers = (_: string, value: unknown, context?: { readonly source?: string }): unknown =>
-  typeof value === 'number' && context?.source !== undefined && context.source.length > 15 && String(value) !== context.source
-    ? new LongNumber(context.source)
-    : value
+/** Infinite, or 0 for a text with other digits. */
+const isOutOfRange = (value: number, source: string): boolean => !Number.isFinite(value) || (value === 0 && /^[^eE]*[1-9]/.test(source))
+const keepLongNumbers = (_: string, value: unknown, context?: { readonly source?: string }): unknown => {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined || String(value) === source) return value
+  return source.length > 15 || isOutOfRange(value, source) ? new LongNumber(source) : value
+}
 
 /** Parses JSON. Throws a SyntaxError. */
 export const parsedJson = (text: string): unknown =>
-  text.length <= maxRevivedLength && /\d{16}/.test(text) ? JSON.parse(text, keepLongNumbers as never) : JSON.parse(text)
+  text.length <= maxRevivedLength && /\d{16}|[eE][+-]?\d{3}/.test(text) ? JSON.parse(text, keepLongNumbers as never) : JSON.parse(text)
 
 /** A line in JSON Lines that is not valid JSON. */
 export class JsonLineError extends Error {

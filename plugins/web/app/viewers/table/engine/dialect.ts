@@ -32,7 +32,9 @@ const looksLikeHeader = (rows: readonly (readonly string[])[], isCut: boolean): 
   const names = head.map(cell => cell.trim())
   const isNamed = names.filter(name => name !== '' && Number.isNaN(numberOf(name, '.'))).length
   // An unnamed first column contains row numbers.
-  return isNamed >= names.length - 1 && isNamed > 0 && new Set(names).size === names.length
+  if (isNamed < names.length - 1 || isNamed === 0) return false
+  // Names are rarely repeated; if they are, they stand above numbers.
+  return new Set(names).size === names.length || rest.some(row => row.some(cell => !Number.isNaN(numberOf(cell.trim(), '.'))))
 }
 
 /** Text before the table: lines that begin with `#`. The last of them may be the header. */
