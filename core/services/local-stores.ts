@@ -83,7 +83,7 @@ export class LocalStores {
       if (now.revision === first.revision) continue
       const other = now.owner.slice(now.owner.indexOf(' ') + 1)
       throw new StartupError(
-        `Another server uses these records, with the data folder ${other}, and each data folder has its own ${local.join(' and ')}: stop that server, or use stores that servers can share on both, such as blobs.s3 and search.elasticsearch`,
+        `Another server uses these records, with the data folder ${other}, and each data folder has its own ${local.join(' and ')}: stop that server, or configure stores that servers can share (docs/operations.md)`,
       )
     }
   }
