@@ -1,29 +1,27 @@
-import { randomBytes } from 'node:crypto'
 import test from 'ava'
-import { MongoClient } from 'mongodb'
 import { Spaces, Users } from 'pounce/sdk'
 import { bootForTest, later, liveTests, type TestServer } from 'pounce/sdk/testing'
 import { callsOf, idOf } from '../../../test/support/calls.ts'
+import { placesOn } from '../../../test/support/server-places.ts'
 import { meet, newSpace, recordPlugins, type Somebody, somebody } from '../../../test/support/spaces-and-people.ts'
 
-const { test: live, url } = liveTests(test, 'MONGODB')
+const { test: live, url } = liveTests(test, 'MONGODB', 'S3')
 
 /** How soon a change on one kernel takes effect on another (promises, P15). */
 const soonMs = 1000
-const plugins = [...recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id)), 'resources.groups']
-const database = `pounce-${randomBytes(6).toString('hex')}`
+const plugins = [...recordPlugins, 'resources.groups']
+const endings: (() => Promise<void>)[] = []
 let one: TestServer
 let other: TestServer
 let ann: Somebody
 let bob: Somebody
 
-const boot = () =>
-  bootForTest({ plugins, config: { access: { private: true }, documents: { mongodb: { uri: url('MONGODB'), database } } } })
-
 /** Hooks run even when every test is skipped. */
-const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
+const isLive = ['MONGODB', 'S3'].every(name => process.env[`POUNCE_TEST_${name}_URL`] !== undefined)
 test.before(async () => {
   if (!isLive) return
+  const { settings } = await placesOn({ teardown: end => void endings.push(end) }, url, ['documents.mongodb', 'blobs.s3'])
+  const boot = () => bootForTest({ plugins, env: settings, config: { access: { private: true } } })
   one = await boot()
   other = await boot()
   ann = await somebody(one, 'ann')
@@ -33,10 +31,7 @@ test.before(async () => {
 test.after.always(async () => {
   await one?.stop()
   await other?.stop()
-  if (!isLive) return
-  const client = new MongoClient(url('MONGODB'))
-  await client.db(database).dropDatabase()
-  await client.close()
+  for (const end of endings) await end()
 })
 
 const admin = () => callsOf(one.as(one.admin.key))

@@ -1,32 +1,22 @@
-import { randomBytes } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
-import { MongoClient } from 'mongodb'
 import { bootForTest, liveTests, type TestServer } from 'pounce/sdk/testing'
 import { listen, of } from '../../../test/support/live-events.ts'
 import { ok, upload } from '../../../test/support/scene.ts'
+import { placesOn } from '../../../test/support/server-places.ts'
 import { newDataset, somebody } from '../../../test/support/spaces-and-people.ts'
 import { until } from '../../../test/support/until.ts'
 import { webhookTarget } from '../../../test/support/webhook-target.ts'
 
-const { test: live, url } = liveTests(test, 'MONGODB')
+const { test: live, url } = liveTests(test, 'MONGODB', 'S3', 'ELASTICSEARCH')
 
 /** Two kernels on one document store, each with its own server. */
 const twoKernels = async (t: ExecutionContext): Promise<readonly [TestServer, TestServer]> => {
-  const database = `pounce-${randomBytes(6).toString('hex')}`
-  t.teardown(async () => {
-    const client = new MongoClient(url('MONGODB'))
-    await client.db(database).dropDatabase()
-    await client.close()
-  })
+  const { settings } = await placesOn(t, url, ['documents.mongodb', 'blobs.s3', 'search.elasticsearch'])
   const boot = () =>
     bootForTest({
       t,
-      env: { POUNCE_REPLACE_PLUGINS: 'documents.mongodb' },
-      config: {
-        access: { private: true },
-        outbound: { allow: ['127.0.0.1'] },
-        documents: { mongodb: { uri: url('MONGODB'), database } },
-      },
+      env: settings,
+      config: { access: { private: true }, outbound: { allow: ['127.0.0.1'] } },
     })
   return [await boot(), await boot()]
 }

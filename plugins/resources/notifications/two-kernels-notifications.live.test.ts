@@ -1,15 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import test from 'ava'
-import { MongoClient } from 'mongodb'
 import { Mailer } from 'pounce/sdk'
 import { bootForTest, FixedClock, liveTests, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { ok } from '../../../test/support/scene.ts'
+import { placesOn } from '../../../test/support/server-places.ts'
 import { letIn, newDataset, newSpace, recordPlugins, somebody } from '../../../test/support/spaces-and-people.ts'
 
-const { test: live, url } = liveTests(test, 'MONGODB')
+const { test: live, url } = liveTests(test, 'MONGODB', 'S3')
 const hourMs = 3_600_000
 const task = 'resources.notifications/ask-digests'
-const database = `pounce-${randomBytes(6).toString('hex')}`
+const endings: (() => Promise<void>)[] = []
 const [clock, mailer] = [new FixedClock(new Date().toISOString()), new MemoryMailer()]
 const more = [
   'resources.admin',
@@ -19,29 +18,24 @@ const more = [
   'resources.comments',
   'resources.sections',
 ]
-const plugins = [...recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id)), ...more]
-let kernels: readonly TestServer[] = []
-
-const boot = () => {
-  const mongodb = { uri: url('MONGODB'), database }
-  return bootForTest({ plugins, clock, overrides: { [Mailer]: mailer }, config: { access: { private: true }, documents: { mongodb } } })
-}
+const plugins = [...recordPlugins, ...more]
+const kernels: TestServer[] = []
 
 /** Hooks run even when every test is skipped. */
-const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
+const isLive = ['MONGODB', 'S3'].every(name => process.env[`POUNCE_TEST_${name}_URL`] !== undefined)
 test.before(async () => {
-  if (isLive) kernels = [await boot(), await boot()]
+  if (!isLive) return
+  const { settings } = await placesOn({ teardown: end => void endings.push(end) }, url, ['documents.mongodb', 'blobs.s3'])
+  const boot = () => bootForTest({ plugins, clock, overrides: { [Mailer]: mailer }, env: settings, config: { access: { private: true } } })
+  for (let n = 0; n < 2; n += 1) kernels.push(await boot())
 })
 test.after.always(async () => {
   for (const kernel of kernels) await kernel.stop()
-  if (!isLive) return
-  const client = new MongoClient(url('MONGODB'))
-  await client.db(database).dropDatabase()
-  await client.close()
+  for (const end of endings) await end()
 })
 
 live.serial('two concurrent kernels send a digest once', async t => {
-  const [one] = kernels as readonly [TestServer]
+  const one = kernels[0] as TestServer
   const [ann, bob] = [await somebody(one, 'ann'), await somebody(one, 'bob')]
   const space = await newSpace(ann, 'Forest')
   await letIn(ann, space, 'Viewer', bob)
@@ -62,7 +56,7 @@ live.serial('two concurrent kernels send a digest once', async t => {
 })
 
 live.serial('failed sign-ins on two kernels are counted in one entry, each once', async t => {
-  const [one] = kernels as readonly [TestServer]
+  const one = kernels[0] as TestServer
   const cid = await somebody(one, 'cid')
   const json = { email: cid.email, password: 'a wrong one' }
   const tries = kernels.flatMap(kernel => Array.from({ length: 6 }, () => kernel.as()('/api/login', { method: 'POST', json })))

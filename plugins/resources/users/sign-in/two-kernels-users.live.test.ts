@@ -1,47 +1,45 @@
-import { randomBytes } from 'node:crypto'
 import test from 'ava'
-import { MongoClient } from 'mongodb'
 import { Commands, DocumentStore, type Permission } from 'pounce/sdk'
 import { bootForTest, liveTests, type TestServer } from 'pounce/sdk/testing'
 import { basic, byCookie, newPerson, type Person, signIn } from '../../../../test/support/people.ts'
+import { placesOn } from '../../../../test/support/server-places.ts'
 import { letIn, newDataset, newSpace, recordPlugins, somebody } from '../../../../test/support/spaces-and-people.ts'
 import { until } from '../../../../test/support/until.ts'
 import { roles } from '../collections.ts'
 
-const { test: live, url } = liveTests(test, 'MONGODB')
+const { test: live, url } = liveTests(test, 'MONGODB', 'S3')
 
 /** A change on one kernel takes effect on the other within a second (promises, P15); a busy machine may take longer. */
 const soonMs = 30_000
 const failuresPerAccount = 6
-const plugins = recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id))
-const database = `pounce-${randomBytes(6).toString('hex')}`
+const endings: (() => Promise<void>)[] = []
+/** Settings of both kernels. */
+let env: Readonly<Record<string, string>>
 let one: TestServer
 let other: TestServer
 
 const boot = (wrongKeysPerAddress: number) =>
   bootForTest({
-    plugins,
+    plugins: recordPlugins,
+    env,
     config: {
       access: { private: true },
-      documents: { mongodb: { uri: url('MONGODB'), database } },
       resources: { users: { failuresPerAccount, failuresPerAddress: 10_000, wrongKeysPerAddress } },
     },
   })
 
 /** Hooks run even when every test is skipped. */
-const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
+const isLive = ['MONGODB', 'S3'].every(name => process.env[`POUNCE_TEST_${name}_URL`] !== undefined)
 test.before(async () => {
   if (!isLive) return
+  env = (await placesOn({ teardown: end => void endings.push(end) }, url, ['documents.mongodb', 'blobs.s3'])).settings
   one = await boot(10_000)
   other = await boot(10_000)
 })
 test.after.always(async () => {
   await one?.stop()
   await other?.stop()
-  if (!isLive) return
-  const client = new MongoClient(url('MONGODB'))
-  await client.db(database).dropDatabase()
-  await client.close()
+  for (const end of endings) await end()
 })
 
 const elsewhere = (person: Person) => other.as(person.key)
