@@ -10,7 +10,7 @@ export type WebText = Readonly<Record<string, string>> & { readonly en: string }
 export interface ViewerRange {
   /** Media types of two parts, the second possibly `*`; compared without parameters. */
   readonly mediaTypes: readonly string[]
-  /** File name extensions, in lower case without a dot, for files with an unspecific media type. */
+  /** File name extensions, in lower case without a dot, for files with an unspecific media type; also whole names, such as `makefile`. */
   readonly extensions: readonly string[]
   /** Not offered for larger files. */
   readonly maxBytes: number

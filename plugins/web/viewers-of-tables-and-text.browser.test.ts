@@ -197,6 +197,9 @@ inBrowser('text is highlighted and searched, JSON and XML are shown as trees, or
   await page.waitForURL(/line%3D1782/)
   await page.locator('.cm-searchMatch').first().waitFor()
 
+  await page.goto(await fileOf('Makefile', 'all: plots.csv\n', 'application/octet-stream'))
+  await page.getByRole('textbox', { name: 'Makefile' }).getByText('all: plots.csv').waitFor()
+
   await page.goto(await fileOf('plots.json', undefined, 'application/json'))
   const tree = page.getByRole('tree', { name: 'Content of plots.json' })
   await tree.getByText('12345678901234567890').waitFor()
@@ -267,6 +270,14 @@ inBrowser('links of Markdown lead to its headings, also from outside', async t =
   t.deepEqual(problems, [])
 })
 
+inBrowser('task lists of Markdown show which tasks are done', async t => {
+  const { page, problems } = await openPage(t)
+  await page.goto(await fileOf('tasks.md', '- [x] sampled\n- [ ] measured\n', 'text/markdown'))
+  await page.getByText('sampled').waitFor()
+  t.deepEqual(await page.locator('.prose li').allInnerTexts(), ['☑ sampled', '☐ measured'])
+  t.deepEqual(problems, [])
+})
+
 inBrowser('numbers in JSON that are too large or too small for a computation keep their digits', async t => {
   const { page, problems } = await openPage(t)
   await page.goto(await fileOf('range.json', '{"far":1e999,"near":-2.5e-400,"none":0e-400}', 'application/json'))
@@ -328,6 +339,10 @@ inBrowser('an archive is listed by folder; single files are viewed or saved; ZIP
   t.deepEqual(await pageFindings(page), [])
   await page.goto(page.url())
   await page.getByText('500 rows').waitFor()
+
+  await page.goto(await fileOf('documents.zip', zip([{ name: 'paper.pdf', bytes: await dataFile('paper.pdf') }]), 'application/zip'))
+  await page.getByText('paper.pdf').dblclick()
+  await page.locator('.pdf-text').first().waitFor()
 
   // Programs without UTF-8 write names in a code page of DOS.
   const old = zip([{ name: 'XXXX.txt', bytes: Buffer.from('old'), fields: { flags: 0 } }]).toString('latin1')

@@ -15,12 +15,13 @@ const textTypes = ['json', 'xml', 'x-yaml', 'yaml', 'javascript', 'toml', 'x-sh'
   .map(name => `application/${name}`)
   .concat('image/svg+xml', 'model/gltf+json')
 
-/** Extensions of text files, which often have a generic media type. */
+/** Extensions of text files, which often have a generic media type, and names of those without an extension. */
 const textEndings =
-  `bat bib c cc cfg clj cmake conf cpp cs css csv cxx dat diff dockerfile ebnf el erl f f90 f95 fasta fastq for geojson gff go gpx gql
-  graphql groovy h hpp hs html ini java jl js json jsonl jsonld jsx kml kt less lisp log lua m md ml mm mjs nb ndjson nt nex nwk patch php pl pm proto ps1
-  py r rb rdf rmd rs rst sas sass scala scss sed sh sps sql srt sty svg swift tab tcl tex toml topojson ts tsv tsx ttl txt vcf vb vhd vtt wat xml xsd xsl
-  yaml yml`.split(/\s+/)
+  `authors bat bib c cc cfg changelog clj cmake conf contributing copying cpp cs css csv cxx dat diff dockerfile ebnf editorconfig el
+  env erl f f90 f95 fasta fastq for gemfile geojson gff gitattributes gitignore go gpx gql graphql groovy h hpp hs html ini java
+  jenkinsfile jl js json jsonl jsonld jsx kml kt less licence license lisp log lua m makefile md mjs ml mm nb ndjson nex notice nt nwk
+  patch php pl pm procfile proto ps1 py r rakefile rb rdf readme rmd rs rst sas sass scala scss sed sh snakefile sps sql srt sty svg
+  swift tab tcl tex toml topojson ts tsv tsx ttl txt vb vcf vhd vtt wat xml xsd xsl yaml yml`.split(/\s+/)
 
 /** In alphabetical order. If several viewers match, the one with the highest `rank` comes first. */
 export const viewers: readonly OwnViewer[] = [

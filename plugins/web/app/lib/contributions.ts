@@ -29,7 +29,10 @@ const isFor = ({ viewer }: Contribution, { contentType, name, sizeBytes }: Viewe
   if (!viewer || sizeBytes > viewer.maxBytes) return false
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   const lowerName = name.toLowerCase()
-  return viewer.mediaTypes.some(pattern => fitsType(pattern, type)) || viewer.extensions.some(ending => lowerName.endsWith(`.${ending}`))
+  return (
+    viewer.mediaTypes.some(pattern => fitsType(pattern, type)) ||
+    viewer.extensions.some(ending => lowerName === ending || lowerName.endsWith(`.${ending}`))
+  )
 }
 
 /** Viewers for a file or a preview, the best first. */

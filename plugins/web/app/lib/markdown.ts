@@ -23,7 +23,11 @@ const styles = /\sstyle\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi
 const quiet = (html: string): string => html.replace(styleElements, '').replace(handlers, '').replace(styles, '')
 const marked = new Marked({
   gfm: true,
-  renderer: { html: ({ text }) => quiet(text) },
+  renderer: {
+    html: ({ text }) => quiet(text),
+    // Inputs are removed, as those of HTML are.
+    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
+  },
   // The page has its own title, and the section of the text a heading below it.
   walkTokens: token => {
     if (token.type === 'heading') token.depth = Math.min(6, token.depth + 2)

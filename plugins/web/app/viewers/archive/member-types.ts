@@ -7,6 +7,7 @@ const types: Readonly<Record<string, string>> = {
   json: 'application/json',
   xml: 'application/xml',
   md: 'text/markdown',
+  pdf: 'application/pdf',
   png: 'image/png',
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',

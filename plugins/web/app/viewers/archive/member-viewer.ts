@@ -9,6 +9,7 @@ const viewers: Readonly<Record<string, () => Promise<MountedPart>>> = {
   notebook: () => import('../notebook/index.ts'),
   markdown: () => import('../markdown/index.ts'),
   picture: () => import('../picture/index.ts'),
+  pdf: () => import('../pdf/index.ts'),
   text: () => import('../text/index.ts'),
 }
 const byEnding: Readonly<Record<string, keyof typeof viewers>> = {
@@ -19,6 +20,7 @@ const byEnding: Readonly<Record<string, keyof typeof viewers>> = {
   ipynb: 'notebook',
   md: 'markdown',
   markdown: 'markdown',
+  pdf: 'pdf',
   ...Object.fromEntries(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif', 'bmp'].map(ending => [ending, 'picture'])),
 }
 
