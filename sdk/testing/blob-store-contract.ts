@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { ByteRange } from '../bytes.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { Invalid } from '../problem.ts'
 import { type ContractTest, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
+import { blobStoreFlowContract } from './blob-store-flow-contract.ts'
 
 /** Returns a fresh, empty, started store; may use `t.teardown`. */
 export type MakeBlobStore = (t: TestContext) => Promise<BlobStore>
@@ -63,7 +62,7 @@ export function blobStoreContract(runner: TestRunner, makeStore: MakeBlobStore, 
   refusing(test, makeStore)
   reading(test, makeStore)
   removing(test, makeStore)
-  flowing(test, makeStore)
+  blobStoreFlowContract(test, makeStore)
 }
 
 function storing(test: ContractTest, makeStore: MakeBlobStore): void {
@@ -339,60 +338,6 @@ function removing(test: ContractTest, makeStore: MakeBlobStore): void {
     ])
     t.deepEqual(await keysOf(store), kept.map(({ key }) => key).sort())
     for (const { key, sha256 } of kept) t.is(sha256Of((await readAll(store, key)) ?? Buffer.alloc(0)), sha256)
-  })
-}
-
-const flowBytes = 128 * MB
-/** Buffering more than this means that there is no back-pressure. */
-const mostHeldBytes = 40 * MB
-/** Each measurement collects garbage first, which takes longer than the data transfer in between. */
-const lookEveryBytes = 16 * MB
-
-/** The memory used by buffers, excluding garbage. */
-function bytesInUse(): number {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  collect()
-  // Memory found by the first collection is freed on another thread; the second one waits for that.
-  collect()
-  return process.memoryUsage().arrayBuffers
-}
-
-function flowing(test: ContractTest, makeStore: MakeBlobStore): void {
-  test.serial('128 MB are written and read without being buffered in memory', async t => {
-    const store = await makeStore(t)
-    const before = bytesInUse()
-    let most = 0
-    let passed = 0
-    const look = (bytes: number): void => {
-      const isTime = Math.floor((passed + bytes) / lookEveryBytes) > Math.floor(passed / lookEveryBytes)
-      passed += bytes
-      if (isTime) most = Math.max(most, bytesInUse() - before)
-    }
-    const piece = Buffer.alloc(MB, 'flow')
-    const digest = createHash('sha256')
-    const source = Readable.from(
-      (function* () {
-        for (let at = 0; at < flowBytes / MB; at += 1) {
-          look(MB)
-          const next = Buffer.from(piece)
-          next.writeUInt32LE(at, 0)
-          digest.update(next)
-          yield next
-        }
-      })(),
-      { objectMode: false },
-    )
-    const { key, sizeBytes, sha256 } = await store.put(source)
-    t.is(sizeBytes, flowBytes)
-    t.is(sha256, digest.digest('hex'))
-    const back = createHash('sha256')
-    for await (const part of (await store.get(key)) ?? []) {
-      look(part.length)
-      back.update(part)
-    }
-    t.is(back.digest('hex'), sha256)
-    t.true(most < mostHeldBytes, `${most} bytes were buffered`)
   })
 }
 

@@ -4,21 +4,9 @@ import { Invalid } from '../problem.ts'
 import { readRegex } from '../search/read-regex.ts'
 import { type ContractTest, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { searchCountsContract } from './search-counts-contract.ts'
-import {
-  day,
-  everything,
-  field,
-  found,
-  numbers,
-  put,
-  request,
-  searchDocument,
-  searchId,
-  start,
-  streamOf,
-  word,
-} from './search-documents.ts'
+import { day, everything, field, found, numbers, put, request, searchId, start, word } from './search-documents.ts'
 import { searchQueryContract } from './search-query-contract.ts'
+import { searchRebuildContract } from './search-rebuild-contract.ts'
 
 /** Returns a fresh, empty, started index; may use `t.teardown`. */
 export type MakeSearchIndex = (t: TestContext) => Promise<SearchIndex>
@@ -31,7 +19,7 @@ export function searchIndexContract(runner: TestRunner, makeIndex: MakeSearchInd
   permitting(test, makeIndex)
   ordering(test, makeIndex)
   searchCountsContract(test, makeIndex)
-  rebuilding(test, makeIndex)
+  searchRebuildContract(test, makeIndex)
 }
 
 function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
@@ -349,64 +337,5 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
       await t.throwsAsync(index.search(request({ op: 'all' }, window)), { instanceOf: Invalid }, JSON.stringify(window))
     }
     t.deepEqual(await index.search(request({ op: 'all' }, { from: 10_000 })), { hits: [], total: 0, isNewestFirst: false })
-  })
-}
-
-function rebuilding(test: ContractTest, makeIndex: MakeSearchIndex): void {
-  test('a rebuild replaces all entries and reports its progress', async t => {
-    const index = await makeIndex(t)
-    await index.apply([put(1, { name: 'stale' })])
-    const counts: number[] = []
-    const documents = Array.from({ length: 250 }, (_, n) => searchDocument(n + 10, { name: 'fresh' }))
-    t.deepEqual(await index.rebuild(streamOf(documents), { progress: count => counts.push(count) }), { count: 250 })
-    t.is(counts.at(-1), 250)
-    t.deepEqual(
-      counts,
-      [...counts].sort((a, b) => a - b),
-    )
-    t.is((await index.search(request(word('fresh'), { size: 0 }))).total, 250)
-    t.deepEqual(await found(index, word('stale')), [])
-    await index.apply([put(1, { name: 'later' })])
-    t.deepEqual(await found(index, word('later')), [1])
-  })
-
-  test('changes during a rebuild are visible immediately and after it, and override what the rebuild read earlier', async t => {
-    const index = await makeIndex(t)
-    await index.apply([put(1, { name: 'one' }), put(2, { name: 'two' }), put(5, { comments: ['before'] })])
-    async function* documents(): AsyncGenerator<SearchDocument> {
-      await index.apply([put(3, { name: 'three' }), put(2, { name: 'two again', revision: 2 }), { remove: searchId(1) }])
-      await index.apply([put(5, { comments: ['after'] })])
-      t.deepEqual(await found(index, { op: 'all' }), [2, 3, 5])
-      yield searchDocument(1, { name: 'one' })
-      yield searchDocument(2, { name: 'two' })
-      yield searchDocument(4, { name: 'four' })
-      yield searchDocument(5, { comments: ['before'] })
-    }
-    await index.rebuild(documents())
-    t.deepEqual(await found(index, { op: 'all' }), [2, 3, 4, 5])
-    t.deepEqual(await found(index, word('again')), [2])
-    t.deepEqual(await found(index, word('after')), [5])
-    t.deepEqual(await found(index, word('before')), [])
-  })
-
-  test('a rebuild that fails or is aborted leaves the index unchanged, and can be repeated', async t => {
-    const index = await makeIndex(t)
-    await index.apply([put(1, { name: 'one' })])
-    const failure = new Error('the store became unavailable')
-    async function* failing(): AsyncGenerator<SearchDocument> {
-      yield searchDocument(2, { name: 'two' })
-      throw failure
-    }
-    t.is(await t.throwsAsync(index.rebuild(failing())), failure)
-    const controller = new AbortController()
-    async function* aborted(): AsyncGenerator<SearchDocument> {
-      yield searchDocument(2, { name: 'two' })
-      controller.abort(failure)
-      yield searchDocument(3, { name: 'three' })
-    }
-    t.is(await t.throwsAsync(index.rebuild(aborted(), { signal: controller.signal })), failure)
-    t.deepEqual(await found(index, { op: 'all' }), [1])
-    await index.rebuild(streamOf([searchDocument(2)]))
-    t.deepEqual(await found(index, { op: 'all' }), [2])
   })
 }

@@ -99,7 +99,7 @@ test('an array may contain datapoints of several streams; the parameters of each
   t.deepEqual(records.get(streamIdOf(other))?.parameters.toSorted(), ['depth', 'site'])
 })
 
-test('batches of long datapoints are small', async t => {
+test.serial('batches of long datapoints are small', async t => {
   const own = await stream()
   const places = Array.from({ length: 5000 }, (_, n) => [n / 100, 40.25])
   const long = JSON.stringify(point(0, { geometry: { type: 'LineString', coordinates: places } }))
