@@ -56,7 +56,7 @@ export class LocalStores {
     this.#renewing = setInterval(() => void this.#renew(documents), leaseMs / 6).unref()
   }
 
-  /** Lets other data folders start at once. */
+  /** Lets other data folders start at once; while the store is unavailable they have to wait instead. */
   async release(): Promise<void> {
     const documents = this.#documents
     await this.abandon()
@@ -110,6 +110,7 @@ export class LocalStores {
     try {
       await documents.commit({ update: id, in: leaseRecords, where: eq('owner', this.#owner), set: { forMs: leaseMs } })
     } catch (error) {
+      // While the store is unavailable, others cannot take the lease either.
       if (!(error instanceof CommitConflict)) return
       clearInterval(this.#renewing)
       this.#log.error('Another server uses these records with its own data folder: stop one of them')
