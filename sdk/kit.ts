@@ -9,6 +9,7 @@ export { type Answer, type Call, CallFailed, type Client, type ClientOptions, cl
 export { KeyedMutex, Mutex, Semaphore, type SemaphoreOptions } from './concurrency.ts'
 export { type Containment, containedIn, takeOutAll } from './contained.ts'
 export { cookieIn, cookieName, sessionCookie, setCookie } from './cookies.ts'
+export { removeDeadLetters } from './dead-letters.ts'
 export { type DoctorRow, doctorRow, type RecordsCheck, recordsRow } from './doctor-row.ts'
 export { bare, betweenLines, csvText, printLine, type Shown } from './documents/lines.ts'
 export { valueAt } from './documents/paths.ts'

@@ -5,13 +5,12 @@ import {
   CommitConflict,
   DocumentStore,
   eq,
-  isIn,
   range,
   type Transport,
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type Job, type QueueFacts, removeFound } from 'pounce/sdk/kit'
+import { type Job, type QueueFacts, removeDeadLetters } from 'pounce/sdk/kit'
 import type { Change } from 'pounce/sdk/store-kit'
 import { type JobRecord, type JobState, jobOf, jobs, type StoredJob } from './jobs.ts'
 
@@ -211,12 +210,8 @@ export class DeleteDeadLettersOnTargetRemoved implements BatchHandler {
     this.#documents = documents
   }
 
-  async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    for (const [kind, gone] of Map.groupBy(events, ({ subject }) => subject.kind)) {
-      const ids = gone.map(({ subject }) => subject.id)
-      const where = and(eq('target.kind', kind), isIn('target.id', ids), eq('state', 'dead'))
-      await removeFound(this.#documents, jobs, { using: 'byTarget', where })
-    }
+  handleAll(events: readonly AnyEvent[]): Promise<void> {
+    return removeDeadLetters(this.#documents, jobs, events)
   }
 }
 wire(DeleteDeadLettersOnTargetRemoved, DocumentStore)

@@ -12,7 +12,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type Job, removeFound, requireDone } from 'pounce/sdk/kit'
+import { type Job, removeDeadLetters, requireDone } from 'pounce/sdk/kit'
 import type { Change } from 'pounce/sdk/store-kit'
 import { busJobs, type JobRecord, type JobState, jobOf, type StoredJob } from './bus-jobs.ts'
 
@@ -217,12 +217,8 @@ export class DeleteDeadLettersOnTargetRemoved implements BatchHandler {
     this.#documents = documents
   }
 
-  async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    for (const [kind, gone] of Map.groupBy(events, ({ subject }) => subject.kind)) {
-      const ids = gone.map(({ subject }) => subject.id)
-      const where = and(eq('target.kind', kind), isIn('target.id', ids), eq('state', 'dead'))
-      await removeFound(this.#documents, busJobs, { using: 'byTarget', where })
-    }
+  handleAll(events: readonly AnyEvent[]): Promise<void> {
+    return removeDeadLetters(this.#documents, busJobs, events)
   }
 }
 wire(DeleteDeadLettersOnTargetRemoved, DocumentStore)
