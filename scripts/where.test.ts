@@ -40,7 +40,7 @@ const messages: readonly (readonly [text: string, folder: string])[] = [
   ['search index rebuilt', 'plugins/resources/search/'],
   ['Extractors run in an operating system sandbox', 'plugins/transport/queue/'],
   ['Metadata successfully added to db', 'plugins/resources/metadata/'],
-  ['Dead letters cannot be migrated: see `pounce events parked`, then `events retry` or `events drop`', 'core/'],
+  ['Dead letters cannot be migrated: see `pounce events dead-letters`, then `events retry` or `events drop`', 'core/'],
   ['job requeued from its error queue', 'plugins/transport/rabbitmq/'],
 ]
 

@@ -39,14 +39,23 @@ export type BuiltIn = Omit<Command, 'run' | 'arguments'> & {
   readonly arguments?: readonly { readonly name: string; readonly summary: string; readonly isOptional?: boolean }[]
   /** `server`: runs in the server of the data folder if one is running, otherwise in this process. */
   readonly runsIn?: 'server'
+  /** Not listed in the help: a former name, for existing scripts. */
+  readonly isHidden?: true
   load(): Promise<RunCommand>
 }
 
-const eventArguments = [{ name: 'consumer', summary: 'Consumer as listed by `events parked`, or `all` for every dead letter' }]
+const eventArguments = [{ name: 'consumer', summary: 'Consumer as listed by `events dead-letters`, or `all` for every dead letter' }]
 
 const eventOption = { name: 'event', summary: 'Only the event with this id', takesValue: true }
 
 const pluginArguments = [{ name: 'plugin', summary: 'Plugin as listed by `plugin list`' }]
+
+const deadLetters: Omit<BuiltIn, 'name'> = {
+  summary: 'List dead letters: events that failed too often',
+  runsIn: 'server',
+  options: [{ name: 'limit', summary: 'Maximum number of events to list (default: 100)', takesValue: true }],
+  load: async () => (await import('./events-commands.ts')).listDeadLetters,
+}
 
 /** The commands of `pounce` that need no plugin. */
 export const builtIns: readonly BuiltIn[] = [
@@ -137,13 +146,8 @@ export const builtIns: readonly BuiltIn[] = [
     summary: 'Apply pending migrations; make a backup first',
     load: async () => (await import('./migrate.ts')).migrateUp,
   },
-  {
-    name: 'events parked',
-    summary: 'List dead letters: events that failed too often',
-    runsIn: 'server',
-    options: [{ name: 'limit', summary: 'Maximum number of events to list (default: 100)', takesValue: true }],
-    load: async () => (await import('./events-commands.ts')).listDeadLetters,
-  },
+  { ...deadLetters, name: 'events dead-letters' },
+  { ...deadLetters, name: 'events parked', isHidden: true },
   {
     name: 'events retry',
     summary: 'Redeliver dead letters',

@@ -14,6 +14,13 @@ test('help lists the commands of the kernel and of plugins', async t => {
     t.regex(out, new RegExp(`^ {2}${word} `, 'm'))
 })
 
+test('help describes a group of commands by their names, and omits former names', async t => {
+  const { out } = await pounce(['--help'])
+  t.regex(out, /^ {2}config +Subcommands: print, check$/m)
+  t.regex(out, /^ {2}events +Subcommands: dead-letters, retry, drop, forget$/m)
+  t.regex(out, /^ {2}migrate .*Migrate the installation/m)
+})
+
 test('help is available even if the configuration is invalid', async t => {
   const { code, out } = await pounce(['--help'], { POUNCE_HTTP__PROT: '1' })
   t.is(code, 0)
@@ -40,9 +47,9 @@ test('an invalid setting is reported on standard error with exit code 1', async 
 
 test('an invalid flag is reported as typed', async t => {
   const { err } = await pounce(['config', 'check', '--port', 'many'])
-  t.is(err, 'Invalid configuration:\n  - http.port must be integer (is "many"), from --port\n')
+  t.is(err, 'Invalid configuration:\n  - http.port must be a whole number from 0 to 65535 (is "many"), from --port\n')
   const { err: set } = await pounce(['config', 'check', '--set', 'http.port=many'])
-  t.is(set, 'Invalid configuration:\n  - http.port must be integer (is "many"), from --set http.port\n')
+  t.is(set, 'Invalid configuration:\n  - http.port must be a whole number from 0 to 65535 (is "many"), from --set http.port\n')
 })
 
 test('a valid configuration passes the check, and --set is a flag', async t => {
@@ -154,16 +161,23 @@ test('dead letters and migrations are listed, and retrying an unknown event fail
   const data = await tempFolder(t)
   t.is((await pounce(['migrate', 'up', '--json', '--data', data])).out, '{\n  "applied": 0\n}\n')
   t.is((await pounce(['migrate', 'status', '--data', data])).out, 'nothing\n')
-  t.is((await pounce(['events', 'parked', '--json', '--data', data])).out, '[]\n')
+  t.is((await pounce(['events', 'dead-letters', '--json', '--data', data])).out, '[]\n')
+  t.is((await pounce(['events', 'parked', '--json', '--data', data])).out, '[]\n', 'the former name')
   const retry = await pounce(['events', 'retry', 'all', '--data', data])
-  t.deepEqual([retry.code, retry.err], [1, 'No matching dead letter: `pounce events parked` lists them\n'])
+  t.deepEqual([retry.code, retry.err], [1, 'No matching dead letter: `pounce events dead-letters` lists them\n'])
 })
 
 test('a data folder without an installation is reported and left unchanged, except by commands that create one', async t => {
   const data = join(await tempFolder(t), 'mistyped')
   const environment = { POUNCE_PLUGINS: `documents.sqlite,${fixturePlugin('command-plugin')}`, POUNCE_DATA: data }
   const message = `There is no installation in the data folder ${data}: specify another one, or create one with \`pounce start\`\n`
-  for (const words of [['doctor'], ['greeting', 'say', 'Ada'], ['events', 'parked'], ['migrate', 'status'], ['plugin', 'off', 'web']]) {
+  for (const words of [
+    ['doctor'],
+    ['greeting', 'say', 'Ada'],
+    ['events', 'dead-letters'],
+    ['migrate', 'status'],
+    ['plugin', 'off', 'web'],
+  ]) {
     const { code, out, err } = await pounce(words, environment)
     t.deepEqual([code, out, err], [1, '', message], words.join(' '))
     await t.throwsAsync(stat(data), { code: 'ENOENT' })

@@ -27,7 +27,7 @@ test('commands run in the server of the data folder', async t => {
   t.regex(unknown.err, /unknown command 'shout'|too many arguments/)
   const doctor = await pounce(['doctor', '--ill', ...at])
   t.is(doctor.code, 1)
-  t.is((await pounce(['events', 'parked', '--json', ...at])).out, '[]\n')
+  t.is((await pounce(['events', 'dead-letters', '--json', ...at])).out, '[]\n')
   const plugins = JSON.parse((await pounce(['plugin', 'list', '--json', ...at])).out) as { plugin: string; health: string }[]
   t.true(plugins.some(({ plugin, health }) => plugin === 'test.commands' && health === 'ok'))
 

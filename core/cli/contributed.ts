@@ -23,7 +23,7 @@ const kernelDoctor = (kernel: Kernel): Command => ({
     if (!kernel.outbox) return rows
     progress('events')
     const waiting = Object.values(await kernel.outbox.waiting()).reduce((sum, count) => sum + count, 0)
-    const parked = (await kernel.outbox.deadLetters({ limit: maxDeadLetters })).length
+    const deadLetters = (await kernel.outbox.deadLetters({ limit: maxDeadLetters })).length
     const absent = (await kernel.absentConsumers()).map(({ consumer, waiting, kept, remedy }) => ({
       check: `consumer ${consumer}`,
       ok: waiting === 0,
@@ -32,11 +32,11 @@ const kernelDoctor = (kernel: Kernel): Command => ({
     progress('migrations')
     const open = (await kernel.migrations.status()).filter(({ state }) => state !== 'applied')
     const detail = open.map(({ plugin, name, state }) => `${plugin}/${name} ${state}`).join(', ')
-    const put = parked === 0 ? `${waiting} waiting` : `${parked} dead letters: see \`pounce events parked\``
+    const put = deadLetters === 0 ? `${waiting} waiting` : `${deadLetters} dead letters: see \`pounce events dead-letters\``
     return [
       ...rows,
       { check: 'migrations', ok: open.length === 0, ...(detail === '' ? {} : { detail }) },
-      { check: 'events', ok: parked === 0, detail: put },
+      { check: 'events', ok: deadLetters === 0, detail: put },
       ...absent,
     ]
   },

@@ -21,7 +21,7 @@ const rowOf = ({ event, consumer, attempts, error, parkedAt }: DeadLetter) => ({
   error,
 })
 
-/** `pounce events parked`. */
+/** `pounce events dead-letters`. */
 export const listDeadLetters: RunCommand = context =>
   withOutbox(context, async outbox => {
     const limit = Number(context.options['limit'] ?? 100)
@@ -39,8 +39,8 @@ const settle =
       let count = 0
       // Each iteration removes its events from the list.
       for (;;) {
-        const parked = await outbox.deadLetters({ limit: maxDeadLetters })
-        const chosen = parked.filter(
+        const found = await outbox.deadLetters({ limit: maxDeadLetters })
+        const chosen = found.filter(
           one => (consumer === 'all' || one.consumer === consumer) && (event === undefined || one.event.id === event),
         )
         if (chosen.length === 0) break
@@ -48,7 +48,7 @@ const settle =
         count += chosen.length
         context.progress(`${count} events`)
       }
-      if (count === 0) throw new Invalid('No matching dead letter: `pounce events parked` lists them')
+      if (count === 0) throw new Invalid('No matching dead letter: `pounce events dead-letters` lists them')
       return how === 'retry' ? { retried: count } : { dropped: count }
     })
 

@@ -86,7 +86,7 @@ export const showStatus: RunCommand = async ({ running, sources }) => {
         : `No server runs on the data folder ${data}`,
     )
   }
-  const { ready, waiting, parked, plugins } = await running.readiness()
+  const { ready, waiting, parked: deadLetters, plugins } = await running.readiness()
   const ill = plugins.filter(({ ok }) => !ok).map(({ id, message }) => `${id}: ${message ?? 'not ok'}`)
   return {
     version: programVersion,
@@ -99,7 +99,7 @@ export const showStatus: RunCommand = async ({ running, sources }) => {
     plugins: plugins.length,
     ...(ill.length > 0 && { unhealthyPlugins: ill }),
     waitingEvents: waiting ?? 0,
-    failedEvents: parked ?? 0,
+    failedEvents: deadLetters ?? 0,
   }
 }
 

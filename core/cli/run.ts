@@ -89,17 +89,30 @@ const pathFrom = (host: CommandHost | undefined, option: string, path: string): 
   return resolve(host.folder, path)
 }
 
+const groupPrefix = 'Subcommands: '
+
+/** Describes a word that is only the beginning of commands; `migrate`, a command itself, keeps its summary. */
+const describeGroup = (group: Commander): void => {
+  if (group.description() !== '' && !group.description().startsWith(groupPrefix)) return
+  const names = group
+    .createHelp()
+    .visibleCommands(group)
+    .map(one => one.name())
+  group.description(groupPrefix + names.filter(name => name !== 'help').join(', '))
+}
+
 /** Adds a command, for instance `user create` below `user`. */
 const add = (program: Commander, command: BuiltIn, { output, host, fail }: Session): void => {
   const words = command.name.split(' ')
   const parent = words.slice(0, -1).reduce<Commander>((above, word) => {
     const known = above.commands.find(one => one.name() === word)
-    return known ?? above.command(word).description(`Commands for ${word}`)
+    return known ?? above.command(word)
   }, program)
   const last = words.at(-1) ?? command.name
   if (parent.commands.some(one => one.name() === last))
     throw new StartupError(`The command "${command.name}" of a plugin is not available: there is already a command of this name`)
-  const own = parent.command(last).description(command.summary)
+  const own = parent.command(last, { hidden: command.isHidden ?? false }).description(command.summary)
+  if (parent !== program) describeGroup(parent)
   for (const { name, summary, isOptional } of command.arguments ?? []) own.argument(isOptional ? `[${name}]` : `<${name}>`, summary)
   for (const { name, summary, takesValue, isRequired } of command.options ?? []) {
     const flag = takesValue ? `--${name} <value>` : `--${name}`

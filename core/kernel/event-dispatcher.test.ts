@@ -310,7 +310,7 @@ test('drained rejects after its time limit, naming waiting consumers and dead le
   outbox.add([news('s', 0)])
   const error = await t.throwsAsync(dispatch.drained(2000))
   t.regex(error.message, /test\.slow\/hear 1/)
-  t.regex(error.message, /parked: file\.updated for test\.broken\/hear: broken/)
+  t.regex(error.message, /dead letter: file\.updated for test\.broken\/hear: broken/)
 })
 
 test('a consumer is named after its plugin and subscription, not its class', t => {

@@ -85,11 +85,11 @@ export class EventDispatcher {
   }
 
   async #report(limitMs: number, waiting: readonly (readonly [string, number])[]): Promise<string> {
-    const parked = await this.#tools.outbox.deadLetters({ limit: 5 })
+    const deadLetters = await this.#tools.outbox.deadLetters({ limit: 5 })
     const lines = [
       `Events still waiting after ${limitMs / 1000} s: ${waiting.map(([name, count]) => `${name} ${count}`).join(', ') || 'some are being handled'}`,
       ...(this.#isRunning ? [] : ['this kernel dispatches no events: it does not have the role worker, or was stopped']),
-      ...parked.map(({ consumer, event, error }) => `parked: ${event.type} for ${consumer}: ${error}`),
+      ...deadLetters.map(({ consumer, event, error }) => `dead letter: ${event.type} for ${consumer}: ${error}`),
     ]
     return lines.join('\n')
   }

@@ -61,7 +61,7 @@ async function refuseOldSchema(kernel: Kernel): Promise<void> {
 
 async function refuseDeadLetters(kernel: Kernel): Promise<void> {
   if (((await kernel.outbox?.deadLetters({ limit: 1 })) ?? []).length > 0)
-    throw new StartupError('Dead letters cannot be migrated: see `pounce events parked`, then `events retry` or `events drop`')
+    throw new StartupError('Dead letters cannot be migrated: see `pounce events dead-letters`, then `events retry` or `events drop`')
   const one = (await kernel.absentConsumers()).find(({ waiting }) => waiting > 0)
   if (one) throw new StartupError(`${one.kept} for ${one.consumer} and cannot be migrated: ${one.remedy}`)
 }

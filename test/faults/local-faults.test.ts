@@ -52,7 +52,7 @@ test('an event whose handler fails five times is dead-lettered, reported by /rea
     t.is(code, 0, out + err)
     return JSON.parse(out)
   }
-  const [parked] = (await pounce('events', 'parked')) as Record<string, unknown>[]
+  const [parked] = (await pounce('events', 'dead-letters')) as Record<string, unknown>[]
   t.like(parked, { ...poisoned, subject: `file/${file}`, error: 'This handler cannot stomach tags' })
   await rm(join(folder, 'poison'))
   t.deepEqual(await pounce('events', 'retry', 'all'), { retried: 1 })
