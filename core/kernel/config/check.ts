@@ -16,16 +16,16 @@ export interface Origin {
   readonly typed?: { readonly name: string; readonly text: string } | undefined
 }
 
-/** Errors whose ajv message does not list the valid values. */
-const isChoice = ({ keyword }: ErrorObject): boolean => ['anyOf', 'enum', 'const', 'format'].includes(keyword)
+/** Rules that the schema describes better than the message of ajv. */
+const describedRules = /^(?:anyOf|enum|const|format|type|pattern|(?:min|max)(?:imum|Length|Items))$/
 
 /** The value as typed, if it was converted, for instance to a number. */
 const asTyped = (value: unknown, text: string | undefined): string =>
   typeof value === 'number' ? (text ?? String(value)) : text === undefined || typeof value === 'string' ? JSON.stringify(value) : text
 
-const inWords = (error: ErrorObject, shown: string): string => {
-  if (error.keyword === 'required') return 'is missing and has no default'
-  const rule = isChoice(error) ? `must be ${describe((error.parentSchema ?? {}) as SchemaShape)}` : (error.message ?? 'is wrong')
+const inWords = ({ keyword, message, parentSchema = {} }: ErrorObject, shown: string): string => {
+  if (keyword === 'required') return 'is missing and has no default'
+  const rule = describedRules.test(keyword) ? `must be ${describe(parentSchema as SchemaShape)}` : (message ?? 'is wrong')
   return `${rule} (is ${shown})`
 }
 
