@@ -52,7 +52,7 @@ export interface Policy {
    */
   searchScope(caller: Caller): SearchScope
   /**
-   * The rules that led to the decision, for display: `["role Editor in space 5f… holds EditDataset"]`. Parents are named only if `reader`, who receives this
+   * The rules that led to the decision, for display: `["role Editor in space 5f… grants EditDataset"]`. Parents are named only if `reader`, who receives this
    * (by default the caller), may view them.
    */
   explain(

@@ -42,12 +42,12 @@ test('the reason why a visible resource may not be changed is explained', async 
     verdict: 'no',
     because: [
       `the caller did not create dataset ${shared}`,
-      `role Viewer in space ${lab} (Soil lab) does not hold EditDataset`,
-      `ViewDataset is held, so dataset ${shared} is seen`,
+      `role Viewer in space ${lab} (Soil lab) does not grant EditDataset`,
+      `the caller holds ViewDataset, so dataset ${shared} is visible`,
     ],
   } as never)
   const may = await explained(bob, { permission: 'ViewDataset', ...onShared })
-  t.deepEqual([may.verdict, may.because], ['yes', [`role Viewer in space ${lab} (Soil lab) holds ViewDataset`]])
+  t.deepEqual([may.verdict, may.because], ['yes', [`role Viewer in space ${lab} (Soil lab) grants ViewDataset`]])
 })
 
 test('a role held through a group is explained with the group', async t => {
@@ -64,7 +64,7 @@ test('a role held through a group is explained with the group', async t => {
   })
   t.deepEqual(
     [answer.verdict, answer.because],
-    ['yes', [`role Editor in space ${lab} (Soil lab) through group ${id} (Soil people) holds EditDataset`]],
+    ['yes', [`role Editor in space ${lab} (Soil lab) through group ${id} (Soil people) grants EditDataset`]],
   )
 })
 
@@ -96,7 +96,7 @@ test('an invisible resource gets the same response as a missing one', async t =>
   }
   t.is((await explained(superAdmin, { user: cid.id, permission: 'ViewDataset', type: 'dataset', id: own })).verdict, 'unseen')
   const gone = await explained(superAdmin, { user: cid.id, permission: 'ViewDataset', type: 'dataset', id: 'f'.repeat(24) })
-  t.deepEqual(gone.because, [`there is no dataset ${'f'.repeat(24)}`])
+  t.deepEqual(gone.because, [`dataset ${'f'.repeat(24)} does not exist`])
 })
 
 test('a mistyped permission or type is refused with the nearest name', async t => {
@@ -113,7 +113,7 @@ test('the limits of a limited key are explained', async t => {
   const key = await newKey(server, bob.email, bob.password, `name=narrow&verbs=read&spaces=${lab}`)
   const narrow = callsOf(server.as(key))
   const answer = await explained(narrow, { permission: 'EditDataset', ...onShared })
-  t.is(answer.because[0], 'The key is limited to read, and EditDataset is to write')
+  t.is(answer.because[0], 'The key is limited to read; EditDataset requires the verb write')
   t.is((await explained(narrow, { permission: 'CreateSpace' })).verdict, 'no')
   t.is((await explained(narrow, { permission: 'ViewDataset', ...onShared })).verdict, 'yes')
 })

@@ -312,7 +312,7 @@ test('the reason why a resource is frozen is explained', async t => {
   await ann.remove(`/api/datasets/${ids['dataset']}`)
   const { body } = await ann.get(`/api/permissions/explain?permission=EditFile&type=file&id=${ids['file']}`)
   t.like(body, { verdict: 'frozen' })
-  t.regex(JSON.stringify(body), /is in the trash, where nobody changes anything/)
+  t.regex(JSON.stringify(body), /is in the trash and cannot be changed/)
 })
 
 /** Operations allowed in the trash: reading, restoring, permanent deletion. Followers may also unfollow. */

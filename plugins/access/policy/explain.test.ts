@@ -18,7 +18,7 @@ const policy = policyOn(
 test('a right inherited from a parent is explained step by step', async t => {
   t.deepEqual(await policy.explain(cast['editor']!, 'EditFile', file), {
     verdict: 'yes',
-    because: [`file ${file.id} belongs to dataset ${dataset.id}, which is asked`, `role Editor in space ${idOf('lab')} holds EditFile`],
+    because: [`file ${file.id} inherits rights from dataset ${dataset.id}`, `role Editor in space ${idOf('lab')} grants EditFile`],
   })
 })
 
@@ -27,10 +27,10 @@ test('a refusal lists why no rule grants the permission, and whether the resourc
     verdict: 'no',
     because: [
       `the caller did not create file ${file.id}`,
-      `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
+      `file ${file.id} inherits rights from dataset ${dataset.id}`,
       `the caller did not create dataset ${dataset.id}`,
-      `role Viewer in space ${idOf('lab')} does not hold EditFile`,
-      `ViewFile is held, so file ${file.id} is seen`,
+      `role Viewer in space ${idOf('lab')} does not grant EditFile`,
+      `the caller holds ViewFile, so file ${file.id} is visible`,
     ],
   })
   const bin = { kind: 'dataset', id: idOf('bin') } as const
@@ -38,16 +38,16 @@ test('a refusal lists why no rule grants the permission, and whether the resourc
     verdict: 'unseen',
     because: [
       `the caller did not create dataset ${bin.id}`,
-      `dataset ${bin.id} is trashed, where roles give only the right to purge or restore it, and nothing on what belongs to it`,
-      `role Viewer in space ${idOf('lab')} holds ViewDataset`,
-      `ViewDataset is not held, so it is as if there were no dataset ${bin.id}`,
+      `dataset ${bin.id} is in the trash, where roles only grant restoring it and deleting it permanently`,
+      `role Viewer in space ${idOf('lab')} grants ViewDataset`,
+      `the caller does not hold ViewDataset, so dataset ${bin.id} appears not to exist`,
     ],
   })
   t.deepEqual((await policy.explain(cast['stranger']!, 'ViewDataset', dataset)).because, [
     `the caller did not create dataset ${dataset.id}`,
     `the caller has no role in a space that dataset ${dataset.id} is in`,
     `dataset ${dataset.id} is not public, and the server is private`,
-    `ViewDataset is not held, so it is as if there were no dataset ${dataset.id}`,
+    `the caller does not hold ViewDataset, so dataset ${dataset.id} appears not to exist`,
   ])
 })
 
@@ -55,12 +55,12 @@ test('a resource frozen in the trash is explained with the right that would appl
   const bin = { kind: 'dataset', id: idOf('bin') } as const
   t.deepEqual(await policy.explain(cast['author']!, 'EditDataset', bin), {
     verdict: 'frozen',
-    because: [`the caller created dataset ${bin.id}`, `dataset ${bin.id} is in the trash, where nobody changes anything: restore it first`],
+    because: [`the caller created dataset ${bin.id}`, `dataset ${bin.id} is in the trash and cannot be changed: restore it first`],
   })
   const binned = { kind: 'file', id: idOf('binned') } as const
   t.is(
     (await policy.explain(cast['superAdmin']!, 'DeleteFile', binned)).because.at(-1),
-    `file ${binned.id} is in the trash, where nobody changes anything: restore what it belongs to first`,
+    `file ${binned.id} is in the trash and cannot be changed: restore its parent first`,
   )
 })
 
@@ -69,7 +69,7 @@ test('the explanation of a role held through a group names the group', async t =
   const grouped = someone('grouped', [{ ...held!, group: idOf('soil') }])
   t.is(
     (await policy.explain(grouped, 'EditDataset', dataset)).because.at(-1),
-    `role Editor in space ${idOf('lab')} through group ${idOf('soil')} holds EditDataset`,
+    `role Editor in space ${idOf('lab')} through group ${idOf('soil')} grants EditDataset`,
   )
 })
 
@@ -82,9 +82,9 @@ test('a parent that the reader may not view is not named', async t => {
     }),
     { isPrivate: true },
   )
-  const told = await both.explain(cast['viewer']!, 'EditFile', file)
-  t.is(told.verdict, 'no')
-  t.false(told.because.join(' ').includes(idOf('hidden')))
+  const explained = await both.explain(cast['viewer']!, 'EditFile', file)
+  t.is(explained.verdict, 'no')
+  t.false(explained.because.join(' ').includes(idOf('hidden')))
   t.true((await both.explain(cast['viewer']!, 'EditFile', file, cast['superAdmin']!)).because.join(' ').includes(idOf('hidden')))
 })
 
@@ -97,28 +97,28 @@ test('a permission that parents grant only together is explained for each of the
   }
   const shared = policyOn(sourcesOf(world), { isPrivate: true })
   t.deepEqual((await shared.explain(cast['editor']!, 'EditFile', file)).because, [
-    `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
-    `role Editor in space ${idOf('lab')} holds EditFile`,
+    `file ${file.id} inherits rights from dataset ${dataset.id}`,
+    `role Editor in space ${idOf('lab')} grants EditFile`,
   ])
   t.deepEqual(await shared.explain(cast['editor']!, 'DeleteFile', file), {
     verdict: 'no',
     because: [
-      `DeleteFile is needed in everything that file ${file.id} belongs to`,
+      `DeleteFile is required on all parents of file ${file.id}`,
       `the caller did not create file ${file.id}`,
-      `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
+      `file ${file.id} inherits rights from dataset ${dataset.id}`,
       `the caller did not create dataset ${dataset.id}`,
-      `role Editor in space ${idOf('lab')} does not hold DeleteFile`,
-      `ViewFile is held, so file ${file.id} is seen`,
+      `role Editor in space ${idOf('lab')} does not grant DeleteFile`,
+      `the caller holds ViewFile, so file ${file.id} is visible`,
     ],
   })
   const both = someone('both', [member('lab', 'Admin'), member('elsewhere', 'Admin')])
   t.deepEqual(await shared.explain(both, 'DeleteFile', file), {
     verdict: 'yes',
     because: [
-      `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
-      `role Admin in space ${idOf('lab')} holds DeleteFile`,
-      `file ${file.id} belongs to dataset ${editors.id}, which is asked`,
-      `role Admin in space ${idOf('elsewhere')} holds DeleteFile`,
+      `file ${file.id} inherits rights from dataset ${dataset.id}`,
+      `role Admin in space ${idOf('lab')} grants DeleteFile`,
+      `file ${file.id} inherits rights from dataset ${editors.id}`,
+      `role Admin in space ${idOf('elsewhere')} grants DeleteFile`,
     ],
   })
 })
@@ -134,10 +134,10 @@ test('a missing resource and one whose parents are deleted have different explan
   const missing = { kind: 'dataset', id: idOf('nothing') } as const
   t.deepEqual(await policy.explain(cast['superAdmin']!, 'ViewDataset', missing), {
     verdict: 'unseen',
-    because: [`there is no dataset ${missing.id}`],
+    because: [`dataset ${missing.id} does not exist`],
   })
   const orphan = { kind: 'file', id: idOf('orphan') } as const
-  t.deepEqual((await policy.explain(cast['superAdmin']!, 'ViewFile', orphan)).because, [`all that file ${orphan.id} belongs to is gone`])
+  t.deepEqual((await policy.explain(cast['superAdmin']!, 'ViewFile', orphan)).because, [`the parents of file ${orphan.id} no longer exist`])
 })
 
 test('every rule that grants a permission has an explanation', async t => {
@@ -145,9 +145,9 @@ test('every rule that grants a permission has an explanation', async t => {
     (await policy.explain(cast[caller]!, permission, ref)).because.at(-1)
   t.is(await last('superAdmin', 'ViewDataset'), 'superadmin mode is on')
   t.is(await last('author', 'ViewDataset'), `the caller created dataset ${dataset.id}`)
-  t.is(await last('service', 'ViewDataset'), 'the service key holds ViewDataset on all that is live')
+  t.is(await last('service', 'ViewDataset'), 'the communication key holds ViewDataset on everything outside the trash')
   const open = policyOn(sourcesOf({ 'dataset:data': {}, 'user:u': {} }))
-  t.deepEqual((await open.explain(cast['anonymous']!, 'ViewDataset', dataset)).because, ['on a public server everybody holds ViewDataset'])
+  t.deepEqual((await open.explain(cast['anonymous']!, 'ViewDataset', dataset)).because, ['on a public server everyone holds ViewDataset'])
   t.deepEqual((await open.explain(cast['serverAdmin']!, 'EditUser', { kind: 'user', id: idOf('u') })).because, [
     'the caller is a server admin',
   ])
@@ -158,10 +158,10 @@ test('every rule that grants a permission has an explanation', async t => {
 test('a check without a resource is explained in one sentence', async t => {
   t.deepEqual(await policy.explain(cast['anonymous']!, 'CreateSpace'), {
     verdict: 'no',
-    because: ['nobody is signed in, and CreateSpace is not for everybody'],
+    because: ['anonymous callers do not hold CreateSpace'],
   })
   t.deepEqual(await policy.explain(cast['viewer']!, 'CreateSpace'), {
     verdict: 'yes',
-    because: ['an active account holds CreateSpace where no resource is named'],
+    because: ['every active account holds CreateSpace if no resource is named'],
   })
 })

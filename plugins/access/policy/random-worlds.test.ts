@@ -20,7 +20,7 @@ test('decisions follow the rules of the reference, for one resource and for a li
     const policy = policyOn(sourcesOf(world), mode)
     const naive = new NaivePolicy(world, mode)
     for (const ref of refsOf(world)) {
-      const expected = naive.verdict(caller, permission, ref)
+      const expected = naive.decide(caller, permission, ref)
       const given = await policy.canOn(caller, permission, ref)
       if (given !== expected) throw new Error(`${permission} on ${ref.kind} ${ref.id} is ${given}, not ${expected}`)
       const allowed = await policy.allowed(caller, permission, ref.kind, [idOf('gone'), ref.id])
@@ -50,7 +50,7 @@ test('a list shows exactly the live resources for which the caller has the permi
     const naive = new NaivePolicy(world, mode)
     return liveTops(world).every(({ ref, record }) => {
       const isListed = where === 'all' || (where !== 'nothing' && matcher(where)(record))
-      return isListed === (naive.verdict(caller, permission, ref) === 'yes')
+      return isListed === (naive.decide(caller, permission, ref) === 'yes')
     })
   })
   await t.notThrowsAsync(async () => fc.assert(property, { numRuns: usualOrFull(800, 3000) }))
@@ -73,7 +73,7 @@ test('a search covers exactly the live resources for whose kind the caller has t
       .filter(({ ref }) => ref.kind in viewing)
       .every(listed => {
         const permission = viewing[listed.ref.kind as keyof typeof viewing]
-        return isInScope(scope, listed) === (naive.verdict(caller, permission, listed.ref) === 'yes')
+        return isInScope(scope, listed) === (naive.decide(caller, permission, listed.ref) === 'yes')
       })
   })
   await t.notThrowsAsync(async () => fc.assert(property, { numRuns: usualOrFull(800, 3000) }))
@@ -90,12 +90,12 @@ test('a search for metadata, comments or sections covers exactly the resources o
     const listed = liveTops(world).filter(each => each.ref.kind in viewing && isInScope(scope, each))
     return Object.entries(annotations).every(([name, permission]) => {
       const spaces = scope.annotated?.[name as keyof typeof annotations]
-      if (!spaces) return listed.every(each => naive.verdict(caller, permission, each.ref) === 'yes')
+      if (!spaces) return listed.every(each => naive.decide(caller, permission, each.ref) === 'yes')
       const { inPart: _, ...rest } = scope
       return listed.every(each => {
         const isCovered = isInScope({ ...rest, spaces }, each)
         withheld[name] = (withheld[name] ?? 0) + Number(!isCovered)
-        return isCovered === (naive.verdict(caller, permission, each.ref) === 'yes')
+        return isCovered === (naive.decide(caller, permission, each.ref) === 'yes')
       })
     })
   })

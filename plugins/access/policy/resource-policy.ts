@@ -120,7 +120,7 @@ export class ResourcePolicy implements Policy {
   }
 
   async canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<AccessDecision> {
-    return (await this.#decision(caller, ref.kind, [ref.id])).verdict(permission, ref, trash)
+    return (await this.#decision(caller, ref.kind, [ref.id])).decide(permission, ref, trash)
   }
 
   async allowed(
@@ -132,7 +132,7 @@ export class ResourcePolicy implements Policy {
   ): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set()
     const decision = await this.#decision(caller, kind, ids)
-    return new Set(ids.filter(id => decision.verdict(permission, { kind, id }, trash) === 'yes'))
+    return new Set(ids.filter(id => decision.decide(permission, { kind, id }, trash) === 'yes'))
   }
 
   async held(
@@ -146,7 +146,7 @@ export class ResourcePolicy implements Policy {
     const decision = await this.#decision(caller, kind, ids)
     return new Map(
       ids.flatMap(id => {
-        const held = permissions.filter(permission => decision.verdict(permission, { kind, id }, trash) === 'yes')
+        const held = permissions.filter(permission => decision.decide(permission, { kind, id }, trash) === 'yes')
         return held.length > 0 ? [[id, held] as const] : []
       }),
     )
@@ -245,15 +245,15 @@ export class ResourcePolicy implements Policy {
     const bar = barred(this.#mode, caller, permission)
     if (bar !== undefined) return { verdict: 'no', because: bar }
     if (caller.limits?.spaces && !placedPermissions.has(permission))
-      return { verdict: 'no', because: `The key is limited to spaces, and ${permission} without a thing goes beyond them` }
+      return { verdict: 'no', because: `The key is limited to spaces, which excludes ${permission} without a resource` }
     if (isSuperAdmin(caller)) return { verdict: 'yes', because: 'superadmin mode is on' }
-    if (caller.user) return { verdict: 'yes', because: `an active account holds ${permission} where no resource is named` }
+    if (caller.user) return { verdict: 'yes', because: `every active account holds ${permission} if no resource is named` }
     if (caller.via === 'service' && includes(this.#mode, extractionPermissions, permission))
-      return { verdict: 'yes', because: `the service key holds ${permission}` }
+      return { verdict: 'yes', because: `the communication key holds ${permission}` }
     if (isReading(this.#mode, permission) && !this.isPrivate)
-      return { verdict: 'yes', because: `on a public server everybody holds ${permission}` }
-    if (isOpen(this.#mode, permission)) return { verdict: 'yes', because: 'geostreams are readable by everybody' }
-    return { verdict: 'no', because: `nobody is signed in, and ${permission} is not for everybody` }
+      return { verdict: 'yes', because: `on a public server everyone holds ${permission}` }
+    if (isOpen(this.#mode, permission)) return { verdict: 'yes', because: 'everyone may read geostreams' }
+    return { verdict: 'no', because: `anonymous callers do not hold ${permission}` }
   }
 }
 wire(ResourcePolicy, configPort(config), ReadAccess, Resources, Installation)

@@ -63,7 +63,7 @@ export const includes = ({ permissions }: Mode, held: ReadonlySet<Permission>, p
 const beyondVerbs = ({ permissions }: Mode, { verbs }: KeyLimits, permission: Permission): string | undefined => {
   const verb = permissions.verbOf(permission)
   if (verbs === undefined || (verb !== undefined && verbs.has(verb))) return undefined
-  return `The key is limited to ${[...verbs].join(', ') || 'nothing'}, and ${permission} is to ${verb}`
+  return `The key is limited to ${[...verbs].join(', ') || 'nothing'}; ${permission} requires the verb ${verb}`
 }
 
 /** What denies the caller a permission whatever the resource, as a sentence; undefined when nothing does. */
@@ -105,15 +105,21 @@ const rolesCount = (permission: Permission, kind: Kind, state: Rights['state'], 
  * The first rule that grants the caller the permission on an existing resource, from the resource's own record.
  * A resource with parents is public, open or served only through them.
  */
-export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { kind }, rights, below }: ParentStep): Ground | undefined => {
-  const { caller, mode } = asker
+export const groundOn = (
+  callerRoles: CallerRoles,
+  permission: Permission,
+  { ref: { kind }, rights, below }: ParentStep,
+): Ground | undefined => {
+  const { caller, mode } = callerRoles
   if (barred(mode, caller, permission)) return undefined
   if (isSuperAdmin(caller)) return grounds.superadmin
   // A limited key may not manage accounts, including its owner's.
   if (kind === 'user' && caller.limits && !readingPermissions.has(permission)) return undefined
   if (caller.user !== undefined && caller.user.id === rights.author) return grounds.author
   if (kind === 'user' && isServerAdmin(caller)) return grounds.administrator
-  const membership = rolesCount(permission, kind, rights.state, below !== undefined) ? asker.roleIn(rights.spaces, permission) : undefined
+  const membership = rolesCount(permission, kind, rights.state, below !== undefined)
+    ? callerRoles.roleIn(rights.spaces, permission)
+    : undefined
   if (membership) return { rule: 'role', membership }
   if (rights.state !== 'live' || (rights.parents !== undefined && rights.parents.length > 0)) return undefined
   if (caller.via === 'service') return grounds.service

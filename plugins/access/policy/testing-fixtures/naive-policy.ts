@@ -39,7 +39,7 @@ export class NaivePolicy {
     this.#isDownloadOpen = mode.allowAnonymousDownload
   }
 
-  verdict(caller: Caller, permission: Permission, ref: Ref): AccessDecision {
+  decide(caller: Caller, permission: Permission, ref: Ref): AccessDecision {
     if (!this.#isThere(ref) || !this.#isReached(caller, ref)) return 'unseen'
     const mayDo = this.#may(caller, permission, ref)
     const purges = `Delete${ref.kind}`.toLowerCase() === permission.toLowerCase() && (ref.kind === 'dataset' || ref.kind === 'collection')
