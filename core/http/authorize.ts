@@ -71,15 +71,15 @@ export class RouteAccess {
     this.#requireStanding(declaration, caller)
     if (typeof permission === 'object' && !permission.on) this.#requireAnywhere(permission.right, caller)
     // Most public routes end here, without a microtask.
-    return namesResources(declaration) ? this.#requireOnThings(declaration, caller, input) : undefined
+    return namesResources(declaration) ? this.#requireOnResources(declaration, caller, input) : undefined
   }
 
-  async #requireOnThings(declaration: Declaration, caller: Caller, input: Values): Promise<void> {
-    for (const asked of scopedRights(declaration)) {
-      const refs = asked.on(input)
+  async #requireOnResources(declaration: Declaration, caller: Caller, input: Values): Promise<void> {
+    for (const required of scopedRights(declaration)) {
+      const refs = required.on(input)
       const isOnNothing = Array.isArray(refs) && refs.length === 0
-      if (isOnNothing && asked === declaration.permission) this.#requireAnywhere(asked.right, caller)
-      else await this.#requireOn(asked.right, caller, refs, declaration)
+      if (isOnNothing && required === declaration.permission) this.#requireAnywhere(required.right, caller)
+      else await this.#requireOn(required.right, caller, refs, declaration)
     }
   }
 
@@ -91,7 +91,7 @@ export class RouteAccess {
     const right = rightOf(declaration)
     this.#requireStanding(declaration, caller)
     if (right === undefined || !isAnonymous(caller) || this.#policy?.can(caller, right) === 'yes') return
-    if (!(isWrongId && this.#tellsOfAbsence(right, declaration))) throw new NotSignedIn()
+    if (!(isWrongId && this.#revealsAbsence(right, declaration))) throw new NotSignedIn()
   }
 
   #requireStanding(declaration: Declaration, caller: Caller): void {
@@ -123,20 +123,20 @@ export class RouteAccess {
   async #requireOn(permission: Permission, caller: Caller, refs: Ref | readonly Ref[], declaration: Declaration): Promise<void> {
     const trash = trashRuleOf(declaration)
     for (const ref of 'kind' in refs ? [refs] : refs) {
-      const verdict = (await this.#policy?.canOn(caller, permission, ref, trash)) ?? 'no'
-      if (verdict !== 'yes') throw this.#refusal(verdict, permission, caller, ref, declaration)
+      const decision = (await this.#policy?.canOn(caller, permission, ref, trash)) ?? 'no'
+      if (decision !== 'yes') throw this.#refusal(decision, permission, caller, ref, declaration)
     }
   }
 
-  #refusal(verdict: Exclude<AccessDecision, 'yes'>, permission: Permission, caller: Caller, ref: Ref, declaration: Declaration): Error {
-    if (isAnonymous(caller) && !(verdict === 'unseen' && this.#tellsOfAbsence(permission, declaration))) return new NotSignedIn()
-    if (verdict === 'unseen') return new NotFound(ref.kind)
-    if (verdict === 'frozen') return new InTrash(ref.kind)
+  #refusal(decision: Exclude<AccessDecision, 'yes'>, permission: Permission, caller: Caller, ref: Ref, declaration: Declaration): Error {
+    if (isAnonymous(caller) && !(decision === 'unseen' && this.#revealsAbsence(permission, declaration))) return new NotSignedIn()
+    if (decision === 'unseen') return new NotFound(ref.kind)
+    if (decision === 'frozen') return new InTrash(ref.kind)
     return lacking(caller, permission, ref.kind)
   }
 
   /** Whether anonymous callers get 404 for an absent resource: for reads on a public server. */
-  #tellsOfAbsence(permission: Permission, { method, effects }: Declaration): boolean {
+  #revealsAbsence(permission: Permission, { method, effects }: Declaration): boolean {
     return !this.#isPrivate() && (this.#permissions.isReading(permission) || (method === 'GET' && effects === undefined))
   }
 }
@@ -218,7 +218,7 @@ const subjectsOf = ({ declaration }: RegisteredRoute, input: Values, body: unkno
 }
 
 /** Whether the route is open to anonymous callers, for responses without a subject. */
-const isForEverybody = (route: RegisteredRoute, { policy, isPrivate }: AuditOptions): boolean => {
+const isForEveryone = (route: RegisteredRoute, { policy, isPrivate }: AuditOptions): boolean => {
   const { permission } = route.declaration
   const right = rightOf(route.declaration)
   if (right) return policy?.can(anonymous, right) === 'yes'
@@ -247,7 +247,7 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
   const trails = options.accessTrails?.all().filter(({ reads }) => (reads === 'all' && isRead) || (reads !== 'off' && isDownload)) ?? []
   if (trails.length === 0 || (reply.body as Partial<Bytes> | undefined)?.isTrusted) return
   const subjects = subjectsOf(route, input, reply.body)
-  if (subjects.length === 0 && (!isDownload || isForEverybody(route, options))) return
+  if (subjects.length === 0 && (!isDownload || isForEveryone(route, options))) return
   const permission = rightOf(route.declaration)
   const note = { caller, requestId, method: req.method ?? '', path: declaration.path, operation, subjects, isDownload, address }
   const ends = trails.map(trail => trail.begin(permission ? { ...note, permission } : note))
@@ -266,7 +266,7 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
 const mostNamed = 20
 
 /** The ids in the parameters: the resources that rights were checked on, and all others. */
-const thingsOf = ({ declaration }: RegisteredRoute, input: Values): { first: Ref | undefined; named: readonly string[] } => {
+const namedIdsOf = ({ declaration }: RegisteredRoute, input: Values): { first: Ref | undefined; named: readonly string[] } => {
   const refs = refsOf(declaration, input)
   const others = Object.values(input).filter(value => s.isId(value) && !refs.some(({ id }) => id === value))
   return { first: refs[0], named: [...refs.slice(1).map(({ kind, id }) => `${kind} ${id}`), ...others.map(String)] }
@@ -293,7 +293,7 @@ const auditAdminAction = (
   const type = typeOf(request, route)
   if (!trails || type === undefined) return undefined
   const { caller, req, id: requestId, input, address } = request
-  const { first, named } = thingsOf(route, input)
+  const { first, named } = namedIdsOf(route, input)
   const how = { via: caller.via, ...(caller.keyId === undefined ? {} : { key: caller.keyId }) }
   const what = { method: req.method ?? '', path: route.declaration.path, operation: route.name, requestId }
   return noteIn(trails, {

@@ -223,7 +223,7 @@ const refsOfInvalid = (declaration: Declaration, input: Values): readonly Ref[] 
 }
 
 /** `dataset_id` refers to a dataset, `space` to a space. */
-const kindNamed = (parameter: string): string => parameter.replace(/_?id$/i, '') || 'thing'
+const kindNamed = (parameter: string): string => parameter.replace(/_?id$/i, '') || 'resource'
 
 /** The kind of resource of a parameter, from the rights checked on it: a malformed id gets the same response as an unknown one. */
 const kindOf = (declaration: Declaration, parameter: string, input: Values, group?: string): string => {

@@ -32,8 +32,8 @@ import {
 import { config, type Logo, StoredLogos, standIn } from './stored-logos.ts'
 
 /** The owner in a logo's path; undefined for an invalid path. */
-const ownerOf = (path: string): Ref | 'everybody' | undefined => {
-  if (path === 'GLOBAL') return 'everybody'
+const ownerOf = (path: string): Ref | 'everyone' | undefined => {
+  if (path === 'GLOBAL') return 'everyone'
   const [, kind, id] = /^(space|user)-(.+)$/.exec(path) ?? []
   if ((kind !== 'space' && kind !== 'user') || !s.isId(id)) return undefined
   return { kind, id }
@@ -56,7 +56,7 @@ class LogoRights {
   async mustChange(caller: Caller, path: string): Promise<void> {
     const owner = ownerOf(path)
     if (owner === undefined) throw new Forbidden('The path of a logo must be GLOBAL, space-<id> or user-<id>')
-    if (owner === 'everybody') return requireServerAdmin(caller, 'Only a server admin may change the logos of the installation')
+    if (owner === 'everyone') return requireServerAdmin(caller, 'Only a server admin may change the logos of the installation')
     await authorize(this.#policy, caller, permissions[owner.kind]?.changing ?? 'EditUser', owner)
     if (owner.kind === 'user' && owner.id !== caller.user?.id) requireRecentAuthentication(caller)
   }
@@ -64,7 +64,7 @@ class LogoRights {
   /** Logos of the installation are public; those of a space or user are visible to callers who may view it. */
   async maySee(caller: Caller, path: string): Promise<boolean> {
     const owner = ownerOf(path)
-    if (owner === undefined || owner === 'everybody') return owner !== undefined
+    if (owner === undefined || owner === 'everyone') return owner !== undefined
     return (await this.#policy.canOn(caller, permissions[owner.kind]?.seeing ?? 'ViewUser', owner)) === 'yes'
   }
 }
