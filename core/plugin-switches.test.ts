@@ -142,7 +142,7 @@ test('a plugin that is switched off behaves as if it were absent, and is complet
   t.false(JSON.stringify(await get(kernel, '/openapi.json')).includes('/api/echo'))
   t.is(words(kernel), 0)
   t.deepEqual(seen.life, ['start 1', 'dispose 1'])
-  await t.throwsAsync(kernel.runPeriodic('test.echo/tick'), { message: /No plugin of this kernel has the periodic job test\.echo\/tick/ })
+  await t.throwsAsync(kernel.runPeriodic('test.echo/tick'), { message: /No plugin of this kernel has the periodic task test\.echo\/tick/ })
 
   t.like(await set(kernel, 'test.echo', true), { isEnabled: true, isRunning: true, isHealthy: true })
   t.deepEqual(await get(kernel, '/api/echo'), [200, { echo: 'echo' }])

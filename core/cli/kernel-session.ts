@@ -37,7 +37,7 @@ const isUnused = async (data: string): Promise<boolean> => {
 }
 
 /**
- * The configuration for a command. The command does not handle events or periodic jobs. If all stores are remote, it uses a temporary data
+ * The configuration for a command. The command does not handle events or periodic tasks. If all stores are remote, it uses a temporary data
  * folder beside a server, so that it can run concurrently; otherwise the lock of the data folder prevents that. The data folder may contain datapoints.
  */
 const forCommand = async (config: Config): Promise<Config> => {

@@ -183,8 +183,8 @@ test('an invalid part of a JSON value is shown without the rest', async t => {
 
 test('an invalid email address is refused for admins', async t => {
   const message = await refusal(t, { environment: { POUNCE_ADMIN__EMAIL: 'ada.example.org', POUNCE_ADMINS: 'a@example.org,b' } })
-  t.regex(message, /admin\.email must be an e-mail address \(is "ada\.example\.org"\), from POUNCE_ADMIN__EMAIL/)
-  t.regex(message, /admins\.1 must be an e-mail address \(is "b"\), from POUNCE_ADMINS/)
+  t.regex(message, /admin\.email must be an email address \(is "ada\.example\.org"\), from POUNCE_ADMIN__EMAIL/)
+  t.regex(message, /admins\.1 must be an email address \(is "b"\), from POUNCE_ADMINS/)
 })
 
 test('defaults are applied to items of lists and records, and their invalid secrets are not shown', async t => {

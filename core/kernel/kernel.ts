@@ -126,7 +126,7 @@ export class Kernel {
   /** Runs a periodic task now: `resources.files/sweep`. */
   async runPeriodic(name: string): Promise<void> {
     const work = this.#periodic.get(name.slice(0, name.indexOf('/')))
-    if (!work) throw new Error(`No plugin of this kernel has the periodic job ${name}`)
+    if (!work) throw new Error(`No plugin of this kernel has the periodic task ${name}`)
     await work.runNow(name)
   }
 

@@ -179,5 +179,5 @@ test('a task can be run immediately by name, and an unknown name lists the tasks
   const { work } = working(t, { name: 'a/sweep', everyMs: 1e6, run: async () => void runs++ })
   await work.runNow('a/sweep')
   t.is(runs, 1)
-  await t.throwsAsync(work.runNow('a/swep'), { message: 'Unknown periodic job a/swep; known: a/sweep' })
+  await t.throwsAsync(work.runNow('a/swep'), { message: 'Unknown periodic task a/swep; known: a/sweep' })
 })

@@ -40,7 +40,7 @@ export class PeriodicWork {
   /** Runs a task now, even if it is not due; rejects with its error. For tests and commands. */
   async runNow(name: string): Promise<void> {
     const task = this.#tasks.find(one => one.name === name)
-    if (!task) throw new Error(`Unknown periodic job ${name}; known: ${this.#tasks.map(one => one.name).join(', ') || 'none'}`)
+    if (!task) throw new Error(`Unknown periodic task ${name}; known: ${this.#tasks.map(one => one.name).join(', ') || 'none'}`)
     await task.run(this.#stopped.signal)
   }
 
@@ -49,9 +49,9 @@ export class PeriodicWork {
     this.#stopped.abort()
     for (const timer of this.#timers) clearTimeout(timer)
     try {
-      await withTimeLimit(Promise.all(this.#running), stopLimitMs, 'periodic work did not stop in time')
+      await withTimeLimit(Promise.all(this.#running), stopLimitMs, 'periodic tasks did not stop in time')
     } catch (error) {
-      this.#log.error('Periodic job abandoned', { error })
+      this.#log.error('Periodic task abandoned', { error })
     }
   }
 

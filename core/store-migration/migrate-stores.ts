@@ -5,7 +5,7 @@ import { StoreCopy, type Stores } from './store-copy.ts'
 
 /** The source and target of a migration as kernels: each call creates one that is not started. */
 export interface StoreMigration {
-  /** `works`: the kernel handles waiting events; otherwise it handles no events or periodic jobs. */
+  /** `works`: the kernel handles waiting events; otherwise it handles no events or periodic tasks. */
   source(options: { readonly works: boolean }): Promise<Kernel>
   target(): Promise<Kernel>
   /** Whether each store differs between source and target. */

@@ -129,7 +129,7 @@ const check = async (t: ExecutionContext, isPrivate: boolean): Promise<void> => 
     for (const kind of Object.keys(viewing) as Shown[]) {
       const permission = viewing[kind]
       const refs = all.filter(ref => ref.kind === kind)
-      const seen = refs.filter(ref => naive.verdict(caller, permission, ref) === 'yes')
+      const seen = refs.filter(ref => naive.decide(caller, permission, ref) === 'yes')
       const asked = `seed ${random.seed}: ${kind}s for ${name} on a ${isPrivate ? 'private' : 'public'} server`
       const ids = (some: readonly Ref[]): readonly string[] => some.map(({ id }) => id).toSorted()
       const allowed = await policy.allowed(

@@ -73,7 +73,7 @@ export const kernelSchema = s.Object({
     default: ['http', 'worker'],
     uniqueItems: true,
     minItems: 1,
-    description: 'Roles of this process: `http` serves requests; `worker` handles events and periodic jobs',
+    description: 'Roles of this process: `http` serves requests; `worker` handles events and runs periodic tasks',
   }),
   admin: s.Object(
     {
