@@ -30,7 +30,7 @@ const typeOf = (node: Node): string => {
   const bounds = node as Bounds
   if (node.anyOf?.every(one => one.const !== undefined)) return node.anyOf.map(one => `\`${String(one.const)}\``).join(', ')
   if (node.anyOf?.some(one => one.type === 'array')) return node.anyOf.map(typeOf).join(', or ')
-  if (node.secret) return bounds.minLength === undefined ? 'secret' : `secret of at least ${bounds.minLength} characters`
+  if (node.secret) return (bounds.minLength ?? 0) <= 1 ? 'secret' : `secret of at least ${bounds.minLength} characters`
   if (node.type === 'array') {
     const item = node.items ? typeOf(node.items) : 'anything'
     return item.startsWith('`') ? `list of ${item}` : 'list'

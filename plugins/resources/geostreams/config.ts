@@ -23,7 +23,7 @@ export const config = s.Object({
     default: 0,
     minimum: 0,
     maximum: 1_048_576,
-    description: 'Size of the answer cache, in MiB; answers are cached until a datapoint is added or deleted. 0: no cache',
+    description: 'Maximum size of the response cache, in MiB; responses are cached until a datapoint is added or deleted. 0: no cache',
   }),
   userAgreement: s.String({ default: '', maxLength: 100_000, description: 'User agreement that clients show before they show datapoints' }),
 })

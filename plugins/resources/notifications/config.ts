@@ -19,7 +19,7 @@ export const config = s.Object({
     default: 1000,
     minimum: 10,
     maximum: 100_000,
-    description: 'Maximum number of notifications kept for a person',
+    description: 'Maximum number of notifications kept per user',
   }),
 })
 export type Settings = s.Static<typeof config>

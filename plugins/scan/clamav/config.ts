@@ -26,7 +26,7 @@ export const config = s.Object({
   connectTimeoutMs: s.Integer({
     default: 5000,
     minimum: 50,
-    description: 'Timeout for connecting to clamd and for its answer to PING, in milliseconds',
+    description: 'Timeout for connecting to clamd and for its response to PING, in milliseconds',
   }),
   scanTimeoutMs: s.Integer({
     default: 240_000,

@@ -54,7 +54,7 @@ export const config = s.Object({
   pollMs: s.Integer({
     default: 2000,
     minimum: 10,
-    description: 'Interval of polling for jobs published by other kernels, in milliseconds',
+    description: 'Interval of polling for jobs published by other servers, in milliseconds',
   }),
 })
 export type QueueConfig = s.Static<typeof config>

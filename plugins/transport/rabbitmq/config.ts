@@ -53,12 +53,12 @@ export const config = s.Object({
   timeoutMs: s.Integer({
     default: 5000,
     minimum: 100,
-    description: 'Timeout for connecting to the broker and for its answers, in milliseconds',
+    description: 'Timeout for connecting to the broker and for its responses, in milliseconds',
   }),
   leaseMs: s.Integer({
     default: 30_000,
     minimum: 1000,
-    description: 'Lease of unsent messages, in milliseconds; then another kernel sends them',
+    description: 'Lease of unsent messages, in milliseconds; then another server sends them',
   }),
   sweepMs: s.Integer({ default: 2000, minimum: 10, description: 'Interval of checking for jobs left unsent by a crash, in milliseconds' }),
   cancelSearchMs: s.Integer({

@@ -174,7 +174,7 @@ export class ResponseCache {
   show({ blob, contentType, filename }: CachedResponse, produce?: () => Bytes): Bytes {
     const open = async (): Promise<Readable> => {
       const stream = (await this.#blobs.get(blob)) ?? produce?.().open()
-      if (!stream) throw new NotFound('cached answer')
+      if (!stream) throw new NotFound('cached response')
       return stream
     }
     // Without a Content-Length it is sent gzip-encoded to clients that accept that.
@@ -210,7 +210,7 @@ export class ResponseCache {
       }
     } catch (error) {
       if (fault.error !== undefined) throw fault.error
-      if (!(error instanceof TooLong)) this.#log.warn('failed to cache an answer', { error })
+      if (!(error instanceof TooLong)) this.#log.warn('failed to cache a response', { error })
       else this.#refuse(key)
       return undefined
     }

@@ -17,9 +17,9 @@ const Entry = s.model(
 export const listCache = route({
   method: 'GET',
   path: '/api/geostreams/cache',
-  summary: 'List cached geostreams answers',
+  summary: 'List cached geostreams responses',
   description:
-    'By key: the query parameters, the size in bytes, and the time of the answer. Empty for callers who may not view all streams, and while `cacheMaxMiB` is 0.',
+    'By key: the query parameters, the size in bytes, and the time of the response. Empty for callers who may not view all streams, and while `cacheMaxMiB` is 0.',
   permission: { right: 'ViewGeoStream', unscoped: 'The list is empty for a caller who may not see all streams.' },
   responses: { 200: s.Object({ files: s.Record(s.String(), Entry), size: s.Integer() }) },
   async handle({ caller }, { answers, kept }) {
@@ -35,16 +35,16 @@ export const listCache = route({
 export const getCached = route({
   method: 'GET',
   path: '/api/geostreams/cache/:id',
-  summary: 'Get a cached geostreams answer',
-  description: 'The cached answer may be stale; querying itself never returns a stale answer.',
-  permission: { right: 'ViewGeoStream', unscoped: 'Cached answers are found only by a caller who may see all streams.' },
+  summary: 'Get a cached geostreams response',
+  description: 'The cached response may be stale; the query itself never returns a stale one.',
+  permission: { right: 'ViewGeoStream', unscoped: 'Cached responses are found only by a caller who may see all streams.' },
   cost: 'export',
   params: s.Object({ id: s.String({ maxLength: 100 }) }),
   responses: { 200: tableAnswer(s.json(), s.json()) },
   throws: [NotFound],
   async handle({ params, caller }, { answers, kept }) {
     const found = /^[0-9A-F]{32}$/.test(params.id) && answers.isFor(caller) ? await kept.get(params.id) : undefined
-    if (!found) throw new NotFound('cached answer')
+    if (!found) throw new NotFound('cached response')
     return { status: 200, body: answers.show(found) }
   },
 })
@@ -54,9 +54,9 @@ const named = (sent: string | undefined): sent is string => sent !== undefined &
 export const invalidateCache = route({
   method: 'GET',
   path: '/api/geostreams/cache/invalidate',
-  summary: 'Invalidate cached geostreams answers',
+  summary: 'Invalidate cached geostreams responses',
   description:
-    'Answers for a sensor or a stream, for callers who may delete it; all answers, if neither is named, for server admins. Not needed in practice: cached answers are never returned after a datapoint is added or deleted.',
+    'Responses for a sensor or a stream, for callers who may delete it; all responses, if neither is named, for server admins. Not needed in practice: cached responses are never returned after a datapoint is added or deleted.',
   permission: {
     right: 'DeleteGeoStream',
     on: ({ sensor_id, stream_id }) => [
@@ -64,7 +64,7 @@ export const invalidateCache = route({
       ...(named(stream_id) ? [streamRef(stream_id)] : []),
     ],
   },
-  effects: 'deletes cached answers',
+  effects: 'deletes cached responses',
   neverByCookie: true,
   query: s.Object({
     sensor_id: s.Optional(s.String({ maxLength: 20, description: 'Number of a sensor' })),

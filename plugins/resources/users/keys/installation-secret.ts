@@ -113,7 +113,7 @@ const newSecret = (): string => randomBytes(32).toString('base64url')
 export class RotateSecret implements Command {
   readonly name = 'secret rotate'
   readonly summary =
-    'Replace the secret that signs job keys and sign-in cookies and encrypts TOTP secrets; running kernels use it within a second'
+    'Replace the secret that signs job keys and sign-in cookies and encrypts TOTP secrets; running servers use it within a second'
   readonly options = [
     {
       name: 'overlap-hours',
