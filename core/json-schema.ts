@@ -211,7 +211,7 @@ const format = (name: string): string =>
   ({
     'date-time': 'a time such as 2026-01-05T10:00:00Z',
     date: 'a date such as 2026-01-05',
-    email: 'an e-mail address',
+    email: 'an email address',
     uri: 'a complete address such as https://example.org/',
   })[name] ?? 'text'
 

@@ -7,7 +7,7 @@ const maxDecodings = 3
 export interface NamedAccounts {
   /** Ids found anywhere in the address: hosts, paths, queries and fragments have too many spellings to tell which of them lead to an account. */
   readonly ids: readonly string[]
-  /** The e-mail address in `…/users/email/ann@example.org`. */
+  /** The email address in `…/users/email/ann@example.org`. */
   readonly email: string | undefined
 }
 

@@ -192,13 +192,13 @@ export interface EventMap extends ScanEvents {
   'account-link.requested': { readonly link: string }
   /** `status`: the new status, if it was changed. */
   'user.updated': { readonly fields: readonly string[]; readonly status?: AccountStatus }
-  /** Signed in with e-mail and password, or through a provider such as OpenID Connect. */
+  /** Signed in with email and password, or through a provider such as OpenID Connect. */
   'user.signed-in': { readonly address?: string }
   /** From now on the account can be signed in to through this identity provider. */
   'user.linked': { readonly provider: string }
   /** The subject is the account. `recoveryCodesLeft` is present when a recovery code was used. */
   'user.second-factor-changed': { readonly change: SecondFactorChange; readonly recoveryCodesLeft?: number }
-  /** Someone signed in at a provider with the account's e-mail address; the owner must confirm by mail. `link`: the pending link. */
+  /** Someone signed in at a provider with the account's email address; the owner must confirm by mail. `link`: the pending link. */
   'user.link-requested': { readonly provider: string; readonly link: string }
   'user.erasure-requested': { readonly heir: string | null }
   'user.erased': { readonly heir: string | null }

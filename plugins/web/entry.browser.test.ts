@@ -137,7 +137,7 @@ inBrowser('the page of a server without the web interface creates the first acco
   const { page, problems } = await webPage(t, browser(), server.url)
   await page.goto((await setUpLink(server)).replace('/welcome', '/setup'))
   await fillName(page)
-  await page.getByLabel('E-mail').fill('grace@example.org')
+  await page.getByLabel('Email').fill('grace@example.org')
   await page.getByLabel(/^Password/).fill(`${password} ü`)
   await page.getByRole('radio', { name: /Everyone/ }).check()
   await page.getByRole('button', { name: 'Make the account' }).click()

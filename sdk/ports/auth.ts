@@ -8,7 +8,7 @@ import type { Job } from './transport.ts'
 export interface VerifiedIdentity {
   /** The provider: `userpass`, `ldap`, or the configured name of an OIDC provider. */
   readonly provider: string
-  /** Stable within the provider: the e-mail for local accounts, `sub` for OIDC, the DN for LDAP. */
+  /** Stable within the provider: the email for local accounts, `sub` for OIDC, the DN for LDAP. */
   readonly subject: string
   /** Empty if the provider supplies no verified address; then only an existing account can sign in. */
   readonly email: string
@@ -154,7 +154,7 @@ export const SecretEncryption = port<SecretEncryption>('secretEncryption')
 /** Limits attempts without a password, such as requests for mail links, across all kernels. */
 export interface RateLimiter {
   /**
-   * Counts an attempt, successful or not; throws `TooMany` with the time to wait above the limit per 15 minutes for an e-mail address or a network. Takes
+   * Counts an attempt, successful or not; throws `TooMany` with the time to wait above the limit per 15 minutes for an email address or a network. Takes
    * equally long for an unknown address.
    */
   consume(

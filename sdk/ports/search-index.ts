@@ -19,7 +19,7 @@ export interface SearchDocument {
   readonly revision: number
   readonly name: string
   readonly description: string
-  /** Account id, name and e-mail of the author. */
+  /** Account id, name and email of the author. */
   readonly creator: string
   readonly creatorName: string
   readonly creatorEmail: string

@@ -52,7 +52,7 @@ export interface Heartbeat {
   readonly queue: string
   /** The raw `extractor_info`, not yet validated. */
   readonly info: unknown
-  /** E-mail of the owner of a private extractor. */
+  /** Email of the owner of a private extractor. */
   readonly owner?: string
   /** The transport runs the extractor itself: it is part of this installation and initially enabled. */
   readonly isBuiltIn: boolean

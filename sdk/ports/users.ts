@@ -30,7 +30,7 @@ export interface Users extends Records<UserRecord> {
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
   /** Some followers of a resource, at most `limit` (1 to 1,000), by id. */
   followersOf(thing: string, limit: number): Promise<readonly (UserRecord & Stored)[]>
-  /** `Taken` if the e-mail is in use. */
+  /** `Taken` if the email is in use. */
   create(
     user: Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'status'> & {
       readonly password?: string

@@ -39,7 +39,7 @@ export const passwordProviderContract = (runner: TestRunner, make: Make<Password
     t.true(Array.isArray(groups) && groups.every(group => typeof group === 'string'), 'groups: absent, or a list of names')
   })
 
-  test('password: the subject is the same each time, whatever the case of the e-mail', async t => {
+  test('password: the subject is the same each time, whatever the case of the email', async t => {
     const { provider, account } = await make(t)
     const [one, other] = await Promise.all(
       [account.email, account.email.toUpperCase()].map(email => passwordOf(provider, email, account.password)),

@@ -174,7 +174,7 @@ test('an account of another provider gets a mail without a link', async t => {
   }
 })
 
-test('a malformed e-mail address is rejected with 400', async t => {
+test('a malformed email address is rejected with 400', async t => {
   for (const email of [
     '',
     'x',

@@ -327,7 +327,7 @@ test('callers with permission to add files can report several in one entry', asy
   t.is((await ann.post(`/api/datasets/${unknownId}/addFileEvent?fileCount=1`)).status, 404)
 })
 
-test('an e-mail address is shown only to callers who may view the account', async t => {
+test('an email address is shown only to callers who may view the account', async t => {
   const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
   const space = await newSpace(ann, 'Published')
   await publish(server, ann, space)

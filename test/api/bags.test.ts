@@ -104,7 +104,7 @@ test('a bag contains files, descriptions and metadata under the names of v1', as
   t.is((await ann.get(`/api/datasets/${dataset}/download?bagit=nonsense`)).status, 400)
 })
 
-test('e-mail addresses of people are left out of bags for anonymous callers', async t => {
+test('email addresses of people are left out of bags for anonymous callers', async t => {
   const ann = await somebody(server, 'Ann')
   const { dataset } = await furnished(ann)
   const path = `/api/datasets/${dataset}/download`

@@ -72,7 +72,7 @@ test('comments are returned with their authors, and replies with their parents',
   ])
 })
 
-test('e-mail addresses, and avatars that reveal them, are shown only to callers who may view the account', async t => {
+test('email addresses, and avatars that reveal them, are shown only to callers who may view the account', async t => {
   const { dataset, file, path } = await scene()
   await say(ann, `${path}/comment`, 'seen by all')
   await ann.put(`/api/datasets/${dataset}/access?access=PUBLIC`)

@@ -49,7 +49,7 @@ test('an erasure is retried until every contributor has succeeded', async t => {
   })
 })
 
-test('commands export and erase an account by its e-mail address', async t => {
+test('commands export and erase an account by its email address', async t => {
   const server = await bootForTest({ t })
   const ada = await newPerson(server, 'ada')
   const to = join(server.folder, 'ada.zip')

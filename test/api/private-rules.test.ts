@@ -164,7 +164,7 @@ test('the address and picture of the author of a collection are shown to callers
   }
 })
 
-test('a bag contains only e-mail addresses of accounts that the downloader may view', async t => {
+test('a bag contains only email addresses of accounts that the downloader may view', async t => {
   const [author, reader] = [await somebody(shut, 'author'), await somebody(shut, 'reader')]
   const space = await newSpace(author)
   await letIn(author, space, 'Admin', author, reader)

@@ -30,7 +30,7 @@ test.after.always(() => server?.stop())
 const total = async (query: string, person: Somebody): Promise<number> =>
   (await ok<Result>(person.call(`/api/search?query=${encodeURIComponent(query)}`))).total_size
 
-test('on a private server, an e-mail address finds resources of visible accounts and reveals nothing about others', async t => {
+test('on a private server, an email address finds resources of visible accounts and reveals nothing about others', async t => {
   t.is(await total('marsh', eve), 1)
   for (const query of [
     `email:${ann.email}`,

@@ -43,7 +43,7 @@ live('the first sign-in by LDAP creates an account and later ones use it, by any
   t.is((await server.as()('/api/me', { headers: basic })).status, 401)
 })
 
-live('LDAP does not sign in to a local account with the same e-mail address, trusted or not', async t => {
+live('LDAP does not sign in to a local account with the same email address, trusted or not', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const wary = await boot(t)
   const local = { email, firstName: 'Local', lastName: 'Person', status: 'Active', password: 'the local password' } as const

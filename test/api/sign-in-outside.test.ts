@@ -18,7 +18,7 @@ test.serial('the ways to sign in are listed', async t => {
   const answer = await server.as()('/api/login/providers')
   t.is(answer.status, 200)
   t.deepEqual(await answer.json(), [
-    { id: 'userpass', label: 'E-mail and password', kind: 'password', url: `${server.url}/api/login` },
+    { id: 'userpass', label: 'Email and password', kind: 'password', url: `${server.url}/api/login` },
     { id: 'uni', label: 'Example University', kind: 'site', url: `${server.url}/api/login/uni` },
   ])
 })

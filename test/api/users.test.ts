@@ -74,7 +74,7 @@ test('status, id, password hash and memberships of an account cannot be set by a
   t.is(await server.get(Users).get(unknownId), undefined)
 })
 
-test('of many concurrent requests for one e-mail address, one succeeds', async t => {
+test('of many concurrent requests for one email address, one succeeds', async t => {
   const tries = Array.from({ length: 12 }, (_, at) => account(at % 2 ? 'Wanted@example.org' : 'wanted@EXAMPLE.org'))
   const statuses = await Promise.all(tries.map(async json => (await admin('/api/users', { method: 'POST', json })).status))
   t.deepEqual(statuses.toSorted(), [200, ...Array<number>(11).fill(409)])
@@ -116,7 +116,7 @@ test('only server admins list accounts, whose pages are linked', async t => {
   t.is((await admin('/api/users?limit=-1')).status, 400)
 })
 
-test('an account is found by id and by e-mail, on a public server also anonymously', async t => {
+test('an account is found by id and by email, on a public server also anonymously', async t => {
   const person = await newPerson(server, 'found')
   for (const path of [`/api/users/${person.id}`, `/api/users/email/${person.email.toUpperCase()}`]) {
     const answer = await nobody(path)

@@ -22,7 +22,7 @@ const inWordsOfServer = async <T>(work: Promise<T>): Promise<T> => {
     return await work
   } catch (error) {
     if (!(error instanceof RequestRefused) || error.status !== 401) throw error
-    throw new StartupError(`Sign-in refused: ${String(error.details['message'] ?? 'wrong e-mail address or password')}`, { cause: error })
+    throw new StartupError(`Sign-in refused: ${String(error.details['message'] ?? 'wrong email address or password')}`, { cause: error })
   }
 }
 
@@ -74,7 +74,7 @@ const keyBySession = async (client: ServerClient, account: PasswordAccount): Pro
 }
 
 const keyByPassword = async (context: UserContext, client: ServerClient): Promise<NewKey> => {
-  const email = textOption(context, 'email') ?? (isInteractive() ? (await askedLine('E-mail: ')).trim() : undefined)
+  const email = textOption(context, 'email') ?? (isInteractive() ? (await askedLine('Email: ')).trim() : undefined)
   if (email === undefined) throw new UsageError('Add --email and write the password to standard input, or use --key')
   const password = isInteractive() ? await askedSecret('Password: ') : await inputLine()
   const account = { email, password }

@@ -43,7 +43,7 @@ const userCommands: readonly UserCommand[] = [
     summary: 'Sign in to a server and store an API key',
     arguments: [['<address>', 'address of the server, such as https://data.example.org']],
     options: [
-      ['--email <address>', 'e-mail address of the account; the password is read from the terminal or standard input'],
+      ['--email <address>', 'email address of the account; the password is read from the terminal or standard input'],
       ['--key <key>', 'use this API key; - reads it from the terminal or standard input'],
     ],
     load: async () => (await loadAccount()).login,

@@ -23,7 +23,7 @@ const newAccount = async (password?: string) => {
 
 passwordProviderContract(test, async () => ({ provider: local(), account: await newAccount('une clé très secrète') }))
 
-test('the e-mail address of a local account is unverified, so no other provider can be linked by it', async t => {
+test('the email address of a local account is unverified, so no other provider can be linked by it', async t => {
   const account = await newAccount('a good password')
   t.false((await local().password?.(account.email, account.password))?.isEmailVerified)
 })

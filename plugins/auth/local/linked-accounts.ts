@@ -87,7 +87,7 @@ wire(LinkedAccounts, configPort(config), MailLinks, Users)
 /** Local accounts: email and password. The email address is not verified, so it is not linked to any other account. */
 export class LocalAccounts implements AuthProvider {
   readonly id = 'userpass'
-  readonly label = 'E-mail and password'
+  readonly label = 'Email and password'
   #users: Users
   #passwords = new Passwords()
 

@@ -21,7 +21,7 @@ const started = async (t: ExecutionContext, own: object = {}) => {
   return { issuer, ...(await oidcWith({ uni: { issuer: issuer.url, ...own } })) }
 }
 
-test('a sign-in returns the identity asserted by the provider, without an unverified e-mail address', async t => {
+test('a sign-in returns the identity asserted by the provider, without an unverified email address', async t => {
   const { site, issuer } = await started(t)
   t.deepEqual(await signIn(site), {
     provider: 'uni',

@@ -36,8 +36,7 @@ export const SingleCollection = s.model(
     description: s.String(),
     created: s.v1Date(),
     author: s.String({
-      description:
-        '`MiniUser(<id>,<name>,<avatar>,Some(<e-mail>))`; `None` instead of the address for callers who may not view the account',
+      description: '`MiniUser(<id>,<name>,<avatar>,Some(<email>))`; `None` instead of the address for callers who may not view the account',
     }),
     root_flag: s.String({ description: '`true` for a root collection of a space' }),
     child_collection_ids: s.String({ description: '`List(id1, id2)`' }),

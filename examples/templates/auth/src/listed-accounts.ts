@@ -7,7 +7,7 @@ const hashForm = '^[0-9a-f]{32}:[0-9a-f]{64}$'
 export const config = s.Object({
   accounts: s.Array(
     s.Object({
-      email: s.String({ minLength: 3, maxLength: 254, description: 'E-mail address' }),
+      email: s.String({ minLength: 3, maxLength: 254, description: 'Email address' }),
       firstName: s.String({ minLength: 1, description: 'First name' }),
       lastName: s.String({ minLength: 1, description: 'Last name' }),
       passwordHash: s.String({ pattern: hashForm, secret: true, description: 'Salt and scrypt hash of the password; see the README' }),

@@ -51,7 +51,7 @@ const contentOf = (isAsked: boolean): string => `<p>This creates the first accou
 <form>
 <label>First name <input name="firstName" required maxlength="200" autocomplete="given-name"></label>
 <label>Last name <input name="lastName" required maxlength="200" autocomplete="family-name"></label>
-<label>E-mail <input name="email" type="email" required maxlength="320" autocomplete="username"></label>
+<label>Email <input name="email" type="email" required maxlength="320" autocomplete="username"></label>
 <label>Password, at least 8 characters <input name="password" type="password" required minlength="8" maxlength="1000" autocomplete="new-password"></label>
 ${isAsked ? question : ''}<button>Make the account</button>
 </form>
