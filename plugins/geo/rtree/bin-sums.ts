@@ -3,10 +3,10 @@ import type { Datapoint, GeoBin, GeoBinning, Geometry } from 'pounce/sdk/geo'
 import { altitudeOf, BinLimit, spansOf, type TimeSpan } from 'pounce/sdk/geo'
 import type { PlaceCache, ShapeCache } from './place-cache.ts'
 import { type Known, type OfStream, perStream, planFor } from './plan.ts'
-import type { ReadQuestion } from './questions.ts'
 import { at, type PointRow, type PointSource, type Sink, type StartRange, startOf } from './scans.ts'
+import { longBounds, pieceSize, type Slices, sliceEffort } from './slices.ts'
 import { byCodePoint, namesOf } from './statistics.ts'
-import { longBounds, pieceSize, type Turns, turnEffort } from './turns.ts'
+import type { GeoReadRequest } from './thread-requests.ts'
 
 type Growing = { -readonly [K in keyof GeoBin]: GeoBin[K] }
 
@@ -77,7 +77,7 @@ class BinSums implements Sink {
 
   /** Rows cost more when they fall into many bins. */
   get room(): number {
-    return this.#turnFurther < turnEffort ? Number.POSITIVE_INFINITY : 0
+    return this.#turnFurther < sliceEffort ? Number.POSITIVE_INFINITY : 0
   }
 
   /** Numbers added to bins after their first. */
@@ -262,14 +262,14 @@ const mostInMemory = 50_000
 const mostNames = 64
 
 /** Aggregates, one stream after another. */
-export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestion, { ask: 'bins' }>): Turns<readonly GeoBin[]> {
+export function* binSlices(known: Known, { filter, binning }: Extract<GeoReadRequest, { ask: 'bins' }>): Slices<readonly GeoBin[]> {
   const plan = planFor(known, filter, longBounds)
   const range = { isDescending: false, fromMs: plan.fromMs, untilMs: plan.untilMs, after: undefined }
-  const turn = new Turn()
+  const slice = new Slice()
   const limit = new BinLimit()
   let ready: GeoBin[] = []
   for (const of of perStream(plan)) {
-    for (const bins of streamTurns(known, of, range, { binning, limit, turn })) {
+    for (const bins of streamSlices(known, of, range, { binning, limit, slice })) {
       if (!bins) {
         yield undefined
         continue
@@ -284,13 +284,13 @@ export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestio
 }
 
 /** Work done since the last yield; many small streams share one slice. */
-class Turn {
+class Slice {
   #spent = 0
 
   /** Fills some more; true when it is time to yield. */
   fill(source: PointSource, sums: BinSums): boolean {
-    this.#spent += 1 + source.fill(sums, turnEffort - this.#spent) + sums.takeTurn()
-    if (this.#spent < turnEffort) return false
+    this.#spent += 1 + source.fill(sums, sliceEffort - this.#spent) + sums.takeTurn()
+    if (this.#spent < sliceEffort) return false
     this.#spent = 0
     return true
   }
@@ -300,20 +300,20 @@ class Turn {
 interface BinWork {
   readonly binning: GeoBinning
   readonly limit: BinLimit
-  readonly turn: Turn
+  readonly slice: Slice
 }
 
-function* streamTurns(
+function* streamSlices(
   known: Known,
   { stream, rows }: OfStream,
   range: StartRange,
   work: BinWork,
 ): Generator<readonly GeoBin[] | undefined> {
-  const { binning, limit, turn } = work
+  const { binning, limit, slice } = work
   const sums = new BinSums(stream, binning, known, limit)
   let isSplit: boolean | undefined
   for (const source = rows(range); !source.isDone; ) {
-    if (turn.fill(source, sums)) yield undefined
+    if (slice.fill(source, sums)) yield undefined
     if (sums.size <= mostInMemory) continue
     isSplit ??= binning.time !== 'all' && namesOf(known, stream, mostNames + 1).length <= mostNames
     if (!isSplit) continue
@@ -330,13 +330,13 @@ function* nameByName(
   known: Known,
   { stream, rows }: OfStream,
   range: StartRange,
-  { binning, limit, turn }: BinWork,
+  { binning, limit, slice }: BinWork,
 ): Generator<readonly GeoBin[] | undefined> {
   const names = binning.properties ? [...new Set(binning.properties)].sort(byCodePoint) : namesOf(known, stream, mostNames)
   for (const name of names) {
     const sums = new BinSums(stream, { ...binning, properties: [name] }, known, limit)
     for (const source = rows(range); !source.isDone; ) {
-      if (turn.fill(source, sums)) yield undefined
+      if (slice.fill(source, sums)) yield undefined
       yield sums.takeFinished()
     }
     yield sums.sorted()

@@ -142,17 +142,17 @@ const lastWord = "require('node:worker_threads').parentPort.once('message', () =
 test('when a thread dies, its tasks fail and the next task gets a new thread', async t => {
   let made = 0
   const answer = `const { parentPort } = require('node:worker_threads')
-    parentPort.on('message', m => { if ('question' in m) parentPort.postMessage({ task: m.task, piece: 'here' }); if ('end' in m) parentPort.close() })`
+    parentPort.on('message', m => { if ('request' in m) parentPort.postMessage({ task: m.task, piece: 'here' }); if ('end' in m) parentPort.close() })`
   const start = (): Worker => {
     made += 1
     return new Worker(made === 1 ? lastWord : answer, { eval: true })
   }
   const thread = new TaskThread(start, 'The thread')
-  const question = { ask: 'remove', ids: [] } as const
-  const both = await Promise.allSettled([thread.ask(question), Array.fromAsync(thread.pieces(question))])
+  const request = { ask: 'remove', ids: [] } as const
+  const both = await Promise.allSettled([thread.ask(request), Array.fromAsync(thread.pieces(request))])
   for (const result of both) t.true(result.status === 'rejected' && result.reason instanceof Unavailable)
-  t.is(await thread.ask(question), 'here')
+  t.is(await thread.ask(request), 'here')
   t.deepEqual([made, thread.load], [2, 0])
   await thread.close()
-  await t.throwsAsync(thread.ask(question), { instanceOf: Unavailable })
+  await t.throwsAsync(thread.ask(request), { instanceOf: Unavailable })
 })

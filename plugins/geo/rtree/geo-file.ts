@@ -7,7 +7,7 @@ import { Connection, type Opening, sqliteCodeOf, sqliteCodes } from 'pounce/sdk/
 import { problemOf } from './problems.ts'
 import { RtreeReader } from './rtree-reader.ts'
 import { migrate } from './schema.ts'
-import { isBroken } from './told-errors.ts'
+import { isBroken } from './transferred-errors.ts'
 
 /** How long to wait for a terminating process to release the file. */
 const waitMs = 1000

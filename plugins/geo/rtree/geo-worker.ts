@@ -1,18 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Connection } from 'pounce/sdk/sqlite'
 import { buffersOf, type PackedPoints } from './packed-points.ts'
-import type { GeoOpening, ReadQuestion, ThreadTask, WriteQuestion } from './questions.ts'
 import { RtreeReader } from './rtree-reader.ts'
 import { RtreeWriter } from './rtree-writer.ts'
+import type { Slices } from './slices.ts'
 import type { FromThread, ToThread } from './task-thread.ts'
-import { isBroken, tell } from './told-errors.ts'
-import type { Turns } from './turns.ts'
+import type { GeoOpening, GeoReadRequest, GeoWriteRequest, ThreadRequest } from './thread-requests.ts'
+import { isBroken, toTransferred } from './transferred-errors.ts'
 
 /** A thread that reads or writes. Its tasks run in slices of some milliseconds each. */
 
 interface Task {
-  readonly question: ThreadTask
-  readonly turns: Turns<unknown>
+  readonly request: ThreadRequest
+  readonly slices: Slices<unknown>
   /** Pieces that were requested and not yet sent. */
   wanted: number
 }
@@ -23,11 +23,11 @@ const writer = opening.readOnly ? undefined : new RtreeWriter(opening)
 let connection: Connection | undefined
 let reader: RtreeReader | undefined
 let isScheduled = false
-let toldMs = 0
+let reportedMs = 0
 
-const post = (message: FromThread, handedOver: ArrayBuffer[] = []): void => {
-  toldMs = performance.now()
-  parentPort?.postMessage(message, handedOver)
+const post = (message: FromThread, transferList: ArrayBuffer[] = []): void => {
+  reportedMs = performance.now()
+  parentPort?.postMessage(message, transferList)
 }
 
 const readerNow = (): RtreeReader => {
@@ -36,11 +36,11 @@ const readerNow = (): RtreeReader => {
   return reader
 }
 
-const begin = (question: ThreadTask): Turns<unknown> =>
-  writer ? writer.turns(question as WriteQuestion) : readerNow().turns(question as ReadQuestion)
+const begin = (request: ThreadRequest): Slices<unknown> =>
+  writer ? writer.slices(request as GeoWriteRequest) : readerNow().slices(request as GeoReadRequest)
 
-const step = ({ question, turns }: Task): IteratorResult<unknown, void> =>
-  'epoch' in question ? readerNow().look(question.epoch, () => turns.next()) : turns.next()
+const step = ({ request, slices }: Task): IteratorResult<unknown, void> =>
+  'epoch' in request ? readerNow().look(request.epoch, () => slices.next()) : slices.next()
 
 const buffersIn = (piece: unknown): ArrayBuffer[] => {
   if (typeof piece !== 'object' || piece === null) return []
@@ -48,7 +48,7 @@ const buffersIn = (piece: unknown): ArrayBuffer[] => {
   return typeof packed === 'object' && packed !== null && 'numbers' in packed ? buffersOf(packed as PackedPoints) : []
 }
 
-const turn = (number: number, task: Task): void => {
+const runSlice = (number: number, task: Task): void => {
   try {
     const { value, done } = step(task)
     if (done) {
@@ -57,17 +57,17 @@ const turn = (number: number, task: Task): void => {
     } else if (value !== undefined) {
       task.wanted -= 1
       post({ task: number, piece: value }, buffersIn(value))
-    } else if (performance.now() - toldMs > 1000) post({ isWorking: true })
+    } else if (performance.now() - reportedMs > 1000) post({ isWorking: true })
   } catch (error) {
     tasks.delete(number)
-    post({ task: number, error: tell(error) })
+    post({ task: number, error: toTransferred(error) })
     if (!writer && isBroken(error)) failAll(error)
   }
 }
 
 /** The caches of other tasks belong to the broken connection. */
 const failAll = (error: unknown): void => {
-  for (const task of tasks.keys()) post({ task, error: tell(error) })
+  for (const task of tasks.keys()) post({ task, error: toTransferred(error) })
   tasks.clear()
   closeReader()
 }
@@ -78,31 +78,31 @@ const closeReader = (): void => {
   reader = undefined
 }
 
-const takeTurns = (): void => {
+const runSlices = (): void => {
   isScheduled = false
-  for (const [number, task] of [...tasks]) if (task.wanted > 0) turn(number, task)
+  for (const [number, task] of [...tasks]) if (task.wanted > 0) runSlice(number, task)
   schedule()
 }
 
 const schedule = (): void => {
   if (isScheduled || ![...tasks.values()].some(({ wanted }) => wanted > 0)) return
   isScheduled = true
-  setImmediate(takeTurns)
+  setImmediate(runSlices)
 }
 
 const end = (): void => {
-  for (const { turns } of tasks.values()) turns.return()
+  for (const { slices } of tasks.values()) slices.return()
   tasks.clear()
   closeReader()
   writer?.close()
   parentPort?.close()
 }
 
-const start = (number: number, question: ThreadTask): void => {
+const start = (number: number, request: ThreadRequest): void => {
   try {
-    tasks.set(number, { question, turns: begin(question), wanted: 1 })
+    tasks.set(number, { request, slices: begin(request), wanted: 1 })
   } catch (error) {
-    post({ task: number, error: tell(error) })
+    post({ task: number, error: toTransferred(error) })
   }
 }
 
@@ -112,11 +112,11 @@ parentPort?.on('message', (message: ToThread) => {
     return
   }
   const task = tasks.get(message.task)
-  if ('question' in message) start(message.task, message.question)
+  if ('request' in message) start(message.task, message.request)
   else if ('more' in message) {
     if (task) task.wanted += 1
   } else {
-    task?.turns.return()
+    task?.slices.return()
     tasks.delete(message.task)
   }
   schedule()

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Unavailable } from 'pounce/sdk'
 import { buffersOf, type PackedPoints } from './packed-points.ts'
-import { heard } from './problems.ts'
+import { fromTransferred } from './problems.ts'
 import type { Inserted } from './rtree-writer.ts'
 import type { TaskThread } from './task-thread.ts'
 
@@ -62,6 +62,6 @@ export class InsertQueue {
 
 const settle = ({ resolve, reject }: Waiting, inserted: Inserted | undefined): void => {
   if (inserted === undefined) reject(new Unavailable('The datapoint store did not respond'))
-  else if ('error' in inserted) reject(heard(inserted.error))
+  else if ('error' in inserted) reject(fromTransferred(inserted.error))
   else resolve(inserted.isNew)
 }

@@ -7,11 +7,11 @@ import { GeoFile } from './geo-file.ts'
 import { InsertQueue } from './insert-queue.ts'
 import { packPoints, Unpacker } from './packed-points.ts'
 import { QueryTooLong } from './plan.ts'
-import { defaultSort, type FindQuery, type GeoOpening, type ReadQuestion } from './questions.ts'
 import type { Removed } from './remove-points.ts'
 import type { RtreeReader } from './rtree-reader.ts'
+import type { FoundStatistics, PackedPage } from './slices.ts'
 import { TaskThread } from './task-thread.ts'
-import type { FoundStatistics, PackedPage } from './turns.ts'
+import { defaultSort, type FindQuery, type GeoOpening, type GeoReadRequest } from './thread-requests.ts'
 
 const maxInserted = 5000
 /** Points that are checked and packed in one slice: a millisecond. */
@@ -139,12 +139,12 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   }
 
   async *#pieces(
-    question: Omit<Extract<ReadQuestion, { ask: 'read' }>, 'epoch'> | Omit<Extract<ReadQuestion, { ask: 'bins' }>, 'epoch'>,
+    request: Omit<Extract<GeoReadRequest, { ask: 'read' }>, 'epoch'> | Omit<Extract<GeoReadRequest, { ask: 'bins' }>, 'epoch'>,
     signal: AbortSignal | undefined,
   ) {
     this.#mustBeOpen()
     await this.#file.ready(this.#epoch)
-    for await (const piece of this.#reader().pieces({ ...question, epoch: this.#epoch }, [], signal)) {
+    for await (const piece of this.#reader().pieces({ ...request, epoch: this.#epoch }, [], signal)) {
       yield piece
       // A thread that has its next piece ready would be processed before anything else: yield to other tasks.
       await setImmediate()

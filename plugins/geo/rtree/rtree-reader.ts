@@ -1,15 +1,24 @@
 import type { GeoStore } from 'pounce/sdk'
 import type { StreamStatistics } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { binTurns } from './bin-sums.ts'
+import { binSlices } from './bin-sums.ts'
 import type { PackedPoints } from './packed-points.ts'
 import { PieceBuilder } from './piece-builder.ts'
 import { PlaceCache, ShapeCache } from './place-cache.ts'
 import { type Known, QueryTooLong, type ScanLimits } from './plan.ts'
-import type { FindQuery, ReadQuestion } from './questions.ts'
 import { rowAt } from './scans.ts'
+import {
+  countOfStreams,
+  countSlices,
+  longBounds,
+  type PackedPage,
+  pageSlices,
+  readSlices,
+  type Slices,
+  statisticsSlices,
+} from './slices.ts'
 import { statisticsOf } from './statistics.ts'
-import { countOfStreams, countTurns, longBounds, type PackedPage, pageTurns, readTurns, statisticsTurns, type Turns } from './turns.ts'
+import type { FindQuery, GeoReadRequest } from './thread-requests.ts'
 
 /** Limits of one call on the main thread: a few milliseconds at most. */
 const shortBounds: ScanLimits = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }
@@ -43,7 +52,7 @@ export class RtreeReader {
   /** Throws `QueryTooLong` for a query that must run in another thread. */
   shortPage(epoch: number, query: FindQuery): PackedPage {
     return this.look(epoch, () => {
-      const { value } = pageTurns(this.#known, query, shortBounds, shortEffort).next()
+      const { value } = pageSlices(this.#known, query, shortBounds, shortEffort).next()
       if (!value) throw new QueryTooLong()
       return value
     })
@@ -79,18 +88,18 @@ export class RtreeReader {
   }
 
   /** Longer queries, in slices. Each slice must be run by `look`. */
-  turns(question: ReadQuestion): Turns<unknown> {
-    switch (question.ask) {
+  slices(request: GeoReadRequest): Slices<unknown> {
+    switch (request.ask) {
       case 'find':
-        return pageTurns(this.#known, question.query, longBounds, longEffort)
+        return pageSlices(this.#known, request.query, longBounds, longEffort)
       case 'read':
-        return readTurns(this.#known, question)
+        return readSlices(this.#known, request)
       case 'count':
-        return countTurns(this.#known, question)
+        return countSlices(this.#known, request)
       case 'bins':
-        return binTurns(this.#known, question)
+        return binSlices(this.#known, request)
       case 'statistics':
-        return statisticsTurns(this.#known, question)
+        return statisticsSlices(this.#known, request)
     }
   }
 }

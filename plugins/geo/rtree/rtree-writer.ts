@@ -1,14 +1,14 @@
 import { Connection, replaceInDoubt } from 'pounce/sdk/sqlite'
 import { type Books, insertPoints, openBooks } from './insert-points.ts'
 import type { PackedPoints } from './packed-points.ts'
-import type { GeoOpening, WriteQuestion } from './questions.ts'
 import { type Removed, removeFirst, removeIds, settleBox } from './remove-points.ts'
+import type { Slices } from './slices.ts'
 import { StreamChanges } from './stream-changes.ts'
-import { isBroken, type ToldError, tell } from './told-errors.ts'
-import type { Turns } from './turns.ts'
+import type { GeoOpening, GeoWriteRequest } from './thread-requests.ts'
+import { isBroken, type TransferredError, toTransferred } from './transferred-errors.ts'
 
 /** The result of one caller's batch: 1 for each new point, 0 for each that already existed. */
-export type Inserted = { readonly isNew: Uint8Array } | { readonly error: ToldError }
+export type Inserted = { readonly isNew: Uint8Array } | { readonly error: TransferredError }
 
 /** Maximum number of points of a stream that are removed in one transaction. */
 const removedAtOnce = 1000
@@ -23,10 +23,10 @@ export class RtreeWriter {
     this.#opening = opening
   }
 
-  turns(question: WriteQuestion): Turns<unknown> {
-    if (question.ask === 'insert') return this.#insert(question.batches)
-    if (question.ask === 'settle') return this.#settle(question)
-    return this.#remove(question)
+  slices(request: GeoWriteRequest): Slices<unknown> {
+    if (request.ask === 'insert') return this.#insert(request.batches)
+    if (request.ask === 'settle') return this.#settle(request)
+    return this.#remove(request)
   }
 
   close(): void {
@@ -74,17 +74,17 @@ export class RtreeWriter {
   }
 
   /** All batches share one transaction. If it fails, each batch is retried in its own, so that an invalid batch does not fail the others. */
-  *#insert(batches: readonly PackedPoints[]): Turns<readonly Inserted[]> {
+  *#insert(batches: readonly PackedPoints[]): Slices<readonly Inserted[]> {
     try {
       yield this.#insertAll(batches)
     } catch (error) {
       // A lock or a broken disk would fail every batch, each after its own wait.
-      if (batches.length === 1 || tell(error).problem === 'unavailable') throw error
+      if (batches.length === 1 || toTransferred(error).problem === 'unavailable') throw error
       yield batches.map(batch => {
         try {
           return this.#insertAll([batch])[0] as Inserted
         } catch (cause) {
-          return { error: tell(cause) }
+          return { error: toTransferred(cause) }
         }
       })
     }
@@ -99,7 +99,7 @@ export class RtreeWriter {
     })
   }
 
-  *#remove(what: Extract<WriteQuestion, { ask: 'remove' }>): Turns<Removed> {
+  *#remove(what: Extract<GeoWriteRequest, { ask: 'remove' }>): Slices<Removed> {
     if ('ids' in what) {
       yield this.#transaction((db, books) => removeIds(db, books, what.ids))
       return
@@ -117,7 +117,7 @@ export class RtreeWriter {
     yield { count, gone }
   }
 
-  *#settle({ boxes }: Extract<WriteQuestion, { ask: 'settle' }>): Turns<null> {
+  *#settle({ boxes }: Extract<GeoWriteRequest, { ask: 'settle' }>): Slices<null> {
     this.#transaction(db => {
       for (const box of boxes) settleBox(db, box)
     })

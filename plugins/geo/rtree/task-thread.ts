@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads'
 import { Unavailable } from 'pounce/sdk'
-import { heard } from './problems.ts'
-import type { ThreadTask } from './questions.ts'
-import type { ToldError } from './told-errors.ts'
+import { fromTransferred } from './problems.ts'
+import type { ThreadRequest } from './thread-requests.ts'
+import type { TransferredError } from './transferred-errors.ts'
 
 /** An idle thread is terminated, since it uses some megabytes. */
 const idleMs = 60_000
@@ -41,15 +41,15 @@ export class TaskThread {
   }
 
   /** The first piece of the result. Rejects with `Unavailable` when the thread dies or is closed. */
-  async ask(question: ThreadTask, handedOver: ArrayBuffer[] = []): Promise<unknown> {
-    for await (const piece of this.pieces(question, handedOver)) return piece
+  async ask(request: ThreadRequest, transferList: ArrayBuffer[] = []): Promise<unknown> {
+    for await (const piece of this.pieces(request, transferList)) return piece
     throw new Unavailable(`${this.#name} did not respond`)
   }
 
   /** The pieces of the result, produced on demand, one ahead. Leaving the loop or aborting the signal cancels the task. */
-  async *pieces(question: ThreadTask, handedOver: ArrayBuffer[] = [], signal?: AbortSignal): AsyncGenerator<unknown> {
+  async *pieces(request: ThreadRequest, transferList: ArrayBuffer[] = [], signal?: AbortSignal): AsyncGenerator<unknown> {
     signal?.throwIfAborted()
-    const [number, task] = this.#begin(question, handedOver)
+    const [number, task] = this.#begin(request, transferList)
     const stop = (): void => task.wake()
     signal?.addEventListener('abort', stop)
     try {
@@ -72,14 +72,14 @@ export class TaskThread {
     }
   }
 
-  #begin(question: ThreadTask, handedOver: ArrayBuffer[]): [number, Task] {
+  #begin(request: ThreadRequest, transferList: ArrayBuffer[]): [number, Task] {
     if (this.#isClosed) throw this.#closed()
     clearTimeout(this.#idle)
     this.#worker ??= this.#made()
     this.#worker.ref()
     this.#last += 1
     const task: Task = { pieces: [], isDone: false, error: undefined, wake: () => undefined }
-    this.#worker.postMessage({ task: this.#last, question } satisfies ToThread, handedOver)
+    this.#worker.postMessage({ task: this.#last, request } satisfies ToThread, transferList)
     this.#tasks.set(this.#last, task)
     this.#listen()
     return [this.#last, task]
@@ -120,7 +120,7 @@ export class TaskThread {
     if ('piece' in message) task.pieces.push(message.piece)
     else {
       task.isDone = true
-      if ('error' in message) task.error = heard(message.error)
+      if ('error' in message) task.error = fromTransferred(message.error)
     }
     task.wake()
   }
@@ -169,9 +169,9 @@ export class TaskThread {
   }
 }
 
-/** To a thread: a question with its task number, a request for the next piece, a cancellation, or the request to end. */
+/** To a thread: a request with its task number, a request for the next piece, a cancellation, or the request to end. */
 export type ToThread =
-  | { readonly task: number; readonly question: ThreadTask }
+  | { readonly task: number; readonly request: ThreadRequest }
   | { readonly task: number; readonly more: true }
   | { readonly task: number; readonly cancel: true }
   | { readonly end: true }
@@ -180,5 +180,5 @@ export type ToThread =
 export type FromThread =
   | { readonly task: number; readonly piece: unknown }
   | { readonly task: number; readonly done: true }
-  | { readonly task: number; readonly error: ToldError }
+  | { readonly task: number; readonly error: TransferredError }
   | { readonly isWorking: true }

@@ -10,7 +10,7 @@ export const isBroken = (error: unknown): boolean => {
 }
 
 /** An error in transferable form: messages between threads lose classes. */
-export interface ToldError {
+export interface TransferredError {
   readonly problem: 'invalid' | 'no-space' | 'unavailable' | undefined
   readonly message: string
   readonly stack: string | undefined
@@ -23,7 +23,7 @@ const messages = {
 }
 
 /** Classifies an error for callers: a full disk; an unavailable, locked or damaged file; an invalid argument. Other errors are unchanged. */
-export const tell = (error: unknown): ToldError => {
+export const toTransferred = (error: unknown): TransferredError => {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const code = codeOf(error)
   if (code === codes.full) return { problem: 'no-space', message: messages['no-space'], stack }

@@ -13,7 +13,7 @@ export interface GeoOpening extends Opening {
 }
 
 /** Requests to a reading thread. Each is answered in pieces; `epoch` is incremented when streams are removed. */
-export type ReadQuestion = { readonly epoch: number } & (
+export type GeoReadRequest = { readonly epoch: number } & (
   | { readonly ask: 'find'; readonly query: FindQuery }
   | { readonly ask: 'read'; readonly filter: GeoFilter; readonly sort: GeoSort }
   | { readonly ask: 'count'; readonly filter: GeoFilter; readonly upTo: number }
@@ -22,12 +22,12 @@ export type ReadQuestion = { readonly epoch: number } & (
 )
 
 /** Requests to the writing thread. */
-export type WriteQuestion =
+export type GeoWriteRequest =
   | { readonly ask: 'insert'; readonly batches: readonly PackedPoints[] }
   | { readonly ask: 'remove'; readonly ids: readonly number[] }
   | { readonly ask: 'remove'; readonly streams: readonly number[] }
   | { readonly ask: 'settle'; readonly boxes: readonly TrackBox[] }
 
-export type ThreadTask = ReadQuestion | WriteQuestion
+export type ThreadRequest = GeoReadRequest | GeoWriteRequest
 
 export const defaultSort: GeoSort = { by: 'start', order: 'ascending' }

@@ -3,10 +3,10 @@ import { boxAround, positionsOf } from 'pounce/sdk/geo'
 import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
 import { PieceBuilder } from './piece-builder.ts'
 import { type Known, manyRows, planFor, type ScanLimits, type ScanPlan, sourceFor } from './plan.ts'
-import { defaultSort, type FindQuery, type ReadQuestion } from './questions.ts'
 import type { TrackBox } from './remove-points.ts'
 import { at, type PointRow, type PointSource, ScanSource, type Sink } from './scans.ts'
 import { staleAmong, statisticsOf } from './statistics.ts'
+import { defaultSort, type FindQuery, type GeoReadRequest } from './thread-requests.ts'
 
 /** A page of points as transferred between threads. */
 export interface PackedPage {
@@ -21,7 +21,7 @@ export interface FoundStatistics {
 }
 
 /** A task run in slices: it yields `undefined` to let other tasks run, anything else is a piece of the result. */
-export type Turns<Piece> = Generator<Piece | undefined, void>
+export type Slices<Piece> = Generator<Piece | undefined, void>
 
 export const longBounds: ScanLimits = {
   compared: Number.POSITIVE_INFINITY,
@@ -30,7 +30,7 @@ export const longBounds: ScanLimits = {
   isFinal: true,
 }
 /** Effort per slice, in rows: some milliseconds. */
-export const turnEffort = 10_000
+export const sliceEffort = 10_000
 export const pieceSize = 2000
 
 const lastOf = ({ count, numbers }: PackedPoints): GeoAfter | undefined => {
@@ -39,7 +39,12 @@ const lastOf = ({ count, numbers }: PackedPoints): GeoAfter | undefined => {
 }
 
 /** One page. */
-export function* pageTurns(known: Known, { filter, sort, after, limit }: FindQuery, bounds: ScanLimits, effort: number): Turns<PackedPage> {
+export function* pageSlices(
+  known: Known,
+  { filter, sort, after, limit }: FindQuery,
+  bounds: ScanLimits,
+  effort: number,
+): Slices<PackedPage> {
   const plan = planFor(known, filter, bounds)
   const source = sourceFor(plan, { sort: sort ?? defaultSort, after, limit, isPatient: bounds.isFinal })
   const builder = new PieceBuilder(known.shapes, known.places, limit)
@@ -52,11 +57,11 @@ export function* pageTurns(known: Known, { filter, sort, after, limit }: FindQue
 }
 
 /** All matching points, in pieces. */
-export function* readTurns(known: Known, { filter, sort }: Extract<ReadQuestion, { ask: 'read' }>): Turns<PackedPoints> {
+export function* readSlices(known: Known, { filter, sort }: Extract<GeoReadRequest, { ask: 'read' }>): Slices<PackedPoints> {
   const source = sourceFor(planFor(known, filter, longBounds), { sort, after: undefined, limit: manyRows, isPatient: true })
   const builder = new PieceBuilder(known.shapes, known.places, pieceSize)
   while (!source.isDone) {
-    source.fill(builder, turnEffort)
+    source.fill(builder, sliceEffort)
     if (builder.room === 0) yield builder.take()
     else if (!source.isDone) yield undefined
   }
@@ -68,7 +73,7 @@ const streamAfterStream = (plan: ScanPlan): PointSource =>
   sourceFor(plan, { sort: { by: 'stream', order: 'ascending' }, after: undefined, limit: manyRows, isPatient: true })
 
 /** Number of matching points, up to `upTo`. */
-export function* countTurns(known: Known, { filter, upTo }: Extract<ReadQuestion, { ask: 'count' }>): Turns<number> {
+export function* countSlices(known: Known, { filter, upTo }: Extract<GeoReadRequest, { ask: 'count' }>): Slices<number> {
   const plan = planFor(known, filter, longBounds)
   if (plan.isWhole && filter.fromMs === undefined && filter.beforeMs === undefined) {
     yield Math.min(upTo, countOfStreams(known, plan.streams))
@@ -84,7 +89,7 @@ export function* countTurns(known: Known, { filter, upTo }: Extract<ReadQuestion
     },
   }
   for (const source = streamAfterStream(plan); !source.isDone && count < upTo; ) {
-    source.fill(sink, turnEffort)
+    source.fill(sink, sliceEffort)
     yield undefined
   }
   yield count
@@ -98,10 +103,10 @@ export const countOfStreams = ({ db }: Known, streams: ReadonlySet<number> | und
 }
 
 /** Statistics of streams. For streams that lost moving points, the box is recomputed from all remaining points. */
-export function* statisticsTurns(known: Known, { streams }: Extract<ReadQuestion, { ask: 'statistics' }>): Turns<FoundStatistics> {
+export function* statisticsSlices(known: Known, { streams }: Extract<GeoReadRequest, { ask: 'statistics' }>): Slices<FoundStatistics> {
   const boxes = new Map<number, TrackBox>()
   for (const [stream, changes] of staleAmong(known.db, streams)) {
-    const box = yield* movingBoxTurns(known, stream)
+    const box = yield* movingBoxSlices(known, stream)
     if (box) boxes.set(stream, { stream, changes, box })
   }
   yield {
@@ -110,7 +115,7 @@ export function* statisticsTurns(known: Known, { streams }: Extract<ReadQuestion
   }
 }
 
-function* movingBoxTurns({ db, shapes }: Known, stream: number): Generator<undefined, readonly number[] | undefined> {
+function* movingBoxSlices({ db, shapes }: Known, stream: number): Generator<undefined, readonly number[] | undefined> {
   const test = (row: PointRow): boolean => row[at.geometry] !== null
   const all = { isDescending: false, fromMs: Number.MIN_SAFE_INTEGER, untilMs: Number.MAX_SAFE_INTEGER, after: undefined }
   const source = new ScanSource({ db, shapes, test }, all, stream)
@@ -120,7 +125,7 @@ function* movingBoxTurns({ db, shapes }: Known, stream: number): Generator<undef
     box = boxAround([[west, south], [east, north], ...(box ? [box.slice(0, 2), box.slice(2)] : [])])
   }
   while (!source.isDone) {
-    source.fill({ room: manyRows, add }, turnEffort)
+    source.fill({ room: manyRows, add }, sliceEffort)
     yield undefined
   }
   return box
