@@ -21,7 +21,7 @@ import type { IndexFile } from './index-file.ts'
 import { IndexFolder } from './index-folder.ts'
 import { isCheap } from './query-cost.ts'
 import { QueryExecutor } from './query-executor.ts'
-import type { Ask, SearchTask } from './questions.ts'
+import type { ReadRequest, SearchTask } from './search-task.ts'
 import { resultOf, SearchThreads } from './search-threads.ts'
 
 export const config = s.Object({
@@ -96,25 +96,25 @@ export class FtsSearch implements SearchIndex {
   async search(request: SearchRequest): Promise<SearchHits> {
     mustBeWithin('from', request.from, 10_000)
     mustBeWithin('size', request.size, 1000)
-    return (await this.#ask({ ask: 'search', request })) as SearchHits
+    return (await this.#run({ ask: 'search', request })) as SearchHits
   }
 
   async facets(request: FacetRequest): Promise<FacetCounts> {
     mustBeWithin('limit', request.limit, 1000)
-    return (await this.#ask({ ask: 'facets', request })) as FacetCounts
+    return (await this.#run({ ask: 'facets', request })) as FacetCounts
   }
 
   async names(request: NameRequest): Promise<SearchHits['hits']> {
     mustBeWithin('limit', request.limit, 100)
-    return (await this.#ask({ ask: 'names', request })) as SearchHits['hits']
+    return (await this.#run({ ask: 'names', request })) as SearchHits['hits']
   }
 
   async fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]> {
-    return (await this.#ask({ ask: 'fields', prefix, scope, limit })) as readonly FieldCount[]
+    return (await this.#run({ ask: 'fields', prefix, scope, limit })) as readonly FieldCount[]
   }
 
   async values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]> {
-    return (await this.#ask({ ask: 'values', field, prefix, scope, limit })) as readonly ValueCount[]
+    return (await this.#run({ ask: 'values', field, prefix, scope, limit })) as readonly ValueCount[]
   }
 
   async tags(
@@ -123,8 +123,8 @@ export class FtsSearch implements SearchIndex {
     limit: number,
     kind?: Kind,
   ): Promise<readonly { readonly tag: string; readonly count: number }[]> {
-    const question: Ask = { ask: 'tags', prefix, scope, limit: Math.min(limit, 10_000), ...(kind === undefined ? {} : { kind }) }
-    return (await this.#ask(question)) as readonly { tag: string; count: number }[]
+    const request: ReadRequest = { ask: 'tags', prefix, scope, limit: Math.min(limit, 10_000), ...(kind === undefined ? {} : { kind }) }
+    return (await this.#run(request)) as readonly { tag: string; count: number }[]
   }
 
   async rebuild(
@@ -190,10 +190,10 @@ export class FtsSearch implements SearchIndex {
     return count
   }
 
-  async #ask(ask: Ask): Promise<unknown> {
+  async #run(ask: ReadRequest): Promise<unknown> {
     const path = this.#indexes.path
     try {
-      return await this.#askOf({ ...ask, path }, this.#timeLimitMs)
+      return await this.#runIn({ ...ask, path }, this.#timeLimitMs)
     } catch (error) {
       if (!(error instanceof DamagedIndex)) throw error
       this.#indexes.replaceDamaged(path, error)
@@ -202,7 +202,7 @@ export class FtsSearch implements SearchIndex {
   }
 
   /** Cheap queries of a small index run in this thread; all others in a worker thread, where they can be terminated. */
-  async #askOf(question: SearchTask, limitMs: number): Promise<unknown> {
+  async #runIn(question: SearchTask, limitMs: number): Promise<unknown> {
     const isQuick = isCheap(question) && !this.#indexes.isLargerThan(this.#threadFrom)
     return isQuick ? resultOf(this.#here.answer(question)) : await this.#readers.ask(question, limitMs)
   }
@@ -210,7 +210,7 @@ export class FtsSearch implements SearchIndex {
   async #checkWhole(): Promise<void> {
     const path = this.#indexes.path
     try {
-      const isWhole = await this.#askOf({ ask: 'isWhole', path }, checkLimitMs)
+      const isWhole = await this.#runIn({ ask: 'isWhole', path }, checkLimitMs)
       this.#isSuspect = false
       if (isWhole !== true) this.#indexes.replaceDamaged(path, new DamagedIndex('The integrity check after a crash found damage'))
     } catch (error) {

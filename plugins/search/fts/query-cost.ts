@@ -1,6 +1,6 @@
 import type { SearchQuery } from 'pounce/sdk/search'
 import { beginningOf, isPattern, patternsOf } from 'pounce/sdk/search'
-import type { Ask } from './questions.ts'
+import type { ReadRequest } from './search-task.ts'
 import { isFixedField } from './tokens.ts'
 
 const maxCost = 4
@@ -12,10 +12,10 @@ const unbounded = Number.POSITIVE_INFINITY
  * True when a small index can answer within some 20 ms, whatever its content: a few words that are looked up. Patterns and expressions scan all
  * words, metadata conditions all fields of a name, suggestions all values: these run in a thread, with a time limit.
  */
-export const isCheap = (ask: Ask): boolean => {
-  if (ask.ask === 'names') return costOfWords(ask.request.text) <= maxCost
-  if (ask.ask === 'facets') return costOf(ask.request.query) <= maxCost
-  return ask.ask === 'search' && ask.request.sort === undefined && costOf(ask.request.query) <= maxCost
+export const isCheap = (request: ReadRequest): boolean => {
+  if (request.ask === 'names') return costOfWords(request.request.text) <= maxCost
+  if (request.ask === 'facets') return costOf(request.request.query) <= maxCost
+  return request.ask === 'search' && request.request.sort === undefined && costOf(request.request.query) <= maxCost
 }
 
 function costOf(query: SearchQuery): number {

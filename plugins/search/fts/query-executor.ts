@@ -4,9 +4,9 @@ import { FacetCounter } from './facet-counter.ts'
 import { InvalidQuery } from './invalid-query.ts'
 import { NameLookup } from './name-lookup.ts'
 import { PreparedStatements } from './prepared-statements.ts'
-import type { SearchReply, SearchTask } from './questions.ts'
 import { ScopeFunction } from './rights.ts'
 import { SearchRun } from './run-search.ts'
+import type { SearchReply, SearchTask } from './search-task.ts'
 import { Suggestions } from './suggestions.ts'
 import { TagSuggestions } from './tag-suggestions.ts'
 
@@ -26,7 +26,7 @@ export class QueryExecutor {
 
   answer(question: SearchTask): SearchReply {
     try {
-      return { value: this.#ask(question) }
+      return { value: this.#run(question) }
     } catch (error) {
       this.close()
       const code = sqliteCodeOf(error)
@@ -40,7 +40,7 @@ export class QueryExecutor {
     this.#open = undefined
   }
 
-  #ask(question: SearchTask): unknown {
+  #run(question: SearchTask): unknown {
     if (question.ask === 'isWhole') return isWhole(question.path)
     const open = this.#opened(question.path)
     // All statements of a question see the same state. It also spares each of them the locks of a transaction of its own.

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { Invalid, Unavailable } from 'pounce/sdk'
 import { DamagedIndex, isDamage } from './damage.ts'
-import type { SearchReply, SearchTask } from './questions.ts'
+import type { SearchReply, SearchTask } from './search-task.ts'
 
 interface Asked {
   readonly question: SearchTask

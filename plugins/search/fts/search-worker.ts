@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { QueryExecutor } from './query-executor.ts'
-import type { SearchTask } from './questions.ts'
+import type { SearchTask } from './search-task.ts'
 
 const answerer = new QueryExecutor()
 

@@ -22,7 +22,7 @@ interface TagCount {
   readonly count: number
 }
 
-interface TagQuestion {
+interface TagRequest {
   readonly prefix: string
   readonly scope: SearchScope
   readonly limit: number
@@ -39,7 +39,7 @@ export class TagSuggestions {
     this.#scope = scope
   }
 
-  find(question: TagQuestion): readonly TagCount[] {
+  find(question: TagRequest): readonly TagCount[] {
     const permitted = permittedBy(question.scope)
     if (permitted === undefined || !question.prefix.isWellFormed()) return []
     this.#scope.use(question.scope)
@@ -48,7 +48,7 @@ export class TagSuggestions {
   }
 
   /** A caller cannot view more entries with a tag than exist, so reading ends at the first tag with too few. Undefined when it takes too long. */
-  #mostUsed({ prefix, scope, limit, kind }: TagQuestion): readonly TagCount[] | undefined {
+  #mostUsed({ prefix, scope, limit, kind }: TagRequest): readonly TagCount[] | undefined {
     const begin = foldTag(prefix)
     const named = [kind ?? anyKind, begin, begin + afterAll] as const
     const countOf = isUnlimited(scope) ? undefined : this.#visibleCounts(scope, kind)
@@ -116,7 +116,7 @@ export class TagSuggestions {
   }
 
   /** Counts the tags of everything that the caller may view. */
-  #ofVisible({ prefix, limit, kind }: TagQuestion, permitted: string): readonly TagCount[] {
+  #ofVisible({ prefix, limit, kind }: TagRequest, permitted: string): readonly TagCount[] {
     const words = kind === undefined ? permitted : allOf([permitted, quote(tokens.kind(kind))])
     const entries = this.#statements
       .of('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)')

@@ -2,7 +2,7 @@ import type { Kind } from 'pounce/sdk'
 import type { FacetRequest, NameRequest, SearchRequest, SearchScope } from 'pounce/sdk/search'
 
 /** Requests to a reader. */
-export type Ask =
+export type ReadRequest =
   | { readonly ask: 'search'; readonly request: SearchRequest }
   | { readonly ask: 'facets'; readonly request: FacetRequest }
   | { readonly ask: 'names'; readonly request: NameRequest }
@@ -12,7 +12,7 @@ export type Ask =
   | { readonly ask: 'isWhole' }
 
 /** A request for the index in one file. */
-export type SearchTask = Ask & { readonly path: string }
+export type SearchTask = ReadRequest & { readonly path: string }
 
 /** Why a request failed. */
 export interface SearchFailure {
