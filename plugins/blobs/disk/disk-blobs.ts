@@ -5,11 +5,11 @@ import type { Readable } from 'node:stream'
 import { type BlobStore, type ByteRange, Clock, configPort, Installation, Invalid, Log, type StatusPart, s, wire } from 'pounce/sdk'
 import { BufferStream } from 'pounce/sdk/kit'
 import type { BlobEntry, BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
-import { Beginnings, type Growth } from './beginnings.ts'
 import { parseKey } from './blob-key.ts'
 import { checkRange } from './checked-stream.ts'
 import { asProblem, type Disk, realDisk } from './disk.ts'
 import type { FileWriter } from './file-writer.ts'
+import { type Growth, PrefixSnapshots } from './prefix-snapshots.ts'
 import { SegmentBlobs, smallBytes } from './segment-blobs.ts'
 import { SingleFileBlobs } from './single-file-blobs.ts'
 
@@ -146,7 +146,7 @@ export class DiskBlobs implements BlobStore {
     const held: Buffer[] = []
     let sizeBytes = 0
     let file: FileWriter | undefined
-    let beginnings: Beginnings | undefined
+    let snapshots: PrefixSnapshots | undefined
     try {
       for await (const chunk of source as AsyncIterable<Uint8Array | string>) {
         const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
@@ -155,16 +155,16 @@ export class DiskBlobs implements BlobStore {
         if (!file) held.push(bytes)
         if (!file && sizeBytes > smallBytes) {
           file = await this.#big.begin()
-          if (growth) beginnings = new Beginnings(file, growth, kept => this.#big.keepBeginning(kept, this.#clock.now()))
+          if (growth) snapshots = new PrefixSnapshots(file, growth, kept => this.#big.keepBeginning(kept, this.#clock.now()))
           for (const piece of held.splice(0)) await file.write(piece)
         } else if (file) await file.write(bytes)
-        await beginnings?.grown()
+        await snapshots?.grown()
       }
       if (sizeBytes < (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, `only ${sizeBytes}`)
-      await beginnings?.settled()
+      await snapshots?.settled()
       return file ? await this.#keepBig(file, options) : await this.#keepSmall(Buffer.concat(held), options)
     } catch (error) {
-      await beginnings?.settled().catch(() => undefined)
+      await snapshots?.settled().catch(() => undefined)
       await file?.discard()
       throw error
     }

@@ -3,9 +3,9 @@ import { valueAt } from 'pounce/sdk/kit'
 import { checkFind, checkSeek, conjunctsOf, indexesOf, isScalar, matcher } from 'pounce/sdk/store-kit'
 import { alternativesOf, translateAll } from './conditions.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
-import { type SortOrder, sortOf } from './places.ts'
 import { type DocumentRow, living, MergedSource, type QueryRead, QuerySource } from './query-source.ts'
 import { encode, encodeText, fieldOf, type Kept, type RecordFormat } from './record-format.ts'
+import { type SortOrder, sortOf } from './sort-positions.ts'
 
 /** Arguments of `count`. */
 export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }

@@ -3,8 +3,8 @@ import type { Stored } from 'pounce/sdk'
 import { valueAt } from 'pounce/sdk/kit'
 import { compareScalars, type Scalar } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
-import { type SortOrder, type SortPosition, sortOf, stretchesAfter } from './places.ts'
 import { encode, type Kept } from './record-format.ts'
+import { rangesAfter, type SortOrder, type SortPosition, sortOf } from './sort-positions.ts'
 
 /** A document as read. */
 export interface DocumentRow {
@@ -53,7 +53,7 @@ export class QuerySource {
 
   constructor(reading: QueryRead) {
     this.#reading = reading
-    this.#stretches = stretchesAfter(reading.order, reading.after)
+    this.#stretches = rangesAfter(reading.order, reading.after)
     this.#size = reading.first
   }
 
@@ -92,7 +92,7 @@ export class QuerySource {
     this.#at = 0
     this.#size = Math.min(largestPiece, limit * 4)
     const isEnd = rows.length < limit && characters < maxCharacters
-    this.#stretches = isEnd ? others : stretchesAfter(order, this.#rows.at(-1)?.place)
+    this.#stretches = isEnd ? others : rangesAfter(order, this.#rows.at(-1)?.place)
   }
 
   #rowOf({ _id, d }: Kept): DocumentRow {

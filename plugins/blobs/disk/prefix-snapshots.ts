@@ -5,7 +5,7 @@ import type { FileWriter } from './file-writer.ts'
 export type Growth = Parameters<NonNullable<BlobStore['putGrowing']>>[1]
 
 /** Stores a prefix of a file as a blob at intervals while the file is being written. */
-export class Beginnings {
+export class PrefixSnapshots {
   readonly #file: FileWriter
   readonly #growth: Growth
   readonly #keep: (file: FileWriter) => Promise<BlobFacts>

@@ -26,23 +26,23 @@ const beyond = (field: string, value: Scalar, isDescending: boolean): readonly F
   const same: Filter<Kept>[] = value === null ? [] : [{ [field]: { [isDescending ? '$lt' : '$gt']: value } }]
   if (field === '_id') return same
   const others = isDescending ? types.slice(0, Math.max(0, rank - 1)) : types.slice(rank)
-  const stretches: Filter<Kept>[] = others.map(bounds => ({ [field]: bounds }))
-  if (isDescending && value !== null) stretches.push({ [field]: null })
-  if (stretches.length === 0) return same
-  return [...same, stretches.length > 1 ? { $or: stretches } : (stretches[0] as Filter<Kept>)]
+  const ranges: Filter<Kept>[] = others.map(bounds => ({ [field]: bounds }))
+  if (isDescending && value !== null) ranges.push({ [field]: null })
+  if (ranges.length === 0) return same
+  return [...same, ranges.length > 1 ? { $or: ranges } : (ranges[0] as Filter<Kept>)]
 }
 
 /**
  * What comes after a position, as ranges to be read one after the other, each of which is one seek in an index over the sort
  * fields: first the rows equal to the position in all fields, then those that differ in the last field, and so on.
  */
-export const stretchesAfter = ({ fields, isDescending }: SortOrder, place: SortPosition | undefined): readonly Filter<Kept>[] => {
-  if (place === undefined) return [{}]
+export const rangesAfter = ({ fields, isDescending }: SortOrder, position: SortPosition | undefined): readonly Filter<Kept>[] => {
+  if (position === undefined) return [{}]
   const all = [...fields, '_id']
   return all
     .map((field, at): readonly Filter<Kept>[] => {
-      const level: Filter<Kept> = Object.fromEntries(all.slice(0, at).map((name, number) => [name, place[number] ?? null]))
-      return beyond(field, place[at] ?? null, isDescending).map(filter => (at === 0 ? filter : { $and: [level, filter] }))
+      const level: Filter<Kept> = Object.fromEntries(all.slice(0, at).map((name, number) => [name, position[number] ?? null]))
+      return beyond(field, position[at] ?? null, isDescending).map(filter => (at === 0 ? filter : { $and: [level, filter] }))
     })
     .reverse()
     .flat()
