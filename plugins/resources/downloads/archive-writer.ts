@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Archive, type Archives, BlobStore, type Bytes, CorruptContent, DamageReports, wire } from 'pounce/sdk'
 import { type ArchiveMember, type FileInArchive, streamed } from 'pounce/sdk/kit'
 import { ArchiveContents, type ArchiveFolder, type ShelvedFile } from './archive-contents.ts'
-import { layout, plainNaming } from './layout.ts'
+import { layout, plainNaming } from './archive-paths.ts'
 import { ZipWithKnownLength, zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
 

@@ -12,9 +12,9 @@ import {
 } from 'pounce/sdk'
 import { ArchiveContents, type ArchiveFolder } from './archive-contents.ts'
 import { ArchiveWriter } from './archive-writer.ts'
+import { BagSubjects } from './bag-subjects.ts'
 import { BagWriter } from './bag-writer.ts'
 import { CollectionArchiveContents } from './collection-contents.ts'
-import { BagSubjects } from './subjects.ts'
 
 type Dataset = DatasetRecord & Stored
 

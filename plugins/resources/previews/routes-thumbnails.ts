@@ -1,6 +1,6 @@
 import { type Bytes, Installation, Invalid, multipart, NotFound, type Permission, Policy, ref, routesFor, s } from 'pounce/sdk'
 import { linkToNext, pageOf } from 'pounce/sdk/kit'
-import { DerivedBytes } from './bytes-of.ts'
+import { DerivedBytes } from './derived-bytes.ts'
 import { DerivedStore, listQuery, seenOf } from './derived-store.ts'
 import { StoredThumbnails } from './stored-thumbnails.ts'
 import { StoredTiles } from './stored-tiles.ts'

@@ -17,8 +17,8 @@ import {
   wire,
 } from 'pounce/sdk'
 import { linkToNext, pageOf, requirePlaced } from 'pounce/sdk/kit'
-import { DerivedBytes } from './bytes-of.ts'
 import type { Preview } from './collections.ts'
+import { DerivedBytes } from './derived-bytes.ts'
 import { DerivedStore, listQuery, seenOf, shortened } from './derived-store.ts'
 import { PreviewMatch, PreviewMatching } from './matching.ts'
 import { StoredPreviews } from './stored-previews.ts'

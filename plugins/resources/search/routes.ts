@@ -147,10 +147,18 @@ export const search = route({
   throws: [Invalid, Unavailable],
   async handle({ query: asked, caller, url }: Request<undefined, typeof query, undefined>, { searching }) {
     const from = startOf(asked)
-    const { askedQuery } = await import('./asked-query.ts')
+    const { queryOfFilters } = await import('./search-filters.ts')
     const kinds = kindsOf(asked, searching.kinds)
     const found = await searching.find(
-      { query: askedQuery(asked), kinds, from, size: asked.size, isFull: asked.view === 'full', facets: facetsOf(asked), ...sortOf(asked) },
+      {
+        query: queryOfFilters(asked),
+        kinds,
+        from,
+        size: asked.size,
+        isFull: asked.view === 'full',
+        facets: facetsOf(asked),
+        ...sortOf(asked),
+      },
       caller,
     )
     return { status: 200, body: pageOf(url, from, asked.size, found) }

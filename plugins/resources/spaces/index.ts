@@ -3,6 +3,7 @@ import { config } from './config.ts'
 import { AcceptInvitationsOnSignUp, DeleteJoinRequestOnMembership, RemoveMembersOnSpaceRemoved, SpaceExpiry } from './handlers.ts'
 import { InvitationRateLimit, quotas } from './invitation-rate-limit.ts'
 import { Invitations, invitations } from './invitations.ts'
+import { PendingCounts } from './pending-counts.ts'
 import { PersonalInvitations, PersonalInvitationsSent, PersonalQuotas } from './personal-data.ts'
 import { spaceResource } from './resource.ts'
 import * as routes from './routes.ts'
@@ -11,7 +12,6 @@ import * as memberRoutes from './routes-members.ts'
 import { InvitationMail, SpaceMail } from './space-mail.ts'
 import { SpaceNames } from './space-names.ts'
 import { StoredSpaces } from './stored-spaces.ts'
-import { WaitingCounts } from './waiting.ts'
 
 const hourMs = 3_600_000
 
@@ -26,7 +26,7 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalInvitations),
     provide(PersonalDataSources, PersonalInvitationsSent),
     provide(PersonalDataSources, PersonalQuotas),
-    provide(SessionSources, WaitingCounts),
+    provide(SessionSources, PendingCounts),
   ],
   routes: { ...routes, ...memberRoutes, ...invitationRoutes },
   collections: [invitations, quotas],

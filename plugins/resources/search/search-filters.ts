@@ -14,8 +14,8 @@ export interface SearchFilters {
 }
 
 /** The query for all parameters. Only `query` is parsed as the query language; the others are literal values. */
-export function askedQuery(asked: SearchFilters): SearchQuery {
-  const all = [main(asked), ...narrowings(asked)].filter(part => part.op !== 'all')
+export function queryOfFilters(asked: SearchFilters): SearchQuery {
+  const all = [main(asked), ...filtersOf(asked)].filter(part => part.op !== 'all')
   if (all.length === 0) return { op: 'all' }
   return checkQuery(all.length === 1 ? (all[0] as SearchQuery) : { op: 'and', all })
 }
@@ -25,7 +25,7 @@ function main({ query, field }: SearchFilters): SearchQuery {
   return query.trim() === '' ? { op: 'exists', field } : fieldContains(field, query)
 }
 
-function narrowings({ tag, created, datasetid, collectionid, spaceid, folderid }: SearchFilters): readonly SearchQuery[] {
+function filtersOf({ tag, created, datasetid, collectionid, spaceid, folderid }: SearchFilters): readonly SearchQuery[] {
   const places = [datasetid, collectionid, spaceid, folderid].filter(id => id !== undefined && id !== '')
   return [
     ...(tag === undefined || tag.trim() === '' ? [] : [fieldContains('tag', tag)]),

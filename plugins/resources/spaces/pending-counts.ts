@@ -8,7 +8,7 @@ const mostCounted = 100
 const mostSpaces = 200
 
 /** Open invitations of a user, and join requests for the spaces that they manage. */
-export class WaitingCounts implements SessionSource {
+export class PendingCounts implements SessionSource {
   readonly #invitations: Invitations
   readonly #spaces: Spaces
 
@@ -27,4 +27,4 @@ export class WaitingCounts implements SessionSource {
     return { counts: { invitations: invitations.items.length, requests: Math.min(requests, mostCounted) } }
   }
 }
-wire(WaitingCounts, Invitations, Spaces)
+wire(PendingCounts, Invitations, Spaces)

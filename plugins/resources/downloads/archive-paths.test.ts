@@ -1,6 +1,6 @@
 import test from 'ava'
 import { ArchiveFolder } from './archive-contents.ts'
-import { layout, type Naming, plainNaming, safeName } from './layout.ts'
+import { layout, type Naming, plainNaming, safeName } from './archive-paths.ts'
 
 interface Files {
   readonly [name: string]: Files | string
