@@ -169,8 +169,8 @@ export class FeedPages {
   }
 
   /** The actions of one user, limited to resources that the caller may view. */
-  deedsOf(caller: Caller, person: string, wanted: Wanted): Promise<Shown> {
-    return this.#read(caller, wanted, page => this.#activity.deedsOf(person, page))
+  actionsOf(caller: Caller, person: string, wanted: Wanted): Promise<Shown> {
+    return this.#read(caller, wanted, page => this.#activity.actionsOf(person, page))
   }
 
   async #read(

@@ -41,7 +41,7 @@ export const listDeeds = read({
   async handle({ params, query, caller, url }, { pages, installation }) {
     if (!pages.isShown) throw new NotFound('feed')
     const after = query.after === undefined ? undefined : readAfter(query.after)
-    const page = await pages.deedsOf(caller, params.id, { limit: query.limit, after })
+    const page = await pages.actionsOf(caller, params.id, { limit: query.limit, after })
     return { status: 200, body: [...page.lines], ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -106,7 +106,7 @@ export class StoredActivity implements BatchHandler {
   }
 
   /** Actions of one user, newest first; excludes actions on them by others. */
-  deedsOf(person: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<ActivityRecord & Stored>> {
+  actionsOf(person: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<ActivityRecord & Stored>> {
     const where = and(eq('user', person), not(startsWith('type', 'mention_')))
     return this.#documents.find(activity, { using: 'byUser', where, sort: { by: 'at', order: 'descending' }, ...page })
   }

@@ -297,7 +297,7 @@ export const draftOfKind = ({ type, subject, data }: AnyEvent): EventDraft => {
   }
 }
 
-const deeds: Readonly<Record<string, string>> = {
+const changeWords: Readonly<Record<string, string>> = {
   created: 'was created',
   updated: 'was changed; `fields` names the changed fields',
   removed: 'was deleted',
@@ -309,7 +309,7 @@ export const typesOfKinds = (kinds: readonly Pick<Resource, 'kind' | 'events'>[]
     kinds.flatMap(({ kind, events }) =>
       events.map(type => [
         type.replace(/\.removed$/, '.deleted'),
-        `A resource of the kind ${kind} ${deeds[type.slice(kind.length + 1)] ?? 'has changed'}`,
+        `A resource of the kind ${kind} ${changeWords[type.slice(kind.length + 1)] ?? 'has changed'}`,
       ]),
     ),
   )

@@ -16,8 +16,8 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type FeedLine, personalRecords } from 'pounce/sdk/kit'
+import { activitySentence } from './activity-sentences.ts'
 import { config, type Settings } from './config.ts'
-import { deedOf } from './deeds.ts'
 import { Inbox } from './inbox.ts'
 
 /** A follower, and up to when they were notified. The id is that of the account. */
@@ -120,7 +120,7 @@ export class NotifyFollowers {
     if (!newest?.object || newest.type.startsWith('delete_')) return
     const { kind, id } = newest.object
     const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'change' : 'changes'}`
-    const title = `${deedOf(newest)}${more}`
+    const title = `${activitySentence(newest)}${more}`
     await this.#inbox.notify({
       key: `followed ${id} ${until}`,
       user,

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { FeedLine } from 'pounce/sdk/kit'
-import { deedOf } from './deeds.ts'
+import { activitySentence } from './activity-sentences.ts'
 import { digestMail } from './send-digest.ts'
 
 const place = { displayName: 'Field\r\nStation', every: 'daily', baseUrl: 'https://data.example.org' } as const
@@ -44,13 +44,13 @@ test('a comment links to its target', t => {
     object: { kind: 'comment', id: 'c1', name: 'looks good' },
     source: { kind: 'file', id: 'f1', name: 'leaf.jpg' },
   })
-  t.is(deedOf(comment), 'commented on the file leaf.jpg')
+  t.is(activitySentence(comment), 'commented on the file leaf.jpg')
   t.true(digestMail({ lines: [comment], isCut: false }, place).text.includes('https://data.example.org/files/f1'))
 })
 
 test('several added files are one line, and an unknown event type is printed in words', t => {
-  t.is(deedOf(line({ type: 'add_file_12' })), 'added 12 files to the dataset Leaves')
-  t.is(deedOf(line({ type: 'add_file_folder_3' })), 'added 3 files to the dataset Leaves')
-  t.is(deedOf(line({ type: 'bless_dataset' })), 'bless dataset the dataset Leaves')
-  t.is(deedOf(line({ type: 'tos_update', object: null })), 'updated the terms of service')
+  t.is(activitySentence(line({ type: 'add_file_12' })), 'added 12 files to the dataset Leaves')
+  t.is(activitySentence(line({ type: 'add_file_folder_3' })), 'added 3 files to the dataset Leaves')
+  t.is(activitySentence(line({ type: 'bless_dataset' })), 'bless dataset the dataset Leaves')
+  t.is(activitySentence(line({ type: 'tos_update', object: null })), 'updated the terms of service')
 })

@@ -19,8 +19,8 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type FeedLine, type FeedResource, requireDone, siteName } from 'pounce/sdk/kit'
+import { activitySentence } from './activity-sentences.ts'
 import { config, type Settings } from './config.ts'
-import { deedOf } from './deeds.ts'
 import { type DigestRecord, digests } from './enqueue-digests.ts'
 import { Inbox, type Notification, notifications } from './inbox.ts'
 import { type Every, StoredPreferences } from './preferences.ts'
@@ -66,7 +66,7 @@ export const digestMail = (
   const count = `${isCut ? 'more than ' : ''}${total}`
   const own = notified.map(({ title, path, created }) => `${minute(created)}  ${oneLine(title, 500)}\n    ${baseUrl}${path}`)
   const news = lines.map(
-    line => `${minute(line.at)}  ${oneLine(line.who) || 'Someone'} ${oneLine(deedOf(line), 500)}${pageOf(baseUrl, line)}`,
+    line => `${minute(line.at)}  ${oneLine(line.who) || 'Someone'} ${oneLine(activitySentence(line), 500)}${pageOf(baseUrl, line)}`,
   )
   const text = [
     ...(own.length === 0 ? [] : [`Your notifications at ${place} (times in UTC):`, own.join('\n\n')]),

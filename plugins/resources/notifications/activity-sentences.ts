@@ -1,23 +1,23 @@
 import type { FeedLine, FeedResource } from 'pounce/sdk/kit'
 
-type Deed = (object: string, source: string) => string
+type Sentence = (object: string, source: string) => string
 
 const named = (thing: FeedResource | null): string => (thing ? `the ${thing.kind} ${thing.name}` : '')
 const on =
-  (verb: string): Deed =>
+  (verb: string): Sentence =>
   object =>
     `${verb} ${object}`
 const both =
-  (verb: string, between: string): Deed =>
+  (verb: string, between: string): Sentence =>
   (object, source) =>
     `${verb} ${object} ${between} ${source}`
 
 const records = ['space', 'collection', 'dataset', 'file', 'user']
-const perKind = (make: (kind: string) => readonly (readonly [string, Deed])[]): Record<string, Deed> =>
+const perKind = (make: (kind: string) => readonly (readonly [string, Sentence])[]): Record<string, Sentence> =>
   Object.fromEntries(records.flatMap(make))
 
 /** The event types of the feed as sentences that begin with the actor. */
-const deeds: Readonly<Record<string, Deed>> = {
+const sentences: Readonly<Record<string, Sentence>> = {
   ...perKind(kind => [
     [`create_${kind}`, on('created')],
     [`delete_${kind}`, on('deleted')],
@@ -55,10 +55,10 @@ const deeds: Readonly<Record<string, Deed>> = {
 }
 
 /** A description such as `added a file to the dataset Leaves`; unknown types are printed unchanged. */
-export const deedOf = ({ type, object, source }: FeedLine): string => {
+export const activitySentence = ({ type, object, source }: FeedLine): string => {
   const [said, where] = [named(object), named(source)]
   const several = /^add_file_(folder_)?(\d+)$/.exec(type)
   if (several) return `added ${several[2]} files to ${said}`
-  const deed = deeds[type]
-  return deed ? deed(said, where).trim() : `${type.replaceAll('_', ' ')} ${said}`.trim()
+  const sentence = sentences[type]
+  return sentence ? sentence(said, where).trim() : `${type.replaceAll('_', ' ')} ${said}`.trim()
 }
