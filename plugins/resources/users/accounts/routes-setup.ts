@@ -4,12 +4,12 @@ import { LoginThrottle } from '../sign-in/login-throttle.ts'
 import { FirstAdmin } from './first-admin.ts'
 import { setUpPage } from './set-up-page.ts'
 
-const route = routesFor('users', { setUp: FirstAdmin, access: ReadAccess, doors: LoginThrottle })
+const route = routesFor('users', { setUp: FirstAdmin, access: ReadAccess, throttle: LoginThrottle })
 
 /** Tokens can be guessed like keys, so wrong ones are throttled like them. */
-const requireOpen = async (isOpen: boolean, doors: LoginThrottle, address: string): Promise<void> => {
+const requireOpen = async (isOpen: boolean, throttle: LoginThrottle, address: string): Promise<void> => {
   if (isOpen) return
-  await doors.wrongKey(address)
+  await throttle.wrongKey(address)
   throw new Forbidden('This setup link is no longer valid; restart the server for a new one')
 }
 
@@ -23,8 +23,8 @@ export const getSetUp = route({
   query: s.Object({ token: s.String({ maxLength: 200 }) }),
   responses: { 200: s.bytes<Bytes>({ 'text/html': s.bytes() }) },
   throws: [Forbidden, TooMany],
-  async handle({ query, address }, { setUp, access, doors }) {
-    await requireOpen(await setUp.isOpen(query.token), doors, address)
+  async handle({ query, address }, { setUp, access, throttle }) {
+    await requireOpen(await setUp.isOpen(query.token), throttle, address)
     const page = setUpPage(access.origin !== 'configuration')
     const body: Bytes = {
       open: () => streamed([Buffer.from(page.body)]),
@@ -57,8 +57,8 @@ export const checkSetUp = route({
     ),
   },
   throws: [Forbidden, TooMany],
-  async handle({ query, address }, { setUp, access, doors }) {
-    await requireOpen(await setUp.isOpen(query.token), doors, address)
+  async handle({ query, address }, { setUp, access, throttle }) {
+    await requireOpen(await setUp.isOpen(query.token), throttle, address)
     const isAsked = access.origin !== 'configuration'
     return { status: 200, body: { isOpen: true, private: isAsked ? null : access.isPrivate }, headers: { 'cache-control': 'no-store' } }
   },
@@ -86,9 +86,9 @@ export const setUpFirstAdmin = route({
   ),
   responses: { 200: s.Object({ id: s.id() }) },
   throws: [Invalid, Forbidden, Conflict, TooMany],
-  async handle({ body, address }, { setUp, doors }) {
+  async handle({ body, address }, { setUp, throttle }) {
     const { token, private: isPrivate, ...account } = body
-    await requireOpen(await setUp.isOpen(token), doors, address)
+    await requireOpen(await setUp.isOpen(token), throttle, address)
     const { id } = await setUp.claim(token, account, isPrivate)
     return { status: 200, body: { id } }
   },

@@ -50,7 +50,7 @@ export class IdentityLinks {
   readonly #documents: DocumentStore
   readonly #users: Users
   readonly #post: AccountMail
-  readonly #doors: LoginThrottle
+  readonly #throttle: LoginThrottle
   readonly #ids: Ids
   readonly #clock: Clock
   readonly #installation: Installation
@@ -62,7 +62,7 @@ export class IdentityLinks {
     documents: DocumentStore,
     stored: Users,
     post: AccountMail,
-    doors: LoginThrottle,
+    throttle: LoginThrottle,
     ids: Ids,
     clock: Clock,
     installation: Installation,
@@ -73,7 +73,7 @@ export class IdentityLinks {
     this.#documents = documents
     this.#users = stored
     this.#post = post
-    this.#doors = doors
+    this.#throttle = throttle
     this.#ids = ids
     this.#clock = clock
     this.#installation = installation
@@ -119,7 +119,7 @@ export class IdentityLinks {
     const isRight = link?.secrets.some(each => isSameDigest(each, secret)) === true && !this.#isOver(link)
     const user = isRight ? await this.#users.get(link.account) : undefined
     if (link && user && isSameDigest(link.stamp, stampOf(user)) && this.#mayLink(user, link.provider)) return { link, user }
-    await this.#doors.wrongKey(address, token)
+    await this.#throttle.wrongKey(address, token)
     throw new Forbidden('This link is no longer valid; sign in again for a new one')
   }
 

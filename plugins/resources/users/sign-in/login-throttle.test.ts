@@ -167,9 +167,9 @@ test('attempts from one network do not lock out others, and attempts from many n
   let now = new Date('2026-03-01T10:00:00.000Z')
   const limits = { failuresPerAccount: 2, failuresPerAccountAnywhere: 5, failuresPerAddress: 100 }
   const server = await bootForTest({ t, plugins, clock: { now: () => now }, config: { resources: { users: limits } } })
-  const doors = server.get(LoginThrottle)
+  const throttle = server.get(LoginThrottle)
   const email = 'owner@example.org'
-  const attempt = (address: string, isRight = false, who = email) => doors.tryPassword(who, address, async () => isRight || undefined)
+  const attempt = (address: string, isRight = false, who = email) => throttle.tryPassword(who, address, async () => isRight || undefined)
   const refused = (address: string) => t.throwsAsync<TooMany>(attempt(address, true), { message: /try again in 15 minutes/ })
   t.true(await attempt('192.0.2.1', true))
   for (const _ of [1, 2]) t.is(await attempt('198.51.100.1'), undefined)
@@ -186,16 +186,16 @@ test('attempts from one network do not lock out others, and attempts from many n
 
 test('a password that could not be verified is not counted', async t => {
   const server = await bootWith(t, { failuresPerAccount: 1, failuresPerAddress: 1 })
-  const doors = server.get(LoginThrottle)
+  const throttle = server.get(LoginThrottle)
   const away = () => Promise.reject(new Unavailable('The directory is unavailable'))
-  for (const _ of [1, 2, 3]) await t.throwsAsync(doors.tryPassword('ada@example.org', '192.0.2.1', away), { instanceOf: Unavailable })
-  t.true(await doors.tryPassword('ada@example.org', '192.0.2.1', async () => true))
+  for (const _ of [1, 2, 3]) await t.throwsAsync(throttle.tryPassword('ada@example.org', '192.0.2.1', away), { instanceOf: Unavailable })
+  t.true(await throttle.tryPassword('ada@example.org', '192.0.2.1', async () => true))
 })
 
 test('a correct password costs no write from a known network', async t => {
   const server = await bootWith(t, {})
-  const doors = server.get(LoginThrottle)
-  const attempt = () => doors.tryPassword('ada@example.org', '192.0.2.1', async () => true)
+  const throttle = server.get(LoginThrottle)
+  const attempt = () => throttle.tryPassword('ada@example.org', '192.0.2.1', async () => true)
   const stored = async () => (await server.get(DocumentStore).find(counted, { using: 'byEnd', limit: 10 })).items
   await attempt()
   const before = await stored()
@@ -206,29 +206,29 @@ test('a correct password costs no write from a known network', async t => {
 
 test('attempts for other purposes are counted by purpose and subject', async t => {
   const server = await bootForTest({ t, plugins })
-  const doors = server.get(LoginThrottle)
-  for (const _ of [1, 2]) await doors.take('sign-up', networkOf('192.0.2.7'), 2)
-  const refusal = await t.throwsAsync<TooMany>(doors.take('sign-up', networkOf('192.0.2.7'), 2))
+  const throttle = server.get(LoginThrottle)
+  for (const _ of [1, 2]) await throttle.take('sign-up', networkOf('192.0.2.7'), 2)
+  const refusal = await t.throwsAsync<TooMany>(throttle.take('sign-up', networkOf('192.0.2.7'), 2))
   t.is(refusal?.status, 429)
-  await t.notThrowsAsync(doors.take('reset', networkOf('192.0.2.7'), 2))
-  await t.notThrowsAsync(doors.take('sign-up', networkOf('192.0.2.8'), 2))
+  await t.notThrowsAsync(throttle.take('reset', networkOf('192.0.2.7'), 2))
+  await t.notThrowsAsync(throttle.take('sign-up', networkOf('192.0.2.8'), 2))
 })
 
 test('throttling ends with its window, and expired counts are deleted', async t => {
   let now = new Date('2026-03-01T10:00:00.000Z')
   const server = await bootForTest({ t, plugins, clock: { now: () => now } })
   const [tries, documents] = [server.get(LoginAttempts), server.get(DocumentStore)]
-  await tries.take('a door', 2)
+  await tries.take('a key', 2)
   now = new Date('2026-03-01T10:14:00.000Z')
-  await tries.take('a door', 2)
-  const refusal = await t.throwsAsync<TooMany>(tries.take('a door', 2))
+  await tries.take('a key', 2)
+  const refusal = await t.throwsAsync<TooMany>(tries.take('a key', 2))
   t.is(refusal?.status, 429)
   t.is(refusal?.retryAfterSeconds, 60)
   now = new Date('2026-03-01T10:15:00.000Z')
-  for (const _ of [1, 2]) await t.notThrowsAsync(tries.take('a door', 2))
-  await t.throwsAsync(tries.take('a door', 2))
-  await tries.forget('a door')
-  await t.notThrowsAsync(tries.take('a door', 2))
+  for (const _ of [1, 2]) await t.notThrowsAsync(tries.take('a key', 2))
+  await t.throwsAsync(tries.take('a key', 2))
+  await tries.forget('a key')
+  await t.notThrowsAsync(tries.take('a key', 2))
   await server.runPeriodic('resources.users/sweep-sessions')
   t.is((await documents.find(counted, { using: 'byEnd', limit: 10 })).items.length, 1)
   now = new Date('2026-03-01T10:30:00.000Z')

@@ -157,8 +157,8 @@ class SignInFailureAudit {
   }
 
   /** For an unknown name only the purpose is recorded: users sometimes type passwords into the name field. */
-  async password(name: string, address: string, door: 'password' | 'second-factor'): Promise<void> {
-    await this.#note(async () => (await this.#users.byEmail(name))?.id, door, address)
+  async password(name: string, address: string, method: 'password' | 'second-factor'): Promise<void> {
+    await this.#note(async () => (await this.#users.byEmail(name))?.id, method, address)
   }
 
   /** A wrong key, token or link, which belongs to no account. */
@@ -167,12 +167,12 @@ class SignInFailureAudit {
   }
 
   /** Failing to record a refusal does not change it. */
-  async #note(whose: () => Promise<string | undefined>, door: string, address: string): Promise<void> {
+  async #note(whose: () => Promise<string | undefined>, method: string, address: string): Promise<void> {
     try {
       const user = await whose()
-      await noteIn(this.#trails, { type: 'sign-in.refused', ...(user ? { user } : {}), about: { door }, address, isCounted: true })
+      await noteIn(this.#trails, { type: 'sign-in.refused', ...(user ? { user } : {}), about: { door: method }, address, isCounted: true })
     } catch (error) {
-      this.#log.warn('failed to record a refused sign-in', { door, error })
+      this.#log.warn('failed to record a refused sign-in', { method, error })
     }
   }
 }
@@ -212,7 +212,8 @@ export class SignInBatcher {
 
 type Limits = Pick<Settings, 'failuresPerAccount' | 'failuresPerAccountAnywhere' | 'failuresPerAddress' | 'wrongKeysPerAddress'>
 
-interface Door {
+/** A counter of failed attempts, and its maximum in 15 minutes. */
+interface AttemptLimit {
   readonly key: string
   readonly limit: number
 }
@@ -238,7 +239,7 @@ export class LoginThrottle implements RateLimiter {
   #tries: LoginAttempts
   #refusals: SignInFailureAudit
   /** Admits single sign-ins without delay. */
-  #crowd = new SignInBatcher(20, 4)
+  #batcher = new SignInBatcher(20, 4)
   /** Number of passwords being verified on this kernel, by purpose. */
   #running = new Map<string, number>()
 
@@ -253,17 +254,17 @@ export class LoginThrottle implements RateLimiter {
    * wait beyond that. Name the purpose (`sign-up`), and use only values in `what` that the sender cannot vary: see `networkOf` and
    * `accountName`.
    */
-  take(door: string, what: string, limit: number): Promise<void> {
-    return this.#tries.take(`${door} ${what}`, limit)
+  take(purpose: string, what: string, limit: number): Promise<void> {
+    return this.#tries.take(`${purpose} ${what}`, limit)
   }
 
   async consume(
-    door: string,
+    purpose: string,
     { email, address }: Parameters<RateLimiter['consume']>[1],
     limits: Parameters<RateLimiter['consume']>[2],
   ): Promise<void> {
-    await this.take(door, networkOf(address), limits.perNetwork)
-    if (email !== undefined) await this.take(door, accountName(email), limits.perEmail ?? limits.perNetwork)
+    await this.take(purpose, networkOf(address), limits.perNetwork)
+    if (email !== undefined) await this.take(purpose, accountName(email), limits.perEmail ?? limits.perNetwork)
   }
 
   /**
@@ -284,23 +285,23 @@ export class LoginThrottle implements RateLimiter {
   ): Promise<T | undefined> {
     const { failuresPerAddress, failuresPerAccount, failuresPerAccountAnywhere } = this.#limits
     const [known, pair] = [knownKey(email, address), pairKey(email, address)]
-    const ownCount: Door = { key: pair, limit: failuresPerAccount }
-    const doors: readonly Door[] = [
+    const ownCount: AttemptLimit = { key: pair, limit: failuresPerAccount }
+    const limits: readonly AttemptLimit[] = [
       { key: addressKey(address), limit: failuresPerAddress },
       ownCount,
       { key: accountKey(email), limit: failuresPerAccountAnywhere },
       // Six digits could be guessed from many networks, given the password.
       ...(isSecondFactor ? [{ key: codeKey(email), limit: failuresPerAccount }] : []),
     ]
-    const seen = await this.#tries.look([known, ...doors.flatMap(({ key }) => [key, incompleteKey(key)])])
-    const open = seen.has(known) ? [ownCount] : doors
+    const seen = await this.#tries.look([known, ...limits.flatMap(({ key }) => [key, incompleteKey(key)])])
+    const open = seen.has(known) ? [ownCount] : limits
     for (const { key, limit } of open) this.#requireRoom(limit, seen.get(key), this.#running.get(key) ?? 0)
     const countOf = (key: string): number => seen.get(key)?.count ?? 0
     const full = open.find(({ key, limit }) => countOf(key) + countOf(incompleteKey(key)) + (this.#running.get(key) ?? 0) >= limit)
     for (const { key } of open) this.#running.set(key, (this.#running.get(key) ?? 0) + 1)
     try {
       const found = await verify(full !== undefined)
-      if (this.#running.size > open.length) await this.#crowd.pass()
+      if (this.#running.size > open.length) await this.#batcher.pass()
       if (found === undefined) {
         for (const { key, limit } of open) await this.#tries.take(isComplete() ? key : incompleteKey(key), limit)
         await this.#refusals.password(email, address, isSecondFactor ? 'second-factor' : 'password')

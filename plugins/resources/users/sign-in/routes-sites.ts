@@ -38,7 +38,7 @@ const route = routesFor('users', {
   signIn: AccountSignIn,
   notes: SealedCookies,
   sessions: StoredSessions,
-  doors: LoginThrottle,
+  throttle: LoginThrottle,
   installation: Installation,
   links: IdentityLinks,
 })
@@ -105,11 +105,11 @@ export const finishSignIn = route({
   params,
   responses: { 302: s.empty() },
   throws: [NotFound, NotSignedIn, TooMany, Unavailable],
-  async handle({ params, headers, address, isProxied, url }, { signIn, notes, sessions, doors, installation: { baseUrl } }) {
+  async handle({ params, headers, address, isProxied, url }, { signIn, notes, sessions, throttle, installation: { baseUrl } }) {
     const site = signIn.site(params.provider)
     const note = await notes.noteIn(headers.cookie)
     if (note?.site !== site.id) {
-      await doors.wrongKey(address)
+      await throttle.wrongKey(address)
       throw new NotSignedIn('The sign-in has expired or was started in another browser; start again')
     }
     const by = { headers, address, isProxied }
