@@ -50,19 +50,19 @@ export class ExtractorHeartbeats {
   }
 
   async #register({ info, owner, isBuiltIn }: Heartbeat): Promise<void> {
-    const said = this.#extractors.read(info)
+    const sent = this.#extractors.read(info)
     if (isBuiltIn) {
-      await this.#extractors.register(said, { via: 'builtIn', user: undefined, isAdmin: false })
+      await this.#extractors.register(sent, { via: 'builtIn', user: undefined, isAdmin: false })
       return
     }
-    const account = said.key === null || !owner ? undefined : await this.#users.byEmail(owner)
+    const account = sent.key === null || !owner ? undefined : await this.#users.byEmail(owner)
     // An unverified address proves nothing: anyone can enter it.
     const user = account?.isEmailUnverified ? undefined : account?.id
-    if (said.key !== null && user === undefined) {
-      this.#log.warn('private extractor without a known owner not registered', { extractor: said.info.name })
+    if (sent.key !== null && user === undefined) {
+      this.#log.warn('private extractor without a known owner not registered', { extractor: sent.info.name })
       return
     }
-    await this.#extractors.register(said, { via: 'bus', user, isAdmin: false })
+    await this.#extractors.register(sent, { via: 'bus', user, isAdmin: false })
   }
 
   #isQuiet(seen: string): boolean {

@@ -4,7 +4,7 @@ import { assertSafeJson } from 'pounce/sdk/kit'
 const mostLabels = 50
 
 /** An extractor's own description: its document, and the key of a private one. */
-export interface Said {
+export interface SentExtractor {
   readonly info: ExtractorInfo
   readonly key: string | null
 }
@@ -62,7 +62,7 @@ const keyIn = (value: unknown): string | null => {
  * Reads an `extractor_info.json`. The members that v1 requires must exist; others get their default when they are absent or of another
  * type, as in v1, so that old documents still register. `key` takes precedence over `unique_key` in the document.
  */
-export const readExtractorInfo = (raw: unknown, maxBytes: number, key?: string): Said => {
+export const readExtractorInfo = (raw: unknown, maxBytes: number, key?: string): SentExtractor => {
   if (!isObject(raw))
     return refuse({ obj: fault('error.expected.jsobject') }, 'An extractor registers with a JSON object, its extractor_info.json')
   assertSafeJson(raw, 'extractor_info')

@@ -79,7 +79,7 @@ export const getExtractor = route({
   responses: { 200: ShownExtractor, 404: refusal(s.String()) },
   throws: [NotFound],
   async handle({ params, query, caller }, { extractors }) {
-    const extractor = await extractors.behind(queueOf(params.name, query.extractor_key))
+    const extractor = await extractors.byQueue(queueOf(params.name, query.extractor_key))
     if (!extractor || !mayUse(extractor, caller.user?.id)) {
       throw new NotFound('extractor', { details: { status: 'KO', message: 'Extractor info not found' } })
     }
@@ -104,20 +104,20 @@ export const registerExtractor = route({
   responses: { 200: s.Object({ status: s.Literal('OK'), message: s.String() }), 400: refusal(Faults) },
   throws: [Invalid, Forbidden, Conflict],
   async handle({ body, query, caller }, { extractors, users }) {
-    const said = extractors.read(body, query.extractor_key)
+    const sent = extractors.read(body, query.extractor_key)
     const isAdmin = isServerAdmin(caller)
     const { job } = caller.limits ?? {}
-    if (job && job.extractor !== said.info.name)
+    if (job && job.extractor !== sent.info.name)
       throw new Forbidden(`The key of a job of ${job.extractor} cannot register another extractor`)
     let user = caller.user?.id
-    if (said.key !== null) {
+    if (sent.key !== null) {
       const owner = query.user === undefined ? undefined : await users.byEmail(query.user)
       // The same response for another user's address and an unknown one.
       if (!owner || (!isAdmin && owner.id !== user))
         throw new Invalid('An extractor with a key requires user, your own email; an admin may name any account')
       user = owner.id
     }
-    const id = await extractors.register(said, { via: 'http', user, isAdmin })
+    const id = await extractors.register(sent, { via: 'http', user, isAdmin })
     return { status: 200, body: { status: 'OK' as const, message: `Extractor info updated. ID = ${id}` } }
   },
 })

@@ -118,7 +118,7 @@ export const getExtractorMetrics = route({
   },
   throws: [NotFound],
   async handle({ params, caller }, { extractors, usage }) {
-    const extractor = await extractors.behind(params.name)
+    const extractor = await extractors.byQueue(params.name)
     if (!extractor || !mayUse(extractor, caller.user?.id)) throw new NotFound('extractor')
     const { lastDay, lastMonth, jobs, byUser } = await usage.of(extractor.identity)
     const users = byUser.map(({ user, jobs, newest }) => ({ user_id: user, jobs, last_job_time: s.toV1Date(newest) }))

@@ -17,7 +17,7 @@ import {
 import { type ExtractorRecord, extractors } from './collections.ts'
 import { Config, type config } from './config.ts'
 import { EnabledExtractors } from './enabled-extractors.ts'
-import { readExtractorInfo, type Said } from './extractor-info.ts'
+import { readExtractorInfo, type SentExtractor } from './extractor-info.ts'
 import { StoredLabels } from './stored-labels.ts'
 
 type Limits = Pick<s.Static<typeof config>, 'maxDocumentBytes' | 'maxPerOwner'>
@@ -83,7 +83,7 @@ export class StoredExtractors {
   }
 
   /** By queue: the name, or `private.<key>.<name>`. */
-  async behind(queue: string): Promise<RegisteredExtractor | undefined> {
+  async byQueue(queue: string): Promise<RegisteredExtractor | undefined> {
     return (await this.#documents.find(extractors, { using: 'byIdentity', where: eq('identity', queue), limit: 1 })).items[0]
   }
 
@@ -91,25 +91,25 @@ export class StoredExtractors {
    * Creates or updates an extractor; its id and its permissions are kept. Another user's extractor is refused. Built-in extractors are
    * initially enabled, all others are not.
    */
-  async register(said: Said, by: Registrar): Promise<string> {
-    const known = await this.behind(queueOf(said.info.name, said.key))
-    if (!known) return this.#insert(said, by)
-    const isSame = isDeepStrictEqual(known.info, said.info) && known.isBuiltIn === (by.via === 'builtIn')
+  async register(sent: SentExtractor, by: Registrar): Promise<string> {
+    const known = await this.byQueue(queueOf(sent.info.name, sent.key))
+    if (!known) return this.#insert(sent, by)
+    const isSame = isDeepStrictEqual(known.info, sent.info) && known.isBuiltIn === (by.via === 'builtIn')
     // v1 only compares the version of a public one, and extractors on the bus rely on it.
-    if (isSame || (by.via === 'bus' && known.key === null && known.info.version === said.info.version)) return known.id
+    if (isSame || (by.via === 'bus' && known.key === null && known.info.version === sent.info.version)) return known.id
     requireOwn(known, by)
     const owned = by.via === 'builtIn' ? { isBuiltIn: true, owner: null } : {}
-    await this.#documents.commit({ update: known.id, in: extractors, set: { info: said.info, updated: this.#now(), ...owned } }, [
-      registered(known.id, said, by),
+    await this.#documents.commit({ update: known.id, in: extractors, set: { info: sent.info, updated: this.#now(), ...owned } }, [
+      registered(known.id, sent, by),
     ])
     this.#changes++
-    await this.#labels.assign(said.info.defaultLabels, said.info.name)
+    await this.#labels.assign(sent.info.defaultLabels, sent.info.name)
     return known.id
   }
 
   /** An unknown one is not an error. */
   async remove(queue: string): Promise<void> {
-    const known = await this.behind(queue)
+    const known = await this.byQueue(queue)
     if (!known) return
     try {
       await this.#documents.commit({ tombstone: known.id, in: extractors })
@@ -120,7 +120,7 @@ export class StoredExtractors {
   }
 
   /** Reads an extractor's description; throws `Invalid` when it is malformed or too long. */
-  read(raw: unknown, key?: string): Said {
+  read(raw: unknown, key?: string): SentExtractor {
     return readExtractorInfo(raw, this.#limits.maxDocumentBytes, key)
   }
 
@@ -131,8 +131,8 @@ export class StoredExtractors {
     if (own >= maxPerOwner) throw new Conflict(`You have already registered ${own} extractors; an admin can delete some, or register more`)
   }
 
-  async #insert(said: Said, by: Registrar): Promise<string> {
-    const { info, key } = said
+  async #insert(sent: SentExtractor, by: Registrar): Promise<string> {
+    const { info, key } = sent
     const isBuiltIn = by.via === 'builtIn'
     await this.#requireRoom(by)
     if ((await this.#documents.count(extractors, { using: 'byName', upTo: mostExtractors })) >= mostExtractors) {
@@ -152,10 +152,10 @@ export class StoredExtractors {
       permissions: key === null || by.user === undefined ? [] : [by.user],
     }
     try {
-      await this.#documents.commit({ insert: { id, ...record }, into: extractors }, [registered(id, said, by)])
+      await this.#documents.commit({ insert: { id, ...record }, into: extractors }, [registered(id, sent, by)])
     } catch (error) {
       // The same name was registered concurrently: treat it as an update, if anything changed.
-      if (error instanceof Taken) return this.register(said, by)
+      if (error instanceof Taken) return this.register(sent, by)
       throw error
     }
     this.#changes++
@@ -168,7 +168,7 @@ export class StoredExtractors {
   }
 }
 wire(StoredExtractors, DocumentStore, EnabledExtractors, StoredLabels, Ids, Clock, Config)
-const registered = (id: string, { info }: Said, { via, user }: Registrar): NewEvent =>
+const registered = (id: string, { info }: SentExtractor, { via, user }: Registrar): NewEvent =>
   event('extractor.registered', { kind: 'extractor', id }, { name: info.name }, via === 'http' ? user : undefined)
 
 /**

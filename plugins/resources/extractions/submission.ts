@@ -97,7 +97,7 @@ export class Submission {
   /** The given extractor, if it is registered and the user may use it. */
   async usable({ extractor, user }: SubmissionRequest): Promise<RegisteredExtractor> {
     if (extractor === undefined) throw new Invalid('extractor is missing: an extractor listed at /api/extractors')
-    const known = await this.#extractors.behind(extractor)
+    const known = await this.#extractors.byQueue(extractor)
     if (known && mayUse(known, user)) return known
     throw new Invalid(`Unknown extractor ${extractor}: see /api/extractors`, {
       details: { request: 'unknown extractor' },

@@ -88,7 +88,7 @@ export class TransportRouter {
     const running = all.find(each => each.runs().has(queue))
     const bus = all.find(each => each.bus)
     if (running || !bus) return running ?? all[0]
-    const isBuiltIn = (await this.#extractors.behind(queue))?.isBuiltIn
+    const isBuiltIn = (await this.#extractors.byQueue(queue))?.isBuiltIn
     return (isBuiltIn ? all.find(each => !each.bus) : undefined) ?? bus
   }
 }
@@ -117,7 +117,7 @@ export class MoveJobsToBus {
         // A user may have cancelled it meanwhile.
         if ((await from.cancel(id)) === 'unknown') await to.cancel(id)
         moved++
-        if (moved === 1) this.#log.info('Jobs submitted without a bus are moved to it', { extractor })
+        if (moved === 1) this.#log.info('Jobs that were submitted without a broker are moved to the broker', { extractor })
       }
     }
   }
