@@ -5,7 +5,7 @@ import { createLog, logDestination } from '../services/log.ts'
 import { migrateStores } from '../store-migration/migrate-stores.ts'
 import type { CommandContext, RunCommand } from './built-in.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
-import { configFor, parseSide } from './sides.ts'
+import { configFor, parseStores } from './store-selection.ts'
 
 /** `pounce migrate status`. */
 export const migrationStatus: RunCommand = async context =>
@@ -33,8 +33,8 @@ export const move: RunCommand = async context => {
 }
 
 async function moveBetween(from: string, to: string, { sources, options, progress }: CommandContext) {
-  const here = parseSide(from, '--from')
-  const there = parseSide(to, '--to')
+  const here = parseStores(from, '--from')
+  const there = parseStores(to, '--to')
   if ((here.points === undefined) !== (there.points === undefined))
     throw new StartupError(
       `--from ${from} and --to ${to}: specify the datapoint store on both sides, or on neither to leave datapoints in place`,

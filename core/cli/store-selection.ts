@@ -37,7 +37,7 @@ export const settingsWithout = (settings: Settings, ids: readonly string[]): Set
   )
 
 /** The plugins that store records, blobs and datapoints. */
-export interface Side {
+export interface StoreSelection {
   readonly documents: string
   readonly blobs: string
   /** Absent: the configured one, if any. */
@@ -45,7 +45,7 @@ export interface Side {
 }
 
 /** Parses `sqlite+disk` as `documents.sqlite` and `blobs.disk`; a suffix `+rtree` adds `geo.rtree`. */
-export function parseSide(text: string, option: string): Side {
+export function parseStores(text: string, option: string): StoreSelection {
   const [documents, blobs, points, ...more] = text.split('+').map(part => part.trim())
   if (!documents || !blobs || points === '' || more.length > 0)
     throw new StartupError(
@@ -83,7 +83,7 @@ const chooseInstead = (
 }
 
 /** The configuration with the stores of one side instead of the configured ones. Settings of other stores are omitted. */
-export async function configFor({ documents, blobs, points }: Side, sources: ConfigSources): Promise<Config> {
+export async function configFor({ documents, blobs, points }: StoreSelection, sources: ConfigSources): Promise<Config> {
   const stores = await storePlugins(points !== undefined)
   for (const id of [documents, blobs])
     if (!stores.includes(id)) throw new StartupError(`${id} is neither a document store nor a blob store`)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { configFor, environmentWithout, flagsWithout, parseSide, settingsWithout } from './sides.ts'
+import { configFor, environmentWithout, flagsWithout, parseStores, settingsWithout } from './store-selection.ts'
 
 const keepers = ['documents.sqlite', 'documents.mongodb', 'blobs.disk', 'blobs.s3', 'geo.rtree', 'geo.postgis']
 const environment = {
@@ -9,15 +9,15 @@ const environment = {
 }
 
 test('a side specifies the document and blob store, and optionally the datapoint store', t => {
-  t.deepEqual(parseSide('sqlite+disk', '--from'), { documents: 'documents.sqlite', blobs: 'blobs.disk' })
-  t.deepEqual(parseSide('mongodb + s3 + postgis', '--to'), { documents: 'documents.mongodb', blobs: 'blobs.s3', points: 'geo.postgis' })
+  t.deepEqual(parseStores('sqlite+disk', '--from'), { documents: 'documents.sqlite', blobs: 'blobs.disk' })
+  t.deepEqual(parseStores('mongodb + s3 + postgis', '--to'), { documents: 'documents.mongodb', blobs: 'blobs.s3', points: 'geo.postgis' })
   for (const text of ['', 'sqlite', '+disk', 'sqlite+', 'sqlite+disk+', 'sqlite+disk+rtree+x'])
-    t.throws(() => parseSide(text, '--from'), { message: /--from .*sqlite\+disk\+rtree/ }, text)
-  t.throws(() => parseSide('sqlite+disk+oracle', '--to'), { message: '--to sqlite+disk+oracle: geo.oracle is not part of this version' })
+    t.throws(() => parseStores(text, '--from'), { message: /--from .*sqlite\+disk\+rtree/ }, text)
+  t.throws(() => parseStores('sqlite+disk+oracle', '--to'), { message: '--to sqlite+disk+oracle: geo.oracle is not part of this version' })
 })
 
 const runningOn = async (side: string, given: Readonly<Record<string, string>> = environment): Promise<readonly string[]> =>
-  (await configFor(parseSide(side, '--from'), { environment: given })).plugins
+  (await configFor(parseStores(side, '--from'), { environment: given })).plugins
     .map(({ name }) => name)
     .filter(name => keepers.includes(name))
 
@@ -43,7 +43,7 @@ test('a plugin that is not a datapoint store is refused', async t => {
 test('the stores of a side keep their settings, even if another store is configured', async t => {
   const given = { POUNCE_BLOBS__S3__BUCKET: 'b', POUNCE_BLOBS__DISK__FOLDER: '/x' }
   const stores = async (side: string, more: Readonly<Record<string, string>> = {}) =>
-    (await configFor(parseSide(side, '--to'), { environment: { ...given, ...more } })).plugins
+    (await configFor(parseStores(side, '--to'), { environment: { ...given, ...more } })).plugins
   const onDisk = await stores('sqlite+disk', { POUNCE_REPLACE_PLUGINS: 'blobs.s3' })
   t.deepEqual(onDisk.find(({ name }) => name === 'blobs.disk')?.config, { folder: '/x' })
   t.false(onDisk.some(({ name }) => name === 'blobs.s3'))
