@@ -34,7 +34,7 @@ test('RABBITMQ_URI enables the broker in addition to the queue, and its other va
   t.like(plugins[1]?.config, { uri: environment.RABBITMQ_URI, exchange: 'own', managementUrl: environment.RABBITMQ_MGMT_URI })
   t.deepEqual(warnings, [])
   const without = await loadConfig({ defaults, environment: { RABBITMQ_EXCHANGE: 'own' } })
-  t.deepEqual(without.warnings, ['RABBITMQ_EXCHANGE has no effect: it counts together with RABBITMQ_URI'])
+  t.deepEqual(without.warnings, ['RABBITMQ_EXCHANGE has no effect: it requires RABBITMQ_URI'])
 })
 
 test('variables of Clowder stores apply if their plugin is enabled, and cause a warning otherwise', async t => {

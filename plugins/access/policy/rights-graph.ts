@@ -47,7 +47,7 @@ export class RightsGraph {
   /** The permission to view resources of a kind in the graph. */
   viewOf(kind: Kind): Permission {
     const known = this.#kinds.get(kind)
-    if (known === undefined) throw new Error(`No rights of a ${kind} were read`)
+    if (known === undefined) throw new Error(`The rights of a ${kind} have not been read`)
     return known.view
   }
 

@@ -17,20 +17,20 @@ export async function checkBucket({ sdk, client, bucket, prefix }: Wire, config:
     }
   }
   const put: Send = abortSignal => client.send(new sdk.PutObjectCommand({ ...object, Body: 'pounce was here' }), { abortSignal })
-  await trying('put objects into it', put).catch(async (error: unknown) => {
+  await trying('write to', put).catch(async (error: unknown) => {
     if (!config.createBucket || codeOf(rootOf(error)) !== 'NoSuchBucket') throw error
     const make: Send = abortSignal => client.send(new sdk.CreateBucketCommand({ Bucket: bucket }), { abortSignal })
-    await trying('make it', make).then(
+    await trying('create', make).then(
       () => log.info('bucket created', { bucket }),
       (failed: unknown) => {
         // Another kernel that starts at the same time was quicker.
         if (codeOf(rootOf(failed)) !== 'BucketAlreadyOwnedByYou') throw failed
       },
     )
-    await trying('put objects into it', put)
+    await trying('write to', put)
   })
-  await trying('read from it', abortSignal => client.send(new sdk.HeadObjectCommand(object), { abortSignal }))
-  await trying('remove objects from it', abortSignal => client.send(new sdk.DeleteObjectCommand(object), { abortSignal }))
+  await trying('read from', abortSignal => client.send(new sdk.HeadObjectCommand(object), { abortSignal }))
+  await trying('delete from', abortSignal => client.send(new sdk.DeleteObjectCommand(object), { abortSignal }))
 }
 
 function rootOf(error: unknown): unknown {
@@ -38,7 +38,7 @@ function rootOf(error: unknown): unknown {
 }
 
 const fixed: Readonly<Record<string, string>> = {
-  InvalidAccessKeyId: 'blobs.s3.accessKeyId: the server does not know this access key',
+  InvalidAccessKeyId: 'blobs.s3.accessKeyId: this access key does not exist on the server',
   SignatureDoesNotMatch: 'blobs.s3.secretAccessKey: it is not the secret of blobs.s3.accessKeyId',
   CredentialsProviderError:
     'blobs.s3.accessKeyId: no credentials found; set it and blobs.s3.secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
@@ -59,10 +59,10 @@ function wordsOf(error: unknown, what: string, bucket: string, { endpoint, creat
   if (code === 'NoSuchBucket' || (statusOf(root) === 404 && !createBucket))
     return `blobs.s3.bucket: bucket ${name} does not exist; create it, or set blobs.s3.createBucket to true`
   if (code === 'InvalidBucketName') return `blobs.s3.bucket: ${name} is not a valid bucket name`
-  if (statusOf(root) === 403) return `blobs.s3.bucket: the credentials may not ${what}, the bucket ${name}`
+  if (statusOf(root) === 403) return `blobs.s3.bucket: the credentials may not ${what} the bucket ${name}`
   const message = root instanceof Error ? root.message : String(root)
   if (message.startsWith('Region is missing')) return 'blobs.s3.region: set it, or AWS_REGION'
   const where = endpoint === undefined ? 'AWS' : new URL(endpoint).origin
   if (statusOf(root) === undefined && error instanceof Unavailable) return `blobs.s3.endpoint: ${where} is unreachable: ${message}`
-  return `blobs.s3.bucket: the server at ${where} did not let us ${what}, the bucket ${name}: ${code} ${message}`
+  return `blobs.s3.bucket: the server at ${where} refused to ${what} the bucket ${name}: ${code} ${message}`
 }

@@ -25,7 +25,9 @@ export class Database {
     const found = Number(connection.get('PRAGMA user_version')?.[0])
     if (found > version) {
       this.close()
-      throw new Error(`${this.#opening.file} was written by a newer version of this program (form ${found}, known up to ${version})`)
+      throw new Error(
+        `${this.#opening.file} was written by a newer version of this program (format ${found}; this version supports ${version})`,
+      )
     }
     if (found < version) connection.exec(`PRAGMA user_version=${version}`)
   }

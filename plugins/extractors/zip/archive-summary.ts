@@ -51,13 +51,13 @@ export class ArchiveSummary {
 
   #check(entry: Entry, raw: string, name: string): void {
     const key = hash('md5', entry.fileNameRaw, 'base64')
-    if (this.#seen.has(key)) this.#warn(`${name}: there are several entries of this name`)
+    if (this.#seen.has(key)) this.#warn(`${name}: several entries have this name`)
     this.#seen.add(key)
-    if (validateFileName(raw) !== null) this.#warn(`${name}: the name leads out of the folder it is unpacked to`)
-    else if (printable(raw) !== raw) this.#warn(`${name}: the name holds invisible characters or is very long`)
-    if (((entry.externalFileAttributes >>> 16) & unixTypes.mask) === unixTypes.link) this.#warn(`${name}: this is a link`)
+    if (validateFileName(raw) !== null) this.#warn(`${name}: the path leads outside the target folder`)
+    else if (printable(raw) !== raw) this.#warn(`${name}: the name contains invisible characters or is very long`)
+    if (((entry.externalFileAttributes >>> 16) & unixTypes.mask) === unixTypes.link) this.#warn(`${name}: the entry is a symbolic link`)
     if (entry.uncompressedSize > bombBytes && entry.uncompressedSize > entry.compressedSize * bombRatio) {
-      this.#warn(`${name}: claims to unpack to more than ${bombRatio} times its size`)
+      this.#warn(`${name}: declares an unpacked size of more than ${bombRatio} times its packed size`)
     }
   }
 
@@ -68,7 +68,7 @@ export class ArchiveSummary {
 
   /** The summary as metadata; `fileBytes` is the archive's actual size. */
   metadata(fileBytes: number): Record<string, unknown> {
-    if (this.#compressedBytes > fileBytes) this.#warn('the entries claim more compressed bytes than the archive has')
+    if (this.#compressedBytes > fileBytes) this.#warn('the entries declare more compressed bytes than the archive contains')
     const kinds = [...this.#kinds].sort(([, a], [, b]) => b - a).slice(0, mostKinds)
     return {
       files: this.#files,

@@ -40,10 +40,10 @@ test('an empty archive is valid', async t => {
 })
 
 for (const [name, entry, problem] of [
-  ['a name with parent segments', { name: '../../etc/passwd', bytes }, /leads out of the folder/],
-  ['an absolute name', { name: '/etc/passwd', bytes }, /leads out of the folder/],
-  ['a name with a drive letter', { name: 'C:/windows/x', bytes }, /leads out of the folder/],
-  ['a symbolic link', { name: 'shortcut', bytes, fields: { unixMode: 0o120777 } }, /this is a link/],
+  ['a name with parent segments', { name: '../../etc/passwd', bytes }, /leads outside the target folder/],
+  ['an absolute name', { name: '/etc/passwd', bytes }, /leads outside the target folder/],
+  ['a name with a drive letter', { name: 'C:/windows/x', bytes }, /leads outside the target folder/],
+  ['a symbolic link', { name: 'shortcut', bytes, fields: { unixMode: 0o120777 } }, /the entry is a symbolic link/],
   ['a name with an escape sequence', { name: 'a\u001b[2Jb\nc', bytes }, /^a\ufffd\[2Jb\ufffdc: .*invisible/],
   ['a name with a right-to-left override', { name: 'photo\u202egpj.exe', bytes }, /^photo\ufffdgpj\.exe: .*invisible/],
   ['an entry of 4 GB in 20 bytes', { name: 'bomb', bytes, fields: { sizeBytes: 0xfffffff0 } }, /more than 100 times/],
@@ -66,7 +66,7 @@ test('two entries with the same name are reported', async t => {
     { name: 'a.txt', bytes },
     { name: 'a.txt', bytes },
   ])
-  t.deepEqual(metadata?.problems, ['a.txt: there are several entries of this name'])
+  t.deepEqual(metadata?.problems, ['a.txt: several entries have this name'])
 })
 
 test('encrypted entries are counted', async t => {

@@ -208,7 +208,7 @@ export class PostgisConnection {
           return work(connected)
         }
         connected.release()
-        throw new Error('Nobody waits any more')
+        throw new Error('The request was abandoned')
       })
     } catch (error) {
       isOver = true

@@ -114,7 +114,7 @@ class Reader {
       case 'MultiPolygon':
         return { type, coordinates: this.#many(() => this.#coordinates()) } as Geometry
       default:
-        throw new Error(`A geometry in the database has the type ${header & 0xff}, which GeoJSON does not know`)
+        throw new Error(`A geometry in the database has the type ${header & 0xff}, which GeoJSON does not support`)
     }
   }
 

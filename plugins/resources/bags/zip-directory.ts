@@ -47,7 +47,7 @@ const pathOf = (name: string, raw: Uint8Array): string => {
   if (Buffer.byteLength(name) > mostPathBytes) refuse(name, `has a path of more than ${mostPathBytes} bytes`)
   const path = name.replace(/\/{2,}/g, '/')
   const parts = path.split('/')
-  if (parts.some(part => part === '..' || part === '.')) refuse(name, 'leads out of its folder')
+  if (parts.some(part => part === '..' || part === '.')) refuse(name, 'leads outside its folder')
   if (parts.length > maxDepth) refuse(name, `is nested deeper than ${maxDepth} folders`)
   return path
 }

@@ -47,12 +47,12 @@ export interface SandboxOptions {
 export async function openSandbox({ mode, firstUid, dataFolder, log }: SandboxOptions): Promise<Sandbox> {
   if (mode === 'off') return PermissionModelOnly.probe()
   const bubblewrap = await Bubblewrap.probe()
-  if (typeof bubblewrap !== 'string') return told(bubblewrap, log)
+  if (typeof bubblewrap !== 'string') return logged(bubblewrap, log)
   // The data folder is accessible to the server only, and so is this one.
   const folder = join(tmpdir(), `pounce-extractors-${createHash('sha256').update(dataFolder).digest('hex').slice(0, 16)}`)
   const user = await OwnUser.probe({ folder, dataFolder, code: runner, firstUid })
-  if (typeof user !== 'string' && user.gaps.length === 0) return told(user, log)
-  const why = `bubblewrap: ${bubblewrap}; user of its own: ${typeof user === 'string' ? user : `does not hold ${user.gaps.join(', ')}`}`
+  if (typeof user !== 'string' && user.gaps.length === 0) return logged(user, log)
+  const why = `bubblewrap: ${bubblewrap}; user of its own: ${typeof user === 'string' ? user : `does not isolate ${user.gaps.join(', ')}`}`
   if (mode === 'required') {
     if (typeof user !== 'string') await user.dispose()
     const advice = 'Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or set transport.queue.sandbox to "auto"'
@@ -63,7 +63,7 @@ export async function openSandbox({ mode, firstUid, dataFolder, log }: SandboxOp
   return sandbox
 }
 
-const told = (sandbox: Sandbox, log: Log): Sandbox => {
+const logged = (sandbox: Sandbox, log: Log): Sandbox => {
   log.info('Extractors run in an operating system sandbox', { sandbox: sandbox.kind })
   return sandbox
 }
