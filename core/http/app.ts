@@ -122,7 +122,7 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
 }
 
 /** The middleware of plugins in one phase. */
-export const ofPlugins = (middleware: readonly PhasedMiddleware[], phase: MiddlewarePhase): readonly Middleware[] =>
+const ofPlugins = (middleware: readonly PhasedMiddleware[], phase: MiddlewarePhase): readonly Middleware[] =>
   middleware.filter(one => one.phase === phase).map(({ use }) => use as Middleware)
 
 /** State shared by all requests of a server. */

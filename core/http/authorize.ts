@@ -42,7 +42,7 @@ export const namesResources = ({ permission, alsoRequires }: Declaration): boole
   alsoRequires !== undefined || (typeof permission === 'object' && permission.on !== undefined)
 
 /** The rights that a route checks on resources, in order. */
-export const scopedRights = ({ permission, alsoRequires = [] }: Declaration): readonly ScopedRight<Values>[] =>
+const scopedRights = ({ permission, alsoRequires = [] }: Declaration): readonly ScopedRight<Values>[] =>
   typeof permission === 'object' && permission.on ? [permission, ...alsoRequires] : alsoRequires
 
 /** The resources of a request that the rights of its route are checked on. */
@@ -50,7 +50,7 @@ export const refsOf = (declaration: Declaration, input: Values): readonly Ref[] 
   scopedRights(declaration).flatMap(({ on }): Ref | readonly Ref[] => on(input))
 
 /** False for requests that only read. */
-export const changesSomething = ({ req, isHead }: RequestContext, { effects }: Declaration): boolean =>
+const changesSomething = ({ req, isHead }: RequestContext, { effects }: Declaration): boolean =>
   !isHead && (req.method !== 'GET' || effects !== undefined)
 
 /** Decides whether a caller may use a route; throws the refusal. */

@@ -30,7 +30,7 @@ const seconds = "Seconds of the server's time before the first byte of the respo
 const requests = 'Requests'
 
 /** Budgets of each kind of expensive work per caller, under `http.budgets`. */
-export const budgetConfig = s.Object(
+const budgetConfig = s.Object(
   {
     maxWaiting: s.Integer({ default: 256, minimum: 0, description: 'Maximum number of waiting requests of one caller, per kind of work' }),
     maxWaitMs: s.Integer({ default: 10_000, minimum: 0, description: 'Maximum waiting time of a request, in milliseconds' }),

@@ -9,7 +9,7 @@ import type { Addresses, PrefixRouter } from './router.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
 
 /** 421: the request is for another server, or comes from a page that resolved its own host name to this server (DNS rebinding). */
-export class UnknownHost extends Problem {
+class UnknownHost extends Problem {
   constructor(name: string) {
     super(
       421,

@@ -186,13 +186,13 @@ const toBrotli = promisify(brotliCompress)
 export const worthCompressing = 1024
 
 /** The best supported coding that the client accepts, preferably brotli; undefined if there is none. */
-export const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
+const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
   const accepted = acceptedOf(acceptEncoding, ['br', 'gzip'])
   return accepted.includes('br') ? 'br' : accepted[0]
 }
 
 /** Whether a client accepts gzip, the coding of streamed responses. */
-export const acceptsGzip = (acceptEncoding: string | undefined): boolean => acceptedOf(acceptEncoding, ['gzip']).length > 0
+const acceptsGzip = (acceptEncoding: string | undefined): boolean => acceptedOf(acceptEncoding, ['gzip']).length > 0
 
 const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[] =>
   header === undefined ? [] : (new Negotiator({ headers: { 'accept-encoding': header } }).encodings(ours) as T[])
@@ -200,7 +200,7 @@ const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[
 const compressible = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|x-ndjson|ndjson|jsonl|javascript)(?=\s*(?:;|$)))/i
 
 /** True for text types, whose chunks may be buffered. */
-export const isCompressible = (contentType: string): boolean => compressible.test(contentType)
+const isCompressible = (contentType: string): boolean => compressible.test(contentType)
 
 /** Compresses outside the event loop. */
 export const compress = (text: string, coding: 'br' | 'gzip'): Promise<Buffer> =>
@@ -222,7 +222,7 @@ const flushMs = 100
  * A stream that compresses a long response with gzip; it has back-pressure, and is destroyed with the response. If it is destroyed
  * before its end, the client's gzip stream is incomplete, too.
  */
-export const gzipInto = (res: ServerResponse): Writable => {
+const gzipInto = (res: ServerResponse): Writable => {
   const zip = createGzip(streamed)
   const pieces = new Writable({
     highWaterMark: waitingBytes,

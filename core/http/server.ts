@@ -247,7 +247,7 @@ const notHttp: Refusal = [400, 'invalid', 'Malformed HTTP request']
 const isHeldUp = (req: IncomingMessage): boolean => req.isPaused() || req.readableLength >= req.readableHighWaterMark
 
 /** Ends a request whose body is received too slowly, with 408 if no response was sent yet. */
-export const refuseSlowBody = (request: RequestContext, message: string): void => {
+const refuseSlowBody = (request: RequestContext, message: string): void => {
   const { socket } = request.req
   if (request.res.headersSent || !socket.writable) socket.destroy()
   else write(socket, [408, 'too-slow', message], request.id)
@@ -287,7 +287,7 @@ const write = (socket: Socket, refusal: Refusal, requestId: string): void => {
  * Counts open connections per address (IPv6: per /64), so that one address cannot use all of them. Behind a trusted proxy, all connections come from the
  * proxy, which has to limit its clients.
  */
-export class ConnectionShare {
+class ConnectionShare {
   readonly #max: number
   readonly #open = new Map<string, number>()
 
@@ -328,7 +328,7 @@ const mebibyte = 1024 * 1024
  * Ends requests whose bodies are received too slowly: each window must reach the minimum rate, and JSON must be complete within its time limit. Time in
  * which the server itself does not read, because a store is slower than the client, is not counted.
  */
-export class BodyDeadlines {
+class BodyDeadlines {
   readonly #limits: Limits
   readonly #running: Iterable<RequestContext>
   readonly #refuse: (request: RequestContext, message: string) => void

@@ -17,14 +17,13 @@ export interface RetryRule {
 export const usualRetry: RetryRule = { tries: 5, firstMs: 100, longestMs: 300_000, factor: 8, outageMs: 5_000 }
 
 /** Delay before the next try after this number of failures, in milliseconds, with jitter to spread concurrent retries. */
-export const backOff = (rule: Pick<RetryRule, 'firstMs' | 'longestMs' | 'factor'>, failures: number): number => {
+const backOff = (rule: Pick<RetryRule, 'firstMs' | 'longestMs' | 'factor'>, failures: number): number => {
   const whole = Math.min(rule.longestMs, rule.firstMs * rule.factor ** Math.max(0, failures - 1))
   return Math.round(whole * (0.75 + Math.random() / 4))
 }
 
 /** True if the error means that a backend is unavailable or full: such failures are retried without limit. */
-export const isOutage = (error: unknown): boolean =>
-  error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
+const isOutage = (error: unknown): boolean => error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
 
 const minGatherMs = 4
 const usualMaxDelayMs = 40

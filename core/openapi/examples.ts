@@ -103,7 +103,7 @@ const aDataset = {
  * Example values of the members of single models and object members, where the member's name is not enough. An undefined member is omitted from the
  * example, because it belongs to another case.
  */
-export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+const valuesByModel: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ApiKey: { name: 'notebook', key: '3f1c****' },
   NewApiKey: { name: 'notebook', key: '3f1c9ab2-7d5e-4b6a-8c0d-1e2f3a4b5c6d' },
   AuditEntry: { type: 'user.signed-in' },

@@ -9,7 +9,7 @@ const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z]/g
 const isSecret = (letters: string): boolean => secretNames.has(letters) || secretEnding.test(letters)
 
 /** True if this is the name of a secret, in any notation: `X-API-Key`, `_extraction_key`, `passwordHash`. */
-export const isSecretName = (name: string): boolean => isSecret(lettersOf(name))
+const isSecretName = (name: string): boolean => isSecret(lettersOf(name))
 
 /**
  * A name and its assignment operator, up to the value: `key=`, `"secretKey":"`, `\"token\":\"`, `Cookie: `, `key%3D`.

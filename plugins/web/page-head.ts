@@ -15,7 +15,7 @@ export interface PageHead {
 export type PageKind = 'space' | 'collection' | 'dataset' | 'file'
 
 /** The path of a resource's page below the base URL, as in Clowder 1. */
-export const pagePath = (kind: PageKind, id: string): string =>
+const pagePath = (kind: PageKind, id: string): string =>
   `/${{ space: 'spaces', collection: 'collection', dataset: 'datasets', file: 'files' }[kind]}/${id}`
 
 const apiPath = (kind: PageKind, id: string): string => (kind === 'file' ? `/api/files/${id}/metadata` : `/api/${kind}s/${id}`)

@@ -4,7 +4,7 @@ import type { SegmentFiles } from './segment-files.ts'
 import { type EntryFacts, encodeHeader, headerBytes } from './segment-format.ts'
 
 /** A segment is closed when it has grown beyond this size. */
-export const segmentBytes = 16 * 1024 * 1024
+const segmentBytes = 16 * 1024 * 1024
 const batchBytes = 4 * 1024 * 1024
 
 interface Waiting {

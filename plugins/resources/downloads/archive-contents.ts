@@ -66,7 +66,7 @@ const mostNamed = 1000
 const pageSize = 1000
 
 /** Throws `ScanPending` or `Quarantined` when the bytes may not be downloaded: an archive never omits a file silently. */
-export const shelved = (file: File): ShelvedFile => {
+const shelved = (file: File): ShelvedFile => {
   requireUsable(file)
   const { id, name, blob, sizeBytes, sha256, created } = file
   return { id, name, blob, sizeBytes, sha256, modified: Date.parse(created) }

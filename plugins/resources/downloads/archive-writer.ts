@@ -90,7 +90,7 @@ export class ArchiveWriter {
 wire(ArchiveWriter, BlobStore, DamageReports)
 
 /** The modification time of generated text files, which have no lasting one of their own. */
-export const noTime = new Date(Date.UTC(1980, 0, 1))
+const noTime = new Date(Date.UTC(1980, 0, 1))
 
 /** A generated text file. */
 export const noteEntry = (path: string, bytes: Buffer, modified = noTime): ZipEntry => ({

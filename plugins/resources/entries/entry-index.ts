@@ -112,7 +112,7 @@ const changeOf = (dataset: string, kind: Kind, found: (EntryRecord & Stored) | u
 }
 
 /** The number of folders and files of a dataset, counted up to one beyond the limit. */
-export const countEntries = async (folders: Folders, files: Files, dataset: string, bound: number): Promise<number> => {
+const countEntries = async (folders: Folders, files: Files, dataset: string, bound: number): Promise<number> => {
   let count = 0
   for (const all of [files.ofDataset(dataset), folders.ofDataset(dataset)]) for await (const _ of all) if (++count > bound) return count
   return count

@@ -4,7 +4,7 @@ import { fullNameOf } from 'pounce/sdk/kit'
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
 /** Sends emails about a file, with a link to it. */
-export class FileMail {
+class FileMail {
   #users: Users
   #mailer: Mailer
   #installation: Installation

@@ -21,7 +21,7 @@ import { FileQuarantine } from './file-quarantine.ts'
 type File = FileRecord & Stored
 
 /** Has files scanned, and acts on the results of the scanners. */
-export class FileScans {
+class FileScans {
   #scanners: Contributions<MalwareScan>
   #blobs: BlobStore
   #damage: FileDamage

@@ -26,7 +26,7 @@ const mostDepth = 16
 const longestValue = 1000
 
 /** Free-form properties as searchable values: by dotted path, with each element of a list separately. Dots in names become `_`. */
-export const searchedProperties = (properties: { readonly [key: string]: Json }): readonly MetadataValue[] => {
+const searchedProperties = (properties: { readonly [key: string]: Json }): readonly MetadataValue[] => {
   const values: MetadataValue[] = []
   const walk = (field: string, value: Json, depth: number): void => {
     if (values.length >= mostValues || depth > mostDepth || value === null) return

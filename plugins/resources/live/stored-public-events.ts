@@ -332,7 +332,7 @@ const matchedBy = ({ ids, spaces }: EventFilter, { about, places = [], spaces: h
 ]
 
 /** In the API, sensors and streams have numbers. */
-export const publicIdOf = ({ kind, id }: Ref): string => (kind === 'sensor' || kind === 'stream' ? String(geoNumberOf(id)) : id)
+const publicIdOf = ({ kind, id }: Ref): string => (kind === 'sensor' || kind === 'stream' ? String(geoNumberOf(id)) : id)
 const hasId = (value: unknown): value is Ref => typeof value === 'object' && value !== null && 'kind' in value && 'id' in value
 const shown = (value: unknown): unknown => (hasId(value) ? { ...value, id: publicIdOf(value) } : value)
 const isAmong = (ids: readonly unknown[], ref: Ref): boolean => ids.includes(ref.id) || ids.includes(publicIdOf(ref))

@@ -16,7 +16,7 @@ const sentence = (used: number, more: number, max: number, unit: string): string
   max > 0 && more > 0 && used + more > max ? `${used} of ${max} ${unit} are used and this needs ${more} more` : undefined
 
 /** 413: a user or space would exceed its quota. Nothing was stored. */
-export class QuotaExceeded extends Problem {
+class QuotaExceeded extends Problem {
   constructor(
     kind: HolderKind,
     used: UsageRecord,

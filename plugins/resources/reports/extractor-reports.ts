@@ -20,7 +20,7 @@ export interface Phase {
 }
 
 /** The phases of a run that took any time. Waiting ends when processing begins. */
-export const phasesOf = ({ lines }: Pick<ReportedRun, 'lines'>): readonly Phase[] => {
+const phasesOf = ({ lines }: Pick<ReportedRun, 'lines'>): readonly Phase[] => {
   const begun = lines.findIndex(({ status }) => status !== waiting)
   const queued = begun < 0 ? lines : lines.slice(0, begun)
   const worked = begun < 0 ? [] : lines.slice(begun)

@@ -219,7 +219,7 @@ export const observedProperties = (world: EntityLoader): Entities => ({
   count: async upTo => Math.min(upTo, (await parametersOf(world)).length),
 })
 
-export const datastreamOf = async (world: EntityLoader, measured: StreamParameter): Promise<Entity> => {
+const datastreamOf = async (world: EntityLoader, measured: StreamParameter): Promise<Entity> => {
   const { stream, parameter, statistics } = measured
   const [newest, sensor] = await Promise.all([world.newest(stream), world.sensor(stream.sensor)])
   const span = spanOf(statistics, newest)
@@ -273,12 +273,12 @@ export const datastreams = (world: EntityLoader, scope: MeasuredScope): Entities
   },
 })
 
-export const findMeasured = async (world: EntityLoader, number: number, parameter: string): Promise<StreamParameter | undefined> => {
+const findMeasured = async (world: EntityLoader, number: number, parameter: string): Promise<StreamParameter | undefined> => {
   const [stream, statistics] = await Promise.all([world.stream(streamIdOf(number)), world.statistics(number)])
   return stream && statistics?.properties.includes(parameter) ? { stream, parameter, statistics } : undefined
 }
 
-export const observationOf = (world: EntityLoader, { point, parameter }: Observed): Entity =>
+const observationOf = (world: EntityLoader, { point, parameter }: Observed): Entity =>
   entity({
     type: types.Observations,
     key: `${point.id}:${parameter}`,

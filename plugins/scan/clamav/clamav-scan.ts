@@ -10,7 +10,7 @@ const tooLarge = 'Pounce.TooLargeToScan'
 type Options = NonNullable<Parameters<MalwareScan['scan']>[1]>
 
 /** A path, or `tcp://host:port`. */
-export const clamdAddress = (socket: string): ClamdAddress => {
+const clamdAddress = (socket: string): ClamdAddress => {
   if (socket.startsWith('/')) return { path: socket }
   const url = URL.canParse(socket) ? new URL(socket) : undefined
   if (url?.protocol !== 'tcp:' || url.hostname === '') {

@@ -25,7 +25,7 @@ export const statusOf = (error: unknown): number | undefined =>
   error instanceof Error && 'statusCode' in error ? (error as ClientError).statusCode : undefined
 
 /** True when no server responded. */
-export const isNoAnswer = (error: unknown): boolean => error instanceof Error && silent.has(error.name)
+const isNoAnswer = (error: unknown): boolean => error instanceof Error && silent.has(error.name)
 
 /** The server's error messages, innermost first. */
 export function reasonOf(error: unknown): string {

@@ -63,7 +63,7 @@ const both = (one: ValueRange, other: ValueRange): ValueRange => ({
 /** A part of a query: an expression of the full-text index, or a condition in SQL where that index cannot evaluate it. */
 export type Condition = { readonly fts: string } | SqlCondition
 
-export const isFts = (condition: Condition): condition is { readonly fts: string } => 'fts' in condition
+const isFts = (condition: Condition): condition is { readonly fts: string } => 'fts' in condition
 
 /** Words of letters and digits, or synthetic ones: quoted, they are never syntax. */
 export const quote = (...words: readonly string[]): string => `"${words.join(' ').replaceAll('"', '')}"`
@@ -100,7 +100,7 @@ export const allOf = (expressions: readonly string[]): string =>
   expressions.length === 1 ? (expressions[0] as string) : `(${expressions.join(' AND ')})`
 
 /** The condition in SQL, whatever its kind. */
-export const asSql = (condition: Condition): SqlCondition =>
+const asSql = (condition: Condition): SqlCondition =>
   isFts(condition) ? { sql: '$rid IN (SELECT f.rowid FROM fts AS f WHERE f.fts MATCH ?)', parameters: [condition.fts] } : condition
 
 /** Both kinds of conditions kept apart, so that the full-text part can drive the search. */

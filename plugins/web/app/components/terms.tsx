@@ -12,7 +12,7 @@ import { Sanitized } from './sanitized.tsx'
 const configurationQuery = { queryKey: ['configuration'], queryFn: () => api('GET /api/configuration'), staleTime: 0 } as const
 
 /** The current terms of service. */
-export const useTerms = () => useQuery(configurationQuery)
+const useTerms = () => useQuery(configurationQuery)
 
 export const TermsText = () => {
   const { data, error, refetch } = useTerms()

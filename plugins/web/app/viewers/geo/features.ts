@@ -3,7 +3,7 @@ import type { ViewerHost } from '../host.ts'
 /** Maximum unpacked size of the shapes and their attribute table. */
 const maxUnpackedBytes = 200_000_000
 /** Maximum number of features drawn and listed. */
-export const maxFeatures = 20_000
+const maxFeatures = 20_000
 
 export interface FeaturesFound {
   /** GeoJSON features in WGS 84. */

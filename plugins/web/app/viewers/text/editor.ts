@@ -17,7 +17,7 @@ const colours = HighlightStyle.define([
   { tag: tags.emphasis, fontStyle: 'italic' },
 ])
 /** Syntax highlighting in the colours of the page, also used by other viewers. */
-export const codeColours = syntaxHighlighting(colours)
+const codeColours = syntaxHighlighting(colours)
 
 const look = EditorView.theme({
   '&': { maxBlockSize: 'max(24rem, calc(100dvb - 16rem))', fontSize: 'var(--size-small)', color: 'var(--ink)' },
@@ -72,7 +72,7 @@ const byType: Readonly<Record<string, string>> = {
 }
 
 /** The language of a file, by its name or media type. */
-export const languageOf = (name: string, contentType: string): LanguageDescription | undefined => {
+const languageOf = (name: string, contentType: string): LanguageDescription | undefined => {
   const ending = name.toLowerCase().split('.').at(-1) ?? ''
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   const wanted = byType[type] ?? (type.endsWith('+xml') ? 'XML' : type.endsWith('+json') ? 'JSON' : undefined)

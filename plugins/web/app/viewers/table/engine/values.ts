@@ -38,7 +38,7 @@ const truths: ReadonlyMap<string, number> = new Map([
 ])
 
 /** Parses a boolean to 1 or 0, or returns NaN. */
-export const truthOf = (cell: Cell): number =>
+const truthOf = (cell: Cell): number =>
   typeof cell === 'boolean'
     ? Number(cell)
     : typeof cell === 'string' && cell.length <= 5
