@@ -1,9 +1,15 @@
-import { type Caller, isServerAdmin } from './model/caller.ts'
+import { type Caller, type CallerUser, isServerAdmin } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
 import type { Policy, TrashRule } from './ports/policy.ts'
 import { Forbidden, InTrash, NotFound, NotSignedIn, StepUpRequired } from './problem.ts'
 import { isId } from './schema.ts'
+
+/** The signed-in user; throws `NotSignedIn` for anonymous callers. For routes whose permission already requires an account. */
+export const signedIn = (caller: Caller): CallerUser => {
+  if (!caller.user) throw new NotSignedIn()
+  return caller.user
+}
 
 /**
  * The refusal for a missing permission, on a kind of resource or in general. Its message names the cause: the account's status, the API key or the missing
@@ -22,10 +28,10 @@ export const lacking = (caller: Caller, permission: Permission, kind?: Kind): Fo
  * otherwise `Forbidden`.
  */
 export const authorize = async (policy: Policy, caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<void> => {
-  const verdict = isId(ref.id) ? await policy.canOn(caller, permission, ref, trash) : 'unseen'
-  if (verdict === 'yes') return
-  if (verdict === 'unseen') throw new NotFound(ref.kind)
-  if (verdict === 'frozen') throw new InTrash(ref.kind)
+  const decision = isId(ref.id) ? await policy.canOn(caller, permission, ref, trash) : 'unseen'
+  if (decision === 'yes') return
+  if (decision === 'unseen') throw new NotFound(ref.kind)
+  if (decision === 'frozen') throw new InTrash(ref.kind)
   if (caller.via === 'nothing') throw new NotSignedIn()
   throw lacking(caller, permission, ref.kind)
 }

@@ -1,20 +1,15 @@
+import { signedIn } from './authorize.ts'
 import { event } from './events.ts'
-import type { Caller, CallerUser } from './model/caller.ts'
+import type { Caller } from './model/caller.ts'
 import type { Ref } from './model/kind.ts'
 import type { Contributions } from './port.ts'
 import type { Recommendation, Recommender } from './ports/contributed.ts'
 import type { Policy } from './ports/policy.ts'
 import type { Users } from './ports/users.ts'
-import { Invalid, NotFound, NotSignedIn } from './problem.ts'
+import { Invalid, NotFound } from './problem.ts'
 import * as s from './schema.ts'
 
-const most = 10_000
-
-/** The signed-in user; throws `NotSignedIn` for anonymous callers. For routes whose permission already requires an account. */
-export const signedIn = (caller: Caller): CallerUser => {
-  if (!caller.user) throw new NotSignedIn()
-  return caller.user
-}
+const maxFollowed = 10_000
 
 /** Response of the routes that follow a resource. */
 export const FollowAnswer = s.model(
@@ -51,7 +46,7 @@ const begin = async (users: Users, caller: Caller, target: Ref): Promise<void> =
   const { id } = signedIn(caller)
   const followed = (await users.get(id))?.followed ?? []
   if (followed.some(ref => ref.kind === target.kind && ref.id === target.id)) return
-  if (followed.length >= most) throw new Invalid(`Maximum of ${most} followed resources reached; unfollow some first`)
+  if (followed.length >= maxFollowed) throw new Invalid(`Maximum of ${maxFollowed} followed resources reached; unfollow some first`)
   const ref = { kind: target.kind, id: target.id }
   await users.change(id, { addToSet: { followed: [ref] } }, [event('user.followed', { kind: 'user', id }, { target: ref }, id)])
 }

@@ -3,12 +3,11 @@
  * the problems. Helpers are in `pounce/sdk/kit`. Each name is listed explicitly; at most 250.
  */
 
-export { authorize } from './authorize.ts'
+export { authorize, signedIn } from './authorize.ts'
 export type { ByteRange, Bytes } from './bytes.ts'
 export type { EventConnection, EventStream } from './event-stream.ts'
 export { eventTypes } from './event-types.ts'
 export { type AnyEvent, type EventMap, type EventType, event, type NewEvent, type StoredEvent } from './events.ts'
-export { signedIn } from './following.ts'
 // Types of the kit occur in declarations of the contract: TypeScript can name and extend them only in a program that contains the kit.
 export type {} from './kit.ts'
 export {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { Invalid, Unavailable } from 'pounce/sdk'
 import { Passwords } from 'pounce/sdk/kit'
-import { unlike } from 'pounce/sdk/testing'
+import { timingDifference } from 'pounce/sdk/testing'
 import { recommendedCost } from '../test/support/cheap-passwords.ts'
 
 const cheap = { memoryKiB: 64, passes: 1, lanes: 1 }
@@ -45,7 +45,7 @@ test.serial('without a hash the result is false, after the same work', async t =
   const hash = await passwords.hash('correct horse')
   await passwords.verify('correct horse', undefined)
   const refused = async (given: string | null) => t.false(await passwords.verify('a wrong one', given))
-  t.is(await unlike({ unknown: () => refused(null), wrong: () => refused(hash) }), undefined)
+  t.is(await timingDifference({ unknown: () => refused(null), wrong: () => refused(hash) }), undefined)
 })
 
 test('a hash in another format is an error, not false', async t => {

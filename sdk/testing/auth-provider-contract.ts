@@ -1,6 +1,6 @@
 import type { AuthProvider } from '../ports/auth.ts'
-import { unlike } from './alike.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
+import { timingDifference } from './timing-difference.ts'
 
 /** An account at the provider under test. */
 export interface KnownAccount {
@@ -81,7 +81,7 @@ export const passwordProviderContract = (runner: TestRunner, make: Make<Password
     const { provider, account } = await make(t)
     const refused = async (email: string) => t.is(await passwordOf(provider, email, 'a wrong password'), undefined)
     await refused('unknown@example.org')
-    t.is(await unlike({ unknown: () => refused('unknown@example.org'), wrong: () => refused(account.email) }), undefined)
+    t.is(await timingDifference({ unknown: () => refused('unknown@example.org'), wrong: () => refused(account.email) }), undefined)
   })
 
   test('password: concurrent sign-ins are each answered correctly', async t => {

@@ -1,7 +1,6 @@
 /* `pounce/sdk/testing`: the contract tests of all ports, a server for tests, and test doubles for external services. Only for tests. */
 
 export { MemoryGeoStore } from '../geo/memory-geo-store.ts'
-export { unlike } from './alike.ts'
 export type { ExpectedError, TestContext, TestRunner } from './any-runner.ts'
 export {
   type BearerSubject,
@@ -41,6 +40,7 @@ export { searchCorpusContract } from './search-corpus-contract.ts'
 export { type MakeSearchIndex, searchIndexContract } from './search-index-contract.ts'
 export { silent } from './silent-log.ts'
 export { countingIds, type MakeDocumentStore, type StoreTools } from './store-tools.ts'
+export { timingDifference } from './timing-difference.ts'
 export { type MakeTransport, type TransportUnderTest, transportContract } from './transport-contract.ts'
 export { type StatusUnderTest, transportStatusContract } from './transport-status-contract.ts'
 export { type BrowserPage, type WebPartSubject, webPartContract } from './web-part-contract.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Mailer, Users } from 'pounce/sdk'
-import { bootForTest, FixedClock, MemoryMailer, unlike } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, MemoryMailer, timingDifference } from 'pounce/sdk/testing'
 import { lastToken, mailsTo } from '../support/mails.ts'
 import { basic, byCookie, newKey, newPerson, type Person, signIn } from '../support/people.ts'
 import { refusal } from '../support/scene.ts'
@@ -115,7 +115,7 @@ test('neither response nor timing reveals whether an address is known, and unkno
   t.deepEqual(await mailsTo(server, mailer, 'stranger@example.org'), [])
   const other = await bootForTest({ t, plugins, config: { auth: { local: { linksPerAddress: 1000, linksPerNetwork: 1000 } } } })
   const asks = async (address: string) => t.is((await post('/api/password/reset', { email: address }, other)).status, 200)
-  t.is(await unlike({ known: () => asks(other.admin.email), unknown: () => asks('unknown@example.org') }), undefined)
+  t.is(await timingDifference({ known: () => asks(other.admin.email), unknown: () => asks('unknown@example.org') }), undefined)
 })
 
 test('an invalid new password is refused with 400; the link and the old password stay valid', async t => {

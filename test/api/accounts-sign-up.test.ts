@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { Mailer, Unavailable, Users } from 'pounce/sdk'
-import { bootForTest, FixedClock, MemoryMailer, type TestServer, unlike } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, MemoryMailer, type TestServer, timingDifference } from 'pounce/sdk/testing'
 import { lastToken, mailsTo, tokenIn } from '../support/mails.ts'
 import { basic } from '../support/people.ts'
 import { refusal } from '../support/scene.ts'
@@ -146,7 +146,10 @@ test('neither response nor timing reveals whether an address is known', async t 
     config: { auth: { local: { linksPerAddress: 1000, linksPerNetwork: 1000 } } },
   })
   t.teardown(() => sender.stop())
-  t.is(await unlike({ known: () => asked(sender.admin.email, sender), unknown: () => asked('unknown@example.org', sender) }), undefined)
+  t.is(
+    await timingDifference({ known: () => asked(sender.admin.email, sender), unknown: () => asked('unknown@example.org', sender) }),
+    undefined,
+  )
 })
 
 test('an existing account gets a mail with a password reset link', async t => {

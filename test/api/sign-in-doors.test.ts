@@ -2,7 +2,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
 import { Users } from 'pounce/sdk'
-import { bootForTest, type TestServer, unlike } from 'pounce/sdk/testing'
+import { bootForTest, type TestServer, timingDifference } from 'pounce/sdk/testing'
 import { basic, byCookie, newPerson, type Person, refusal, signIn } from '../support/people.ts'
 import { newDataset, recordPlugins, somebody } from '../support/spaces-and-people.ts'
 
@@ -143,7 +143,7 @@ test('neither response nor time of a sign-in reveals whether an account exists',
     const answer = await login(email, 'a wrong password', fromElsewhere())
     answers.add(JSON.stringify([await refusal(answer), answer.headers.get('set-cookie')]))
   }
-  t.is(await unlike(Object.fromEntries(emails.map(email => [email, () => tries(email)]))), undefined)
+  t.is(await timingDifference(Object.fromEntries(emails.map(email => [email, () => tries(email)]))), undefined)
   t.is(answers.size, 1, [...answers].join('\n'))
 })
 

@@ -17,7 +17,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { type JobFacts, type JobStatus, namedBy, type ReportedRun, removeFound } from 'pounce/sdk/kit'
+import { type JobFacts, type JobStatus, type ReportedRun, referencedIds, removeFound } from 'pounce/sdk/kit'
 import { type ExtractionRecord, extractions, type RunState, type StatusLine } from './collections.ts'
 import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 
@@ -238,7 +238,7 @@ export class DeleteRunsOnTargetRemoved implements BatchHandler {
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const gone = events.map(({ subject }) => subject.id)
-    const run = await namedBy(this.#documents, extractions, { using: 'byTarget', field: 'target.id', of: one => one.target.id }, gone)
+    const run = await referencedIds(this.#documents, extractions, { using: 'byTarget', field: 'target.id', of: one => one.target.id }, gone)
     for (const { subject } of events) if (run.has(subject.id)) await this.#extractions.forget(subject)
   }
 }

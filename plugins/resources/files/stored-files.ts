@@ -35,9 +35,9 @@ import {
   type FileCopy,
   type IngestTarget,
   type NewFile,
-  namedBy,
   noStatistics,
   ownLicense,
+  referencedIds,
 } from 'pounce/sdk/kit'
 import { files, uploadBatchFiles, usedFileIds } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
@@ -310,7 +310,7 @@ export class FileBlobs implements BlobOwner {
   }
 
   owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
-    return namedBy(this.#documents, files, { using: 'byBlob', field: 'blob', of: file => file.blob }, keys)
+    return referencedIds(this.#documents, files, { using: 'byBlob', field: 'blob', of: file => file.blob }, keys)
   }
 }
 wire(FileBlobs, DocumentStore)

@@ -23,7 +23,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { afterParameter, changedNothing, mediaTypeOf, namedBy, removeFound, requireDone } from 'pounce/sdk/kit'
+import { afterParameter, changedNothing, mediaTypeOf, referencedIds, removeFound, requireDone } from 'pounce/sdk/kit'
 import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { previews, thumbnails, tiles } from './collections.ts'
 
@@ -144,7 +144,7 @@ export class DerivedBlobs implements BlobOwner {
   }
 
   #named(from: Collection<{ blob: string }>, keys: readonly string[]): Promise<ReadonlySet<string>> {
-    return namedBy(this.#documents, from, { using: 'byBlob', field: 'blob', of: ({ blob }) => blob }, keys)
+    return referencedIds(this.#documents, from, { using: 'byBlob', field: 'blob', of: ({ blob }) => blob }, keys)
   }
 }
 wire(DerivedBlobs, DocumentStore)

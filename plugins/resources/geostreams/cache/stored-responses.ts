@@ -12,7 +12,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
-import { namedBy } from 'pounce/sdk/kit'
+import { referencedIds } from 'pounce/sdk/kit'
 import { config, type Settings } from '../config.ts'
 
 /** A cached response; its id is the key of the query. */
@@ -123,7 +123,7 @@ export class StoredResponseBlobs implements BlobOwner {
   }
 
   owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
-    return namedBy(this.#documents, answers, { using: 'byBlob', field: 'blob', of: ({ blob }) => blob }, keys)
+    return referencedIds(this.#documents, answers, { using: 'byBlob', field: 'blob', of: ({ blob }) => blob }, keys)
   }
 }
 wire(StoredResponseBlobs, DocumentStore)

@@ -5,7 +5,7 @@ const mostTurns = 60
  * Returns undefined if each call takes less than twice as long as any other, otherwise the times. The calls alternate, and the best time of each is used, for
  * as many rounds as necessary: a busy machine slows single rounds down, but all calls alike.
  */
-export const unlike = async (calls: Readonly<Record<string, () => Promise<unknown>>>): Promise<string | undefined> => {
+export const timingDifference = async (calls: Readonly<Record<string, () => Promise<unknown>>>): Promise<string | undefined> => {
   const best = new Map(Object.keys(calls).map(name => [name, Number.POSITIVE_INFINITY]))
   const isAlike = (): boolean => Math.max(...best.values()) < 2 * Math.min(...best.values())
   for (let turn = 0; turn < mostTurns && (turn < leastTurns || !isAlike()); turn += 1)

@@ -4,7 +4,7 @@ import { type Collection, type DocumentStore, isIn, type Stored } from './ports/
  * Which of some ids (at most 1,000) are referenced by documents, using an index that begins with the field. For consumers of many events: most deleted
  * resources have no dependents, and one read finds that out. Documents are read whole, a thousand at a time, so do not use it for large ones.
  */
-export const namedBy = async <T extends object>(
+export const referencedIds = async <T extends object>(
   documents: DocumentStore,
   from: Collection<T>,
   { using, field, of }: { readonly using: string; readonly field: string; readonly of: (document: T & Stored) => string | null },
