@@ -159,7 +159,7 @@ export interface DatapointParameters {
 }
 
 /** A query for datapoints. */
-export interface DatapointQuestion {
+export interface DatapointQuery {
   readonly choice: StreamChoice
   /** Validated; the streams come from `Streams.chosen`. */
   readonly filter: Omit<GeoFilter, 'streams'>
@@ -215,7 +215,7 @@ const attributeOf = (text: string): GeoAttribute => {
 const attributesOf = (texts: readonly string[]): readonly GeoAttribute[] => texts.map(attributeOf)
 
 /** Parses the parameters. Throws `Invalid` naming the wrong parameter, or `NotFound` for a stream or sensor that is not a number. */
-export const readDatapointQuestion = (query: DatapointParameters): DatapointQuestion => {
+export const readDatapointQuery = (query: DatapointParameters): DatapointQuery => {
   const since = given(query.since)
   const until = given(query.until)
   const fromMs = since === undefined ? undefined : readTime(since, 'since')

@@ -1,9 +1,9 @@
 import { and, type Caller, DocumentStore, eq, GeoStore, isIn, Policy, Sensors, Streams, wire } from 'pounce/sdk'
 import { type GeoListPage, geoNumberOf, type StreamStatistics } from 'pounce/sdk/geo'
+import { byCodePoint } from './aggregates/selected-sensors.ts'
 import { streams } from './collections.ts'
 import { eachPage, seenBy } from './listing.ts'
 import type { SensorStatistics } from './sensors/sensor-service.ts'
-import { byCodePoint } from './sums/selected-sensors.ts'
 
 const mostCounted = 1_000_000
 

@@ -1,4 +1,6 @@
 import { BlobOwners, definePlugin, on, onBatch, provide, Sensors, SessionSources, Streams } from 'pounce/sdk'
+import * as averageRoutes from './aggregates/routes-averages.ts'
+import * as binRoutes from './aggregates/routes-bins.ts'
 import * as cacheRoutes from './cache/routes.ts'
 import { answers, StoredResponseBlobs } from './cache/stored-responses.ts'
 import { geoNumbers } from './collections.ts'
@@ -17,8 +19,6 @@ import * as sensorRoutes from './sensors/routes.ts'
 import { StoredSensors } from './sensors/stored-sensors.ts'
 import * as streamRoutes from './streams/routes.ts'
 import { StoredStreams } from './streams/stored-streams.ts'
-import * as binRoutes from './sums/routes-bins.ts'
-import * as figureRoutes from './sums/routes-figures.ts'
 
 export const plugin = definePlugin({
   id: 'resources.geostreams',
@@ -37,7 +37,7 @@ export const plugin = definePlugin({
     ...upkeepRoutes,
     ...datapointRoutes,
     ...binRoutes,
-    ...figureRoutes,
+    ...averageRoutes,
     ...cacheRoutes,
   },
   handlers: [

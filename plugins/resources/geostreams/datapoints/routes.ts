@@ -15,7 +15,7 @@ import {
 import { linkToNext, streamed } from 'pounce/sdk/kit'
 import { ResponseCache } from '../cache/response-cache.ts'
 import { config } from '../config.ts'
-import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
+import { datapointParameters, readDatapointQuery } from '../datapoint-filter.ts'
 import { wireNumber } from '../input.ts'
 import { tableAnswer } from '../table-answer.ts'
 import { AddingRights } from './adding-rights.ts'
@@ -247,7 +247,7 @@ export const listDatapoints = route({
   responses: { 200: tableAnswer(s.Union([s.Array(DatapointJson), Count]), DatapointJson) },
   throws: [Invalid, NotFound],
   async handle({ query, caller, url, isHead, signal }, { readings, streams, heads, answers, installation, settings }) {
-    const { choice, filter: asked, shown } = readDatapointQuestion(query)
+    const { choice, filter: asked, shown } = readDatapointQuery(query)
     const page = pageOf(query)
     const chosen = await streams.chosen(caller, choice)
     const filter = chosen ? { ...asked, streams: chosen } : asked

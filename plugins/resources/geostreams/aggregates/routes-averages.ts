@@ -1,17 +1,17 @@
 import { type Bytes, Clock, configPort, Invalid, NotFound, routesFor, Streams, s } from 'pounce/sdk'
 import { type Produce, ResponseCache } from '../cache/response-cache.ts'
 import { config, type Settings } from '../config.ts'
-import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
+import { datapointParameters, readDatapointQuery } from '../datapoint-filter.ts'
 import { omittedProperties } from '../datapoints/csv-table.ts'
 import { tableAnswer } from '../table-answer.ts'
+import { type AverageRow, AverageRowJson, averagesTable } from './averages-table.ts'
 import { binTimesOf } from './bin-times.ts'
-import { type FigureRow, FigureRowJson, figureTable } from './figure-table.ts'
 import { aggregateParameter, readAggregates } from './raw-entries.ts'
-import { AverageService, readWindow, windowParameters, within } from './sensor-figures.ts'
+import { AverageService, readWindow, windowParameters, within } from './sensor-averages.ts'
 import { type BinFormat, collectionOf, csvAnswer, formatParameter, jsonAnswer, listOf, mediaTypes } from './text-answer.ts'
 
 const route = routesFor('geostreams', {
-  figures: AverageService,
+  averages: AverageService,
   streams: Streams,
   answers: ResponseCache,
   clock: Clock,
@@ -23,18 +23,18 @@ const omittedFrom = (format: BinFormat | undefined, settings: Settings) =>
   format === 'csv' ? { omitted: omittedProperties(settings) } : {}
 
 /** Formats the rows. */
-const write = (rows: AsyncIterable<FigureRow>, format: BinFormat | undefined, settings: Settings): Bytes => {
-  if (format === 'csv') return csvAnswer(() => figureTable(rows, settings), 'sensors.csv')
+const write = (rows: AsyncIterable<AverageRow>, format: BinFormat | undefined, settings: Settings): Bytes => {
+  if (format === 'csv') return csvAnswer(() => averagesTable(rows, settings), 'sensors.csv')
   const texts = printed(rows)
   return format === 'geojson' ? jsonAnswer(collectionOf(texts), mediaTypes.geojson) : jsonAnswer(listOf(texts), mediaTypes.json)
 }
 
-async function* printed(rows: AsyncIterable<FigureRow>): AsyncGenerator<string, void, undefined> {
+async function* printed(rows: AsyncIterable<AverageRow>): AsyncGenerator<string, void, undefined> {
   for await (const row of rows) yield JSON.stringify(row)
 }
 
 /** Streamed. */
-const answer = tableAnswer(s.Array(FigureRowJson), FigureRowJson)
+const answer = tableAnswer(s.Array(AverageRowJson), AverageRowJson)
 
 export const averageDatapoints = route({
   method: 'GET',
@@ -47,14 +47,14 @@ export const averageDatapoints = route({
   query: s.Object({ ...datapointParameters, ...windowParameters, ...aggregateParameter, ...formatParameter }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, isHead, signal }, { figures, streams, answers, settings }) {
-    const { choice, filter, shown } = readDatapointQuestion(query)
+  async handle({ query, caller, isHead, signal }, { averages, streams, answers, settings }) {
+    const { choice, filter, shown } = readDatapointQuery(query)
     const aggregates = readAggregates(query.aggregates)
     const omitted = omittedFrom(query.format, settings)
-    const question = { filter: within(filter, readWindow(query)), aggregates, ...omitted, ...(shown ? { shown } : {}) }
+    const request = { filter: within(filter, readWindow(query)), aggregates, ...omitted, ...(shown ? { shown } : {}) }
     const chosen = await streams.chosen(caller, choice)
     const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/averages', parameters: query }
-    const produce: Produce = signal => write(figures.averages(caller, chosen, { ...question, signal }), query.format, settings)
+    const produce: Produce = signal => write(averages.averages(caller, chosen, { ...request, signal }), query.format, settings)
     return { status: 200, body: await answers.answer(asked, produce) }
   },
 })
@@ -88,8 +88,8 @@ export const datapointTrends = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, isHead, signal }, { figures, streams, answers, clock, settings }) {
-    const { choice, filter, shown } = readDatapointQuestion(query)
+  async handle({ query, caller, isHead, signal }, { averages, streams, answers, clock, settings }) {
+    const { choice, filter, shown } = readDatapointQuery(query)
     const { fromMs, toMs } = readWindow(query)
     const now = clock.now().getTime()
     const window = {
@@ -99,8 +99,8 @@ export const datapointTrends = route({
     const binning = query.binning === undefined || query.binning === '' ? (filter.months ? 'semi' : undefined) : query.binning
     const last = binning === undefined ? {} : { last: binTimesOf(binning, 0, 'binning') }
     const chosen = await streams.chosen(caller, choice)
-    const question = { filter, window, ...last, ...omittedFrom(query.format, settings), ...(shown ? { shown } : {}) }
-    const produce: Produce = signal => write(figures.trends(caller, chosen, { ...question, signal }), query.format, settings)
+    const request = { filter, window, ...last, ...omittedFrom(query.format, settings), ...(shown ? { shown } : {}) }
+    const produce: Produce = signal => write(averages.trends(caller, chosen, { ...request, signal }), query.format, settings)
     const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/trends', parameters: query }
     // A window that ends now differs on the next request, so it is not cached.
     return { status: 200, body: toMs === undefined ? produce(signal) : await answers.answer(asked, produce) }

@@ -38,7 +38,7 @@ export const finite = (value: number): number | null => (Number.isFinite(value) 
 export const meanOf = ({ count, sum }: Sums): number | null => (count === 0 ? null : finite(sum / count))
 
 /** The requested aggregates, by name. */
-export const figuresOf = (sums: Sums, wanted: readonly Aggregate[]): Readonly<Record<string, number | null>> =>
+export const statisticsOf = (sums: Sums, wanted: readonly Aggregate[]): Readonly<Record<string, number | null>> =>
   Object.fromEntries(wanted.map(name => [name, name === 'mean' ? meanOf(sums) : finite(sums[name])]))
 
 /** The values of a property in one time span, at one depth, with one depth code. */
@@ -64,7 +64,7 @@ export const entryJson = (entry: BinEntry, wanted: readonly Aggregate[]): string
     date: new Date(time.dateMs).toISOString(),
     depth_code: depthCode,
     ...raw,
-    ...(isOfNumbers ? { average: meanOf(entry), count, ...figuresOf(entry, wanted) } : { array, count: array.length }),
+    ...(isOfNumbers ? { average: meanOf(entry), count, ...statisticsOf(entry, wanted) } : { array, count: array.length }),
   })
 }
 
@@ -96,7 +96,7 @@ export const BinEntryJson = s.model(
 )
 
 /** How to aggregate, and what to return. */
-export interface BinQuestion {
+export interface BinQuery {
   readonly times: BinTimes
   /** Depth step; undefined: depths are not distinguished. */
   readonly depthMetres: number | undefined
@@ -140,14 +140,14 @@ const textOf = (value: Json | undefined): string | null =>
 
 /** Bins with all their values. */
 export class RawEntries {
-  readonly #question: Pick<BinQuestion, 'times' | 'depthMetres'>
+  readonly #request: Pick<BinQuery, 'times' | 'depthMetres'>
   readonly #found = new Map<string, Map<string, Growing>>()
   readonly #limit: BinLimit
   #values = 0
   #held = 0
 
-  constructor(question: Pick<BinQuestion, 'times' | 'depthMetres'>, limit: BinLimit) {
-    this.#question = question
+  constructor(request: Pick<BinQuery, 'times' | 'depthMetres'>, limit: BinLimit) {
+    this.#request = request
     this.#limit = limit
   }
 
@@ -212,7 +212,7 @@ export class RawEntries {
   }
 
   #whereOf({ startMs, endMs, geometry, properties }: Datapoint): readonly Where[] {
-    const { times, depthMetres } = this.#question
+    const { times, depthMetres } = this.#request
     const depth = depthMetres === undefined ? 0 : depthMetres * Math.ceil(altitudeOf(geometry) / depthMetres) + 0
     const depthCode = textOf(own(properties, special.depthCode)) ?? noDepthCode
     return spansOf(startMs, endMs, times.time).map(span => ({ time: times.of(span), depth, depthCode }))

@@ -1,7 +1,7 @@
 import { type Caller, GeoStore, Invalid, Streams, wire } from 'pounce/sdk'
 import { BinLimit, type StreamChoice } from 'pounce/sdk/geo'
 import { csvCell } from '../datapoints/csv-table.ts'
-import { type Aggregate, type BinEntry, type BinQuestion, entryJson, figuresOf, meanOf } from './raw-entries.ts'
+import { type Aggregate, type BinEntry, type BinQuery, entryJson, meanOf, statisticsOf } from './raw-entries.ts'
 import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
 import { sensorBins } from './sensor-bins.ts'
 
@@ -23,9 +23,9 @@ async function* binTable(rows: AsyncIterable<BinRows>, wanted: readonly Aggregat
 const lineOf = (part: SensorPart, property: string, entry: BinEntry, wanted: readonly Aggregate[]): string => {
   const { time, depth, depthCode, array = [], count } = entry
   const isOfNumbers = count > 0
-  const { count: _told, ...figures } = isOfNumbers ? figuresOf(entry, wanted) : {}
+  const { count: _count, ...statistics } = isOfNumbers ? statisticsOf(entry, wanted) : {}
   const cells = [part.name, String(part.id), property, time.label, new Date(time.dateMs).toISOString(), depth, depthCode]
-  const numbers = isOfNumbers ? [meanOf(entry), count, ...Object.values(figures)] : [undefined, array.length]
+  const numbers = isOfNumbers ? [meanOf(entry), count, ...Object.values(statistics)] : [undefined, array.length]
   return `${[...cells, ...numbers].map(cell => csvCell(cell ?? undefined)).join()}\r\n`
 }
 
@@ -47,7 +47,7 @@ export class BinService {
   /**
    * The streams to aggregate, as `Streams.chosen` returns them. Throws `Invalid` when single values of too many datapoints are requested.
    */
-  async choose(caller: Caller, choice: StreamChoice, { isRaw, filter }: BinQuestion): Promise<readonly number[] | undefined> {
+  async choose(caller: Caller, choice: StreamChoice, { isRaw, filter }: BinQuery): Promise<readonly number[] | undefined> {
     const chosen = await this.#streams.chosen(caller, choice)
     const found = isRaw ? await this.#store.count({ ...filter, ...(chosen ? { streams: chosen } : {}) }, mostRaw + 1) : 0
     if (found > mostRaw)
@@ -62,7 +62,7 @@ export class BinService {
   async *write(
     caller: Caller,
     chosen: readonly number[] | undefined,
-    question: BinQuestion,
+    request: BinQuery,
     { aggregates, isGeojson }: { readonly aggregates: readonly Aggregate[]; readonly isGeojson: boolean },
   ): AsyncGenerator<string, void, undefined> {
     yield isGeojson ? '{ "type": "FeatureCollection", "features": [' : '['
@@ -71,7 +71,7 @@ export class BinService {
     for await (const part of this.#sensors.of(caller, chosen)) {
       let isNew = true
       const head = isGeojson ? featureOf(part) + headOf(part) : headOf(part)
-      for await (const text of this.#properties(part, { ...question, limit }, aggregates)) {
+      for await (const text of this.#properties(part, { ...request, limit }, aggregates)) {
         yield isNew ? `${isFirst ? '' : ','}${head}${text}` : text
         isNew = false
         isFirst = false
@@ -85,32 +85,32 @@ export class BinService {
   table(
     caller: Caller,
     chosen: readonly number[] | undefined,
-    question: BinQuestion,
+    request: BinQuery,
     { aggregates, omitted }: { readonly aggregates: readonly Aggregate[]; readonly omitted: ReadonlySet<string> },
   ): AsyncGenerator<string, void, undefined> {
-    return binTable(this.#rows(caller, chosen, question, omitted), aggregates)
+    return binTable(this.#rows(caller, chosen, request, omitted), aggregates)
   }
 
   async *#rows(
     caller: Caller,
     chosen: readonly number[] | undefined,
-    question: BinQuestion,
+    request: BinQuery,
     omitted: ReadonlySet<string>,
   ): AsyncGenerator<BinRows, void, undefined> {
     const limit = new BinLimit()
     for await (const part of this.#sensors.of(caller, chosen))
-      for await (const { property, entries } of sensorBins(this.#store, part, question, limit))
+      for await (const { property, entries } of sensorBins(this.#store, part, request, limit))
         if (!omitted.has(property)) yield { part, property, entries }
   }
 
   /** The members of the properties object. */
   async *#properties(
     part: SensorPart,
-    question: BinQuestion & { readonly limit: BinLimit },
+    request: BinQuery & { readonly limit: BinLimit },
     aggregates: readonly Aggregate[],
   ): AsyncGenerator<string, void, undefined> {
     let last: string | undefined
-    for await (const { property, entries } of sensorBins(this.#store, part, question, question.limit)) {
+    for await (const { property, entries } of sensorBins(this.#store, part, request, request.limit)) {
       const texts = entries.map(entry => entryJson(entry, aggregates)).join(',')
       const before = last === undefined ? '' : '],'
       yield property === last ? `,${texts}` : `${before}${JSON.stringify(property)}:[${texts}`

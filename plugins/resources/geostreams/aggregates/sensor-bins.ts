@@ -3,7 +3,7 @@ import type { GeoStore } from 'pounce/sdk'
 import type { BinLimit, Datapoint, GeoBin, GeoFilter } from 'pounce/sdk/geo'
 import type { BinTimes } from './bin-times.ts'
 import { gatheredBins } from './gathered-bins.ts'
-import { type BinEntry, type BinQuestion, isSpecial, noDepthCode, RawEntries, special } from './raw-entries.ts'
+import { type BinEntry, type BinQuery, isSpecial, noDepthCode, RawEntries, special } from './raw-entries.ts'
 import { byCodePoint, type SensorPart } from './selected-sensors.ts'
 
 /** Maximum number of properties that a store returns. */
@@ -59,15 +59,15 @@ export const allowOnce = (limit: BinLimit, { count, properties }: SensorPart): v
 export async function* sensorBins(
   store: GeoStore,
   part: SensorPart,
-  question: BinQuestion,
+  request: BinQuery,
   limit: BinLimit,
 ): AsyncGenerator<Entries, void, undefined> {
-  const { filter, shown, times, depthMetres, isRaw, signal } = question
+  const { filter, shown, times, depthMetres, isRaw, signal } = request
   allowOnce(limit, part)
   const chosen = { ...filter, streams: part.streams }
   const isWanted = (name: string): boolean => !isSpecial(name) && (shown?.has(name) ?? true)
   if (isRaw) {
-    const raw = new RawEntries(question, limit)
+    const raw = new RawEntries(request, limit)
     await eachPoint(store, { filter: chosen, signal }, point => raw.add(point, isWanted))
     yield* ordered(raw, true)
     raw.release()
@@ -81,7 +81,7 @@ export async function* sensorBins(
     seen.add(property)
     if (isWanted(property)) yield { property, entries: joinedEntries(bins, times, groupBy) }
   }
-  yield* objectBins(store, part, { ...question, limit }, name => isWanted(name) && !seen.has(name))
+  yield* objectBins(store, part, { ...request, limit }, name => isWanted(name) && !seen.has(name))
 }
 
 /** Reads datapoints, yielding to other requests in between. */
@@ -105,17 +105,17 @@ const eachPoint = async (
 async function* objectBins(
   store: GeoStore,
   { streams, properties }: SensorPart,
-  question: BinQuestion & { readonly limit: BinLimit },
+  request: BinQuery & { readonly limit: BinLimit },
   isWanted: (name: string) => boolean,
 ): AsyncGenerator<Entries, void, undefined> {
   const names = [...properties].filter(isWanted)
-  const filter = { ...question.filter, streams }
+  const filter = { ...request.filter, streams }
   for (let at = 0; at < names.length; at += mostAlternatives) {
     const some = new Set(names.slice(at, at + mostAlternatives))
     // Attributes are alternatives: if the query has its own, all its datapoints are read.
     const attributes = filter.attributes ?? [...some].map(key => ({ key, contains: {} }))
-    const raw = new RawEntries(question, question.limit)
-    const query = { filter: { ...filter, attributes }, signal: question.signal }
+    const raw = new RawEntries(request, request.limit)
+    const query = { filter: { ...filter, attributes }, signal: request.signal }
     await eachPoint(store, query, point => raw.addObjects(point, name => some.has(name)))
     yield* ordered(raw, false)
     raw.release()

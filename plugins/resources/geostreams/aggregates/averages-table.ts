@@ -3,7 +3,7 @@ import type { Geometry } from 'pounce/sdk/geo'
 import { type CsvSettings, cellOf, coordinateOf, csvCell, membersShown, PropertyColumns, propertiesShown } from '../datapoints/csv-table.ts'
 
 /** The summary of a sensor's datapoints: its first datapoint, with aggregates among the properties. */
-export interface FigureRow {
+export interface AverageRow {
   readonly id: number
   readonly created: string
   readonly start_time: string
@@ -18,7 +18,7 @@ export interface FigureRow {
 }
 
 /** The same for the API documentation. */
-export const FigureRowJson = s.model(
+export const AverageRowJson = s.model(
   'DatapointStatistics',
   s.Object({
     id: s.Integer({ description: 'Id of the first datapoint' }),
@@ -42,7 +42,7 @@ const mostRows = 10_000
 interface Member {
   readonly path: string
   readonly header: string
-  readonly print: (row: FigureRow) => string
+  readonly print: (row: AverageRow) => string
 }
 
 const textMember = (name: 'created' | 'start_time' | 'end_time' | 'last_time' | 'sensor_id' | 'sensor_name'): Member => ({
@@ -77,9 +77,9 @@ const membersAfter: readonly Member[] = [
 ]
 
 /** The summaries of sensors as CSV, one line each. Throws `Invalid` for more than 10,000 sensors. */
-export const figureTable = async (rows: AsyncIterable<FigureRow>, settings: CsvSettings): Promise<AsyncIterable<string>> => {
+export const averagesTable = async (rows: AsyncIterable<AverageRow>, settings: CsvSettings): Promise<AsyncIterable<string>> => {
   const columns = new PropertyColumns()
-  const all: FigureRow[] = []
+  const all: AverageRow[] = []
   for await (const row of rows) {
     if (all.push(row) > mostRows) throw new Invalid(`csv returns at most ${mostRows} sensors: filter by sensors, sources or an area`)
     columns.see(row.properties)
@@ -90,7 +90,7 @@ export const figureTable = async (rows: AsyncIterable<FigureRow>, settings: CsvS
   const others = [...before, ...after].map(({ header }) => header)
   const { shown, headers } = propertiesShown(columns, settings, others)
   const cells = shown.map(column => cellOf(columns.root, column))
-  const lineOf = (row: FigureRow): string =>
+  const lineOf = (row: AverageRow): string =>
     [
       ...before.map(({ print }) => print(row)),
       ...cells.map(cell => csvCell(cell(row.properties))),
@@ -100,7 +100,7 @@ export const figureTable = async (rows: AsyncIterable<FigureRow>, settings: CsvS
   return textOf(head, all, lineOf)
 }
 
-async function* textOf(head: string, rows: readonly FigureRow[], lineOf: (row: FigureRow) => string): AsyncGenerator<string> {
+async function* textOf(head: string, rows: readonly AverageRow[], lineOf: (row: AverageRow) => string): AsyncGenerator<string> {
   yield `${head}\r\n`
   for (const row of rows) yield `${lineOf(row)}\r\n`
 }

@@ -2,13 +2,13 @@ import { configPort, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
 import { readTime } from 'pounce/sdk/kit'
 import { type Produce, ResponseCache } from '../cache/response-cache.ts'
 import { config } from '../config.ts'
-import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
+import { datapointParameters, readDatapointQuery } from '../datapoint-filter.ts'
 import { omittedProperties } from '../datapoints/csv-table.ts'
 import { tableAnswer } from '../table-answer.ts'
 import { BinService } from './bin-service.ts'
 import { binTimesOf } from './bin-times.ts'
 import { aggregateParameter, BinEntryJson, readAggregates } from './raw-entries.ts'
-import { readWindow, windowParameters, within } from './sensor-figures.ts'
+import { readWindow, windowParameters, within } from './sensor-averages.ts'
 import { csvAnswer, formatParameter, jsonAnswer, mediaTypes } from './text-answer.ts'
 
 const route = routesFor('geostreams', { bins: BinService, answers: ResponseCache, settings: configPort(config) })
@@ -56,14 +56,14 @@ export const binDatapoints = route({
     const originMs = query.origin === undefined || query.origin === '' ? 0 : readTime(query.origin, 'origin')
     const times = binTimesOf(params.time, originMs)
     const depthMetres = depthOf(params.depth)
-    const { choice, filter, shown } = readDatapointQuestion(query)
+    const { choice, filter, shown } = readDatapointQuery(query)
     const aggregates = readAggregates(query.aggregates)
-    const question = { times, depthMetres, filter: within(filter, readWindow(query)), isRaw: query.raw, ...(shown ? { shown } : {}) }
-    const chosen = await bins.choose(caller, choice, question)
+    const request = { times, depthMetres, filter: within(filter, readWindow(query)), isRaw: query.raw, ...(shown ? { shown } : {}) }
+    const chosen = await bins.choose(caller, choice, request)
     const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/bin', parameters: { ...query, ...params } }
     const { format = 'json' } = query
     const produce: Produce = signal => {
-      const stoppable = { ...question, signal }
+      const stoppable = { ...request, signal }
       return format === 'csv'
         ? csvAnswer(bins.table(caller, chosen, stoppable, { aggregates, omitted: omittedProperties(settings) }), 'bins.csv')
         : jsonAnswer(bins.write(caller, chosen, stoppable, { aggregates, isGeojson: format === 'geojson' }), mediaTypes[format])

@@ -3,17 +3,17 @@ import type { Datapoint, GeoBin, GeoFilter } from 'pounce/sdk/geo'
 import { BinLimit, hasAttribute } from 'pounce/sdk/geo'
 import { readTime } from 'pounce/sdk/kit'
 import { printTime } from '../datapoints/point-json.ts'
+import type { AverageRow } from './averages-table.ts'
 import type { BinTimes } from './bin-times.ts'
-import type { FigureRow } from './figure-table.ts'
 import { gatheredBins } from './gathered-bins.ts'
-import { type Aggregate, figuresOf, finite, meanOf, type Sums } from './raw-entries.ts'
+import { type Aggregate, finite, meanOf, type Sums, statisticsOf } from './raw-entries.ts'
 import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
 import { allowOnce } from './sensor-bins.ts'
 
 type Filter = Omit<GeoFilter, 'streams'>
 
 /** The summary of a sensor's selected datapoints. */
-interface SensorFigures {
+interface SensorValues {
   /** The datapoint with the earliest start. */
   readonly first: Datapoint
   readonly endMs: number
@@ -92,7 +92,7 @@ const lastEnd = async (store: GeoStore, part: SensorPart, { filter, signal }: As
 }
 
 /** Aggregates a sensor's datapoints; undefined when none matches. */
-const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): Promise<SensorFigures | undefined> => {
+const sensorValues = async (store: GeoStore, part: SensorPart, asked: Asked): Promise<SensorValues | undefined> => {
   const { shown, omitted, signal } = asked
   const filter = { ...asked.filter, streams: part.streams }
   const [first] = (await store.find({ filter, limit: 1 })).points
@@ -201,7 +201,7 @@ export const within = (filter: Omit<GeoFilter, 'streams'>, { fromMs, toMs }: Win
 })
 
 /** The parameters of trends. */
-interface TrendQuestion extends Asked {
+interface TrendQuery extends Asked {
   readonly window: Window
   /** Also return the latest of these spans. */
   readonly last?: BinTimes
@@ -223,14 +223,14 @@ const change = (whole: number | null, part: number | null): number | null =>
 const trendOf = async (
   store: GeoStore,
   part: SensorPart,
-  figures: SensorFigures,
-  question: TrendQuestion & { readonly limit: BinLimit },
+  values: SensorValues,
+  request: TrendQuery & { readonly limit: BinLimit },
 ): Promise<Trend> => {
-  const { filter, window, last } = question
-  const interval = await numbersOf(store, { ...within(filter, window), streams: part.streams }, question)
-  const newest = last ? await newestOf(store, part, question, last) : undefined
+  const { filter, window, last } = request
+  const interval = await numbersOf(store, { ...within(filter, window), streams: part.streams }, request)
+  const newest = last ? await newestOf(store, part, request, last) : undefined
   const properties: Record<string, number | null> = {}
-  for (const [name, sums] of figures.numbers) {
+  for (const [name, sums] of values.numbers) {
     const [whole, mean] = [meanOf(sums), meanOf(interval.get(name) ?? none)]
     properties[`${name}_total_average`] = whole
     properties[`${name}_interval_average`] = mean
@@ -249,7 +249,7 @@ interface Newest {
 const newestOf = async (
   store: GeoStore,
   part: SensorPart,
-  { filter, shown, limit, signal }: TrendQuestion & { readonly limit: BinLimit },
+  { filter, shown, limit, signal }: TrendQuery & { readonly limit: BinLimit },
   times: BinTimes,
 ): Promise<Newest> => {
   allowOnce(limit, part)
@@ -270,7 +270,7 @@ const newestOf = async (
 }
 
 /** Properties to average, and additional ones to return. */
-interface AverageQuestion extends Asked {
+interface AverageQuery extends Asked {
   readonly aggregates: readonly Aggregate[]
 }
 
@@ -289,26 +289,28 @@ export class AverageService {
   }
 
   /** A datapoint for each sensor, by name, with averages in place of numeric values. */
-  async *averages(caller: Caller, chosen: Chosen, question: AverageQuestion): AsyncGenerator<FigureRow, void, undefined> {
+  async *averages(caller: Caller, chosen: Chosen, request: AverageQuery): AsyncGenerator<AverageRow, void, undefined> {
     for await (const part of this.#sensors.of(caller, chosen)) {
-      const figures = await sensorFigures(this.#store, part, question)
-      if (!figures) continue
-      const numbers = [...figures.numbers].flatMap(([name, sums]) => {
-        const more = Object.entries(figuresOf(sums, question.aggregates)).map(([figure, value]) => [`${name}_${figure}`, value] as const)
+      const values = await sensorValues(this.#store, part, request)
+      if (!values) continue
+      const numbers = [...values.numbers].flatMap(([name, sums]) => {
+        const more = Object.entries(statisticsOf(sums, request.aggregates)).map(
+          ([statistic, value]) => [`${name}_${statistic}`, value] as const,
+        )
         return [[name, meanOf(sums)] as const, ...more]
       })
-      yield rowOf(part, figures, Object.fromEntries(numbers))
+      yield rowOf(part, values, Object.fromEntries(numbers))
     }
   }
 
   /** The same with averages within a window and overall. */
-  async *trends(caller: Caller, chosen: Chosen, question: TrendQuestion): AsyncGenerator<FigureRow, void, undefined> {
+  async *trends(caller: Caller, chosen: Chosen, request: TrendQuery): AsyncGenerator<AverageRow, void, undefined> {
     const limit = new BinLimit()
     for await (const part of this.#sensors.of(caller, chosen)) {
-      const figures = await sensorFigures(this.#store, part, question)
-      if (!figures) continue
-      const { properties, lastTime } = await trendOf(this.#store, part, figures, { ...question, limit })
-      yield rowOf(part, figures, properties, lastTime === undefined ? {} : { last_time: lastTime })
+      const values = await sensorValues(this.#store, part, request)
+      if (!values) continue
+      const { properties, lastTime } = await trendOf(this.#store, part, values, { ...request, limit })
+      yield rowOf(part, values, properties, lastTime === undefined ? {} : { last_time: lastTime })
     }
   }
 }
@@ -317,10 +319,10 @@ wire(AverageService, SelectedSensors, GeoStore)
 /** The first datapoint, with the times, streams and properties of all. */
 const rowOf = (
   { id, name }: SensorPart,
-  { first, endMs, streams, others }: SensorFigures,
+  { first, endMs, streams, others }: SensorValues,
   numbers: Members,
-  more: Pick<FigureRow, 'last_time'> = {},
-): FigureRow => ({
+  more: Pick<AverageRow, 'last_time'> = {},
+): AverageRow => ({
   id: first.id,
   created: printTime(first.createdMs),
   start_time: printTime(first.startMs),
