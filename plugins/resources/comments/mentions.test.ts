@@ -1,22 +1,22 @@
 import test from 'ava'
 import { growsLinearly } from 'pounce/sdk/testing'
-import { namesIn, spokenTo } from './mentions.ts'
+import { mentionsIn, namesIn } from './mentions.ts'
 
 test('only addresses and names after an @ are found', t => {
-  t.deepEqual(spokenTo('See @ann@example.org, or (@bob.lee+x@mail.example.org).'), [
+  t.deepEqual(mentionsIn('See @ann@example.org, or (@bob.lee+x@mail.example.org).'), [
     { email: 'ann@example.org' },
     { email: 'bob.lee+x@mail.example.org' },
   ])
-  t.deepEqual(spokenTo('Dear @Ann Lovelace, look\n@José María Ñu\nhere'), [
+  t.deepEqual(mentionsIn('Dear @Ann Lovelace, look\n@José María Ñu\nhere'), [
     { words: ['Ann', 'Lovelace'] },
     { words: ['José', 'María', 'Ñu'] },
   ])
   for (const text of ['write to ann@example.org', 'at @ home', '@ann', '@@Ann Lee', 'a@Ann Lee', '', '@'])
-    t.deepEqual(spokenTo(text), [], text)
+    t.deepEqual(mentionsIn(text), [], text)
 })
 
 test('decomposed accents are composed', t => {
-  t.deepEqual(spokenTo('@Jose\u0301 Nu'), [{ words: ['José', 'Nu'] }])
+  t.deepEqual(mentionsIn('@Jose\u0301 Nu'), [{ words: ['José', 'Nu'] }])
 })
 
 test('the longest name is tried first, without punctuation that ends a sentence', t => {
@@ -29,7 +29,7 @@ test('the longest name is tried first, without punctuation that ends a sentence'
 })
 
 test('the number of mentions is limited, and the time grows linearly with the length', t => {
-  t.is(spokenTo('@ann@example.org '.repeat(100)).length, 20)
+  t.is(mentionsIn('@ann@example.org '.repeat(100)).length, 20)
   for (const [start, piece] of [
     ['', '@'],
     ['', '@a '],
@@ -38,7 +38,7 @@ test('the number of mentions is limited, and the time grows linearly with the le
     ['', '@A '],
   ] as const)
     t.true(
-      growsLinearly(size => spokenTo(start + piece.repeat(size / piece.length)), 10_000),
+      growsLinearly(size => mentionsIn(start + piece.repeat(size / piece.length)), 10_000),
       piece,
     )
 })

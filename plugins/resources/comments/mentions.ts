@@ -17,7 +17,7 @@ import { removeFound, trimEnd } from 'pounce/sdk/kit'
 import { mentions } from './stored-comments.ts'
 
 /** A mention in a text: an address, or words that may be a name, the longest candidate first. */
-type SpokenTo = { readonly email: string } | { readonly words: readonly string[] }
+type MentionText = { readonly email: string } | { readonly words: readonly string[] }
 
 const mostPeople = 20
 
@@ -31,8 +31,8 @@ const address = /^([^\s@:<>()[\],;"']{1,64}@[\p{L}\p{N}.-]*[\p{L}\p{N}])/u
 const nameWords = /^([\p{L}\p{N}][\p{L}\p{M}\p{N}.'’-]*)((?: +[\p{L}\p{N}][\p{L}\p{M}\p{N}.'’-]*)*)/u
 
 /** Finds `@ann@example.org` and `@Ann Lovelace` in a comment; the first 20. */
-export const spokenTo = (text: string): readonly SpokenTo[] => {
-  const found: SpokenTo[] = []
+export const mentionsIn = (text: string): readonly MentionText[] => {
+  const found: MentionText[] = []
   const normal = text.normalize('NFC')
   for (const { index } of normal.matchAll(sign)) {
     const rest = normal.slice(index + 1, index + 400)
@@ -86,8 +86,8 @@ export class Mentions {
     const writer = await this.#users.get(author)
     if (!writer) return
     const asWriter = await this.#users.callerOf(writer)
-    for (const each of spokenTo(text))
-      for (const user of await this.#peopleBehind(each)) {
+    for (const each of mentionsIn(text))
+      for (const user of await this.#usersOf(each)) {
         const isKnown = user.id !== author && (await this.#policy.canOn(asWriter, 'ViewUser', { kind: 'user', id: user.id })) === 'yes'
         if (isKnown) await this.tell({ user, by: author, target, comment: id })
       }
@@ -126,9 +126,9 @@ export class Mentions {
     await removeFound(this.#documents, mentions, { using: 'byTarget', where: isIn('target.id', targets) })
   }
 
-  async #peopleBehind(whom: SpokenTo): Promise<readonly User[]> {
-    if ('email' in whom) return [await this.#users.byEmail(whom.email)].filter(user => user !== undefined)
-    for (const [firstName, lastName] of namesIn(whom.words)) {
+  async #usersOf(mention: MentionText): Promise<readonly User[]> {
+    if ('email' in mention) return [await this.#users.byEmail(mention.email)].filter(user => user !== undefined)
+    for (const [firstName, lastName] of namesIn(mention.words)) {
       const people = await this.#users.named(firstName, lastName)
       if (people.length > 0) return people
     }

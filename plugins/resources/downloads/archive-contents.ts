@@ -15,7 +15,7 @@ import {
 import { type FileInArchive, requireUsable } from 'pounce/sdk/kit'
 
 /** The fields of a file that are needed while its archive is written. */
-export interface ShelvedFile {
+export interface ArchiveFile {
   readonly id: string
   readonly name: string
   readonly blob: string
@@ -30,8 +30,8 @@ export class ArchiveFolder {
   readonly kind: 'top' | 'collection' | 'dataset' | 'folder'
   readonly id: string
   readonly name: string
-  readonly shelves: ArchiveFolder[] = []
-  readonly files: ShelvedFile[] = []
+  readonly subfolders: ArchiveFolder[] = []
+  readonly files: ArchiveFile[] = []
 
   constructor(kind: ArchiveFolder['kind'], id = '', name = '') {
     this.kind = kind
@@ -49,7 +49,7 @@ export class ArchiveFolder {
       files += next.files.length
       for (const { sizeBytes } of next.files) fileBytes += sizeBytes
       folders += 1
-      waiting.push(...next.shelves)
+      waiting.push(...next.subfolders)
     }
     return { files, folders, fileBytes }
   }
@@ -66,7 +66,7 @@ const mostNamed = 1000
 const pageSize = 1000
 
 /** Throws `ScanPending` or `Quarantined` when the bytes may not be downloaded: an archive never omits a file silently. */
-const shelved = (file: File): ShelvedFile => {
+const archiveFileOf = (file: File): ArchiveFile => {
   requireUsable(file)
   const { id, name, blob, sizeBytes, sha256, created } = file
   return { id, name, blob, sizeBytes, sha256, modified: Date.parse(created) }
@@ -94,14 +94,14 @@ export class ArchiveContents {
       parents.push(folder.parent.id)
     }
     let at = 0
-    for (const shelf of folders.values()) {
+    for (const archiveFolder of folders.values()) {
       const parent = parents[at++] as string
       const above = parent === id ? root : folders.get(parent)
-      above?.shelves.push(shelf)
+      above?.subfolders.push(archiveFolder)
     }
     for await (const file of this.#files.ofDataset(id)) {
       for (const { dataset, folder } of file.places) {
-        if (dataset === id) (folder === null ? root : folders.get(folder))?.files.push(shelved(file))
+        if (dataset === id) (folder === null ? root : folders.get(folder))?.files.push(archiveFileOf(file))
       }
     }
     return root
@@ -113,14 +113,15 @@ export class ArchiveContents {
     if (folder?.dataset !== dataset.id || !(await this.#folders.paths([id])).has(id)) throw new NotFound('folder')
     const top = new ArchiveFolder('dataset', dataset.id, dataset.name)
     const waiting = [new ArchiveFolder('folder', id, folder.displayName)]
-    top.shelves.push(...waiting)
-    for (let shelf = waiting.pop(); shelf; shelf = waiting.pop()) {
-      const at = shelf.id
-      for await (const file of each(after => this.#files.in(at, { limit: pageSize, ...after }))) shelf.files.push(shelved(file))
+    top.subfolders.push(...waiting)
+    for (let archiveFolder = waiting.pop(); archiveFolder; archiveFolder = waiting.pop()) {
+      const at = archiveFolder.id
+      for await (const file of each(after => this.#files.in(at, { limit: pageSize, ...after })))
+        archiveFolder.files.push(archiveFileOf(file))
       for await (const below of each(after => this.#folders.childrenOf(at, { limit: pageSize, ...after }))) {
-        shelf.shelves.push(new ArchiveFolder('folder', below.id, below.displayName))
+        archiveFolder.subfolders.push(new ArchiveFolder('folder', below.id, below.displayName))
       }
-      waiting.push(...shelf.shelves)
+      waiting.push(...archiveFolder.subfolders)
     }
     return { top, folder }
   }
@@ -135,7 +136,7 @@ export class ArchiveContents {
       return file
     })
     const top = new ArchiveFolder('dataset', dataset.id, dataset.name)
-    top.files.push(...files.map(shelved))
+    top.files.push(...files.map(archiveFileOf))
     return { top, files }
   }
 
@@ -144,7 +145,7 @@ export class ArchiveContents {
     const top = new ArchiveFolder('top')
     for (let at = 0; at < ids.length; at += pageSize) {
       const found = await this.#datasets.getMany(ids.slice(at, at + pageSize))
-      for (const dataset of found.values()) if (dataset.state === 'live') top.shelves.push(await this.ofDataset(dataset))
+      for (const dataset of found.values()) if (dataset.state === 'live') top.subfolders.push(await this.ofDataset(dataset))
     }
     return top
   }
@@ -153,18 +154,18 @@ export class ArchiveContents {
   async ofFiles(files: Iterable<FileInArchive> | AsyncIterable<FileInArchive>): Promise<ArchiveFolder> {
     const top = new ArchiveFolder('top')
     const known = new Map<string, ArchiveFolder>()
-    const shelfAt = (folders: readonly string[]): ArchiveFolder => {
+    const folderAt = (folders: readonly string[]): ArchiveFolder => {
       const key = folders.join('\0')
       const name = folders.at(-1)
       if (name === undefined) return top
-      const shelf = known.get(key) ?? new ArchiveFolder('folder', String(known.size + 1), name)
+      const archiveFolder = known.get(key) ?? new ArchiveFolder('folder', String(known.size + 1), name)
       if (!known.has(key)) {
-        known.set(key, shelf)
-        shelfAt(folders.slice(0, -1)).shelves.push(shelf)
+        known.set(key, archiveFolder)
+        folderAt(folders.slice(0, -1)).subfolders.push(archiveFolder)
       }
-      return shelf
+      return archiveFolder
     }
-    for await (const { file, folders } of files) shelfAt(folders).files.push(shelved(file))
+    for await (const { file, folders } of files) folderAt(folders).files.push(archiveFileOf(file))
     return top
   }
 }

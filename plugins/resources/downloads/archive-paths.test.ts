@@ -7,22 +7,22 @@ interface Files {
 }
 
 /** A tree of folders and files from `{ folder: { file: '' } }`; ids are numbered, and suffixes such as `|1` allow equal names. */
-const shelfOf = (content: Files, top = new ArchiveFolder('top')): ArchiveFolder => {
+const archiveOf = (content: Files, top = new ArchiveFolder('top')): ArchiveFolder => {
   let count = 0
-  const fill = (shelf: ArchiveFolder, files: Files): ArchiveFolder => {
+  const fill = (archiveFolder: ArchiveFolder, files: Files): ArchiveFolder => {
     for (const [written, below] of Object.entries(files)) {
       const [name = ''] = written.split('|')
       const id = `${++count}`
-      if (typeof below === 'string') shelf.files.push({ id, name, blob: '', sha256: '', sizeBytes: 0, modified: 0 })
-      else shelf.shelves.push(fill(new ArchiveFolder('folder', id, name), below))
+      if (typeof below === 'string') archiveFolder.files.push({ id, name, blob: '', sha256: '', sizeBytes: 0, modified: 0 })
+      else archiveFolder.subfolders.push(fill(new ArchiveFolder('folder', id, name), below))
     }
-    return shelf
+    return archiveFolder
   }
   return fill(top, content)
 }
 
 const paths = (content: Files, naming: Naming = plainNaming): readonly string[] =>
-  [...layout(shelfOf(content), naming)].flatMap(laid => ('file' in laid ? [laid.path] : []))
+  [...layout(archiveOf(content), naming)].flatMap(placed => ('file' in placed ? [placed.path] : []))
 
 test('safe names are unchanged', t => {
   for (const name of [
@@ -87,7 +87,11 @@ test('a name that equals another name with its id suffix is not used twice', t =
 })
 
 test('names reserved for the description of a file are not used by other files', t => {
-  const naming: Naming = { maxBytes: 240, reserved: shelf => (shelf.kind === 'top' ? ['_info.json'] : []), endings: ['_info.json'] }
+  const naming: Naming = {
+    maxBytes: 240,
+    reserved: archiveFolder => (archiveFolder.kind === 'top' ? ['_info.json'] : []),
+    endings: ['_info.json'],
+  }
   t.deepEqual(paths({ a: '', 'a_info.json': '', b: '', '_info.json': '' }, naming), ['_info_4.json', 'a_1', 'a_info_2.json', 'b'])
 })
 

@@ -1,5 +1,5 @@
 import { trimEnd } from 'pounce/sdk/kit'
-import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
+import type { ArchiveFile, ArchiveFolder } from './archive-contents.ts'
 
 const plain = /^[A-Za-z0-9_(][\w ()+,=@.-]{0,98}$/
 
@@ -65,7 +65,7 @@ export interface Naming {
   /** Additional requirements of the archive format for safe names. */
   cleaned?(name: string): string
   /** Names next to the files of a folder that are reserved. */
-  reserved(shelf: ArchiveFolder): readonly string[]
+  reserved(archiveFolder: ArchiveFolder): readonly string[]
   /** Suffixes, in lower case, that reserve further names for each file. */
   readonly endings: readonly string[]
 }
@@ -74,7 +74,9 @@ export interface Naming {
 export const plainNaming: Naming = { maxBytes: 255, reserved: () => [], endings: [] }
 
 /** A folder, or a file in it, with its full path. The path of a folder ends in a slash, except for the root, whose path is empty. */
-export type Laid = { readonly path: string; readonly shelf: ArchiveFolder } | { readonly path: string; readonly file: ShelvedFile }
+export type PlacedEntry =
+  | { readonly path: string; readonly archiveFolder: ArchiveFolder }
+  | { readonly path: string; readonly file: ArchiveFile }
 
 /** Limit for paths, below those of ZIP and of common operating systems. */
 const longestPath = 3000
@@ -125,17 +127,17 @@ const inOrder = <T>(things: readonly T[], names: readonly string[]): readonly (r
  * names in one folder all become `name_<id>.ext`, folders with equal names `name_<id>`, and a file with the name of a folder next to it is
  * renamed. Names that differ only in case count as equal.
  */
-export function* layout(top: ArchiveFolder, naming: Naming): Generator<Laid> {
-  const waiting: { readonly shelf: ArchiveFolder; readonly path: string }[] = [{ shelf: top, path: '' }]
+export function* layout(top: ArchiveFolder, naming: Naming): Generator<PlacedEntry> {
+  const waiting: { readonly archiveFolder: ArchiveFolder; readonly path: string }[] = [{ archiveFolder: top, path: '' }]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { shelf, path } = next
-    yield { shelf, path }
-    const names = new Names(naming, naming.reserved(shelf).map(folded))
-    const shelves = names.give(shelf.shelves, [])
-    const files = names.give(shelf.files, naming.endings)
-    for (const [file, name] of inOrder(shelf.files, files)) yield { file, path: path + name }
-    for (const [below, name] of inOrder(shelf.shelves, shelves).toReversed())
-      waiting.push({ shelf: below, path: pathBelow(path, name, below) })
+    const { archiveFolder, path } = next
+    yield { archiveFolder, path }
+    const names = new Names(naming, naming.reserved(archiveFolder).map(folded))
+    const subfolders = names.give(archiveFolder.subfolders, [])
+    const files = names.give(archiveFolder.files, naming.endings)
+    for (const [file, name] of inOrder(archiveFolder.files, files)) yield { file, path: path + name }
+    for (const [below, name] of inOrder(archiveFolder.subfolders, subfolders).toReversed())
+      waiting.push({ archiveFolder: below, path: pathBelow(path, name, below) })
   }
 }
 

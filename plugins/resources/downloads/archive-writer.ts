@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { type Archive, type Archives, BlobStore, type Bytes, CorruptContent, DamageReports, wire } from 'pounce/sdk'
 import { type ArchiveMember, type FileInArchive, streamed } from 'pounce/sdk/kit'
-import { ArchiveContents, type ArchiveFolder, type ShelvedFile } from './archive-contents.ts'
+import { ArchiveContents, type ArchiveFile, type ArchiveFolder } from './archive-contents.ts'
 import { layout, plainNaming } from './archive-paths.ts'
 import { ZipWithKnownLength, zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
@@ -16,10 +16,10 @@ const filesAtOnce = 2000
 /** A stored file in a ZIP. */
 class FileEntry implements ZipEntry {
   readonly path: string
-  readonly #file: ShelvedFile
+  readonly #file: ArchiveFile
   readonly #writer: ArchiveWriter
 
-  constructor(path: string, file: ShelvedFile, writer: ArchiveWriter) {
+  constructor(path: string, file: ArchiveFile, writer: ArchiveWriter) {
     this.path = path
     this.#file = file
     this.#writer = writer
@@ -57,9 +57,9 @@ export class ArchiveWriter {
     const entries: ZipEntry[] = [...notes].map(([path, text]) => noteEntry(path, Buffer.from(text)))
     const digest = createHash('sha256').update(formatVersion)
     for (const text of notes.values()) digest.update(text)
-    for (const laid of layout(top, { ...plainNaming, reserved: shelf => (shelf === top ? [...notes.keys()] : []) })) {
-      if (!('file' in laid)) continue
-      const { path, file } = laid
+    for (const placed of layout(top, { ...plainNaming, reserved: archiveFolder => (archiveFolder === top ? [...notes.keys()] : []) })) {
+      if (!('file' in placed)) continue
+      const { path, file } = placed
       // Yields to other requests: an archive can have a hundred thousand files.
       if (entries.length % filesAtOnce === 0) await setImmediate()
       entries.push(this.entryOf(path, file))
@@ -71,19 +71,19 @@ export class ArchiveWriter {
     return { bytes: zipBytes(filename, range => archive.pieces(range), { sizeBytes, etag }), ...top.counts }
   }
 
-  entryOf(path: string, file: ShelvedFile): ZipEntry {
+  entryOf(path: string, file: ArchiveFile): ZipEntry {
     return new FileEntry(path, file, this)
   }
 
   /** Throws `CorruptContent` when they are missing: an archive never omits a file silently. */
-  async bytesOf({ id, blob }: ShelvedFile): Promise<Readable> {
+  async bytesOf({ id, blob }: ArchiveFile): Promise<Readable> {
     const bytes = await this.#damage.open(blob, () => this.#blobs.get(blob))
     if (!bytes) throw new CorruptContent(undefined, { cause: new Error(`the bytes ${blob} of file ${id} are missing`) })
     return bytes
   }
 
   /** The store verifies the bytes against the same checksums. */
-  async checksumOf({ blob }: ShelvedFile): Promise<number | undefined> {
+  async checksumOf({ blob }: ArchiveFile): Promise<number | undefined> {
     return this.#blobs.crc32?.(blob)
   }
 }

@@ -19,8 +19,8 @@ import {
   wire,
 } from 'pounce/sdk'
 import { firstOfEach, shownMetadata } from 'pounce/sdk/kit'
-import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
-import { type Laid, layout, type Naming } from './archive-paths.ts'
+import type { ArchiveFile, ArchiveFolder } from './archive-contents.ts'
+import { layout, type Naming, type PlacedEntry } from './archive-paths.ts'
 import { ArchiveWriter, noteEntry, zipBytes } from './archive-writer.ts'
 import { bagEntries, type PayloadFile } from './bag.ts'
 import { type BagSubject, clowderXml, datacite, fileInfo, subjectInfo } from './bag-documents.ts'
@@ -66,7 +66,7 @@ class FolderNames {
 
 type Documents = Page<MetadataRecord & Stored>
 
-type LaidFile = Extract<Laid, { readonly file: ShelvedFile }>
+type PlacedFile = Extract<PlacedEntry, { readonly file: ArchiveFile }>
 
 /** What goes into a bag. */
 export interface BagRequest {
@@ -132,31 +132,32 @@ export class BagWriter {
   }
 
   async *#payload(request: BagRequest, names: FolderNames, spool: JsonSpool): AsyncGenerator<readonly (PayloadFile | ZipEntry)[]> {
-    let batch: LaidFile[] = []
-    for (const laid of layout(request.top, naming)) {
-      if ('file' in laid) {
-        batch.push(laid)
+    let batch: PlacedFile[] = []
+    for (const placed of layout(request.top, naming)) {
+      if ('file' in placed) {
+        batch.push(placed)
         if (batch.length < fileBatch) continue
       }
       yield* this.#filesOf(batch, request.caller, spool)
       batch = []
-      if (!('shelf' in laid)) continue
-      if (laid.path !== '') names.add(`data/${laid.path}`, laid.shelf.name)
-      yield await this.#shelf(laid.shelf, `data/${laid.path}`, request, spool)
+      if (!('archiveFolder' in placed)) continue
+      if (placed.path !== '') names.add(`data/${placed.path}`, placed.archiveFolder.name)
+      yield await this.#folder(placed.archiveFolder, `data/${placed.path}`, request, spool)
     }
     yield* this.#filesOf(batch, request.caller, spool)
   }
 
   /** The description files of a dataset or collection; an empty folder gets an entry of its own. */
-  async #shelf(
-    shelf: ArchiveFolder,
+  async #folder(
+    archiveFolder: ArchiveFolder,
     path: string,
     { subject, others }: BagRequest,
     spool: JsonSpool,
   ): Promise<readonly (PayloadFile | ZipEntry)[]> {
-    const { kind, id } = shelf
+    const { kind, id } = archiveFolder
     const now = this.#clock.now()
-    if (kind === 'folder') return shelf.files.length + shelf.shelves.length === 0 ? [noteEntry(path, Buffer.alloc(0), now)] : []
+    if (kind === 'folder')
+      return archiveFolder.files.length + archiveFolder.subfolders.length === 0 ? [noteEntry(path, Buffer.alloc(0), now)] : []
     const about = id === subject.record.id ? subject : others?.get(id)
     if (!about) return []
     const name = kind === 'dataset' ? '_dataset_metadata.json' : metadataEnding
@@ -165,7 +166,7 @@ export class BagWriter {
     return [jsonFile(path + infoEnding, subjectInfo(about), now), metadata]
   }
 
-  async *#filesOf(batch: readonly LaidFile[], caller: Caller, spool: JsonSpool): AsyncGenerator<readonly PayloadFile[]> {
+  async *#filesOf(batch: readonly PlacedFile[], caller: Caller, spool: JsonSpool): AsyncGenerator<readonly PayloadFile[]> {
     if (batch.length === 0) return
     const records = await this.#files.getMany([...new Set(batch.map(({ file }) => file.id))])
     const authors = await this.#users.getMany([...new Set([...records.values()].map(({ author }) => author))])
@@ -173,7 +174,7 @@ export class BagWriter {
     const now = this.#clock.now()
     let parts: PayloadFile[] = []
     let descriptionBytes = 0
-    const owners = batch.map(laid => ({ ...laid, kind: 'file', id: laid.file.id }) as const)
+    const owners = batch.map(placed => ({ ...placed, kind: 'file', id: placed.file.id }) as const)
     const documents = firstOfEach(owners, { read: (some, page) => this.#metadata.of(some, page), ownerOf: ({ target }) => target.id })
     for await (const { owner, ...first } of documents) {
       const { file, path } = owner

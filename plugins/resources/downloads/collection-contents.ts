@@ -37,18 +37,18 @@ export class CollectionArchiveContents {
     const datasets = new Map<string, Dataset>()
     const leftOut = new Map<string, Dataset>()
     const waiting = [top]
-    for (let shelf = waiting.shift(); shelf; shelf = waiting.shift()) {
-      const { id } = shelf
+    for (let archiveFolder = waiting.shift(); archiveFolder; archiveFolder = waiting.shift()) {
+      const { id } = archiveFolder
       for (const dataset of await this.#datasetsIn(caller, id, leftOut)) {
         datasets.set(dataset.id, dataset)
-        shelf.shelves.push(await this.#contents.ofDataset(dataset))
+        archiveFolder.subfolders.push(await this.#contents.ofDataset(dataset))
       }
       for (const child of await this.#childrenOf(caller, id)) {
         if (seen.has(child.id)) continue
         seen.add(child.id)
         collections.push(child)
         const below = new ArchiveFolder('collection', child.id, child.name)
-        shelf.shelves.push(below)
+        archiveFolder.subfolders.push(below)
         waiting.push(below)
       }
     }

@@ -29,7 +29,7 @@ export class DatasetDownloads {
   #datasets: Datasets
   #collections: Collections
   #contents: ArchiveContents
-  #shelves: CollectionArchiveContents
+  #collectionContents: CollectionArchiveContents
   #writer: ArchiveWriter
   #bags: BagWriter
   #subjects: BagSubjects
@@ -38,7 +38,7 @@ export class DatasetDownloads {
     datasets: Datasets,
     collections: Collections,
     contents: ArchiveContents,
-    shelves: CollectionArchiveContents,
+    collectionContents: CollectionArchiveContents,
     writer: ArchiveWriter,
     bags: BagWriter,
     subjects: BagSubjects,
@@ -46,7 +46,7 @@ export class DatasetDownloads {
     this.#datasets = datasets
     this.#collections = collections
     this.#contents = contents
-    this.#shelves = shelves
+    this.#collectionContents = collectionContents
     this.#writer = writer
     this.#bags = bags
     this.#subjects = subjects
@@ -78,7 +78,7 @@ export class DatasetDownloads {
   async collection(id: string, { caller, bagit }: DownloadRequest): Promise<Bytes> {
     const collection = await this.#collections.get(id)
     if (!collection) throw new NotFound('collection')
-    const { top, collections, datasets, leftOut } = await this.#shelves.of(caller, collection)
+    const { top, collections, datasets, leftOut } = await this.#collectionContents.of(caller, collection)
     const filename = `${collection.name}.zip`
     const note = leftOut.length === 0 ? undefined : noteOf(leftOut)
     if (!bagit) return (await this.#writer.plain(top, filename, new Map(note === undefined ? [] : [['_left_out.txt', note]]))).bytes
