@@ -23,7 +23,7 @@ const saltBytes = 16
 const tagBytes = 32
 const maxWaiting = 100
 /** A request to the hashing thread: the arguments of argon2id, with costs in the units of RFC 9106. */
-export interface HashQuestion {
+export interface HashRequest {
   readonly message: string
   readonly nonce: Uint8Array
   readonly memory: number
@@ -39,7 +39,7 @@ const startHashing = (): Worker =>
 const maxThreads = 4
 
 /** Low priority and one thread less than there are cores, so that other requests are served first however many people sign in. */
-const threads = new WorkerPool<HashQuestion>(Math.min(Math.max(availableParallelism() - 1, 1), maxThreads), {
+const threads = new WorkerPool<HashRequest>(Math.min(Math.max(availableParallelism() - 1, 1), maxThreads), {
   start: startHashing,
   timeoutMs: 30_000,
   name: 'Checking passwords',

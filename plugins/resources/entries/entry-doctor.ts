@@ -1,7 +1,7 @@
 import { type Command, DocumentStore, eq, Files, Folders, wire } from 'pounce/sdk'
 import { type DoctorRow, doctorRow } from 'pounce/sdk/kit'
 import { entries, entryIndexes, listed } from './entry-index.ts'
-import { EntryTotals, type Figures, figures, none } from './entry-totals.ts'
+import { countNames, type EntryCounts, EntryTotals, none } from './entry-totals.ts'
 
 const batchSize = 1000
 /** Maximum number of datasets that are reported. */
@@ -54,7 +54,7 @@ export class EntryDoctor implements Command {
       const stored = await this.#totals.ofEach(some)
       for (const place of some) {
         const [is, should] = [stored.get(place) ?? none, expected.get(place) ?? none]
-        const name = figures.find(each => is[each] !== should[each])
+        const name = countNames.find(each => is[each] !== should[each])
         if (name) return { dataset, text: `dataset ${dataset}: ${name} of ${place} is ${is[name]} instead of ${should[name]}` }
       }
     }
@@ -62,9 +62,9 @@ export class EntryDoctor implements Command {
   }
 
   /** The totals of each location in a dataset. */
-  async #recount(dataset: string): Promise<ReadonlyMap<string, Figures>> {
-    const totals = new Map<string, Record<keyof Figures, number>>()
-    const at = (place: string): Record<keyof Figures, number> => {
+  async #recount(dataset: string): Promise<ReadonlyMap<string, EntryCounts>> {
+    const totals = new Map<string, Record<keyof EntryCounts, number>>()
+    const at = (place: string): Record<keyof EntryCounts, number> => {
       const known = totals.get(place) ?? { ...none }
       totals.set(place, known)
       return known

@@ -14,14 +14,14 @@ import {
 } from 'pounce/sdk'
 import { removeFound, requireDone } from 'pounce/sdk/kit'
 
-export const figures = ['folders', 'files', 'bytes', 'allFolders', 'allFiles', 'allBytes'] as const
-export type Figures = Readonly<Record<(typeof figures)[number], number>>
+export const countNames = ['folders', 'files', 'bytes', 'allFolders', 'allFiles', 'allBytes'] as const
+export type EntryCounts = Readonly<Record<(typeof countNames)[number], number>>
 
 /**
  * Totals of the entries directly in the root of a dataset or in a folder; the id is that of the dataset or folder. `all…`: of the whole
  * dataset, 0 for a folder.
  */
-interface TotalsRecord extends Figures {
+interface TotalsRecord extends EntryCounts {
   readonly dataset: string
   /** The most recently counted events, so that redelivered ones are counted once. */
   readonly counted: readonly string[]
@@ -34,7 +34,7 @@ const remembered = 1000
 const mostAtOnce = 1000
 const maxTries = 20
 
-type Change = Partial<Figures>
+type Change = Partial<EntryCounts>
 type Indexed = StoredEvent<'dataset.entry-indexed'>
 
 /** The effect of an event on totals, by location. */
@@ -101,15 +101,15 @@ export class EntryTotals implements BatchHandler {
   }
 
   /** Totals of up to 1,000 locations, by id; empty locations are absent. */
-  ofEach(places: readonly string[]): Promise<ReadonlyMap<string, Figures>> {
+  ofEach(places: readonly string[]): Promise<ReadonlyMap<string, EntryCounts>> {
     return this.#documents.getMany(entryTotals, places)
   }
 
   /** The sum over up to 1,000 locations. A file in several of them counts repeatedly. */
-  async of(places: readonly string[]): Promise<Figures> {
+  async of(places: readonly string[]): Promise<EntryCounts> {
     const found = [...(await this.ofEach(places)).values()]
-    const sum = (name: keyof Figures): number => found.reduce((total, record) => total + record[name], 0)
-    return Object.fromEntries(figures.map(name => [name, sum(name)])) as Figures
+    const sum = (name: keyof EntryCounts): number => found.reduce((total, record) => total + record[name], 0)
+    return Object.fromEntries(countNames.map(name => [name, sum(name)])) as EntryCounts
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
@@ -163,7 +163,7 @@ export class EntryTotals implements BatchHandler {
 }
 wire(EntryTotals, DocumentStore, Datasets, Folders)
 
-export const none: Figures = { folders: 0, files: 0, bytes: 0, allFolders: 0, allFiles: 0, allBytes: 0 }
+export const none: EntryCounts = { folders: 0, files: 0, bytes: 0, allFolders: 0, allFiles: 0, allBytes: 0 }
 
 /** Undefined when all of it was counted before. */
 const changeOf = (place: string, { dataset, changes }: Counting, record: (TotalsRecord & Stored) | undefined) => {

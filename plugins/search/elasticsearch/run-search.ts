@@ -23,7 +23,7 @@ export interface SearchAnswer {
 }
 
 /** Queries the server; see its search API. */
-export type Ask = (body: Readonly<Record<string, unknown>>) => Promise<SearchAnswer>
+export type SendSearch = (body: Readonly<Record<string, unknown>>) => Promise<SearchAnswer>
 
 type Sort = readonly Clause[]
 
@@ -32,7 +32,7 @@ export const newestFirst: Sort = [{ created: 'desc' }, { key: 'desc' }]
 const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
 
 /** Runs a search. Throws `Invalid` for an unsupported query. */
-export async function runSearch(request: SearchRequest, ask: Ask): Promise<SearchHits> {
+export async function runSearch(request: SearchRequest, send: SendSearch): Promise<SearchHits> {
   const { query, scope, kinds, sort } = request
   const permitted = permittedBy(scope)
   const { condition, scored } = compileQuery(query)
@@ -41,24 +41,24 @@ export async function runSearch(request: SearchRequest, ask: Ask): Promise<Searc
   const by = sort?.by ?? 'score'
   const isAscending = sort?.order === 'ascending'
   const plain = { bool: { filter } }
-  if (by === 'created') return hitsOf(await ask(bodyOf(request, plain, isAscending ? oldestFirst : newestFirst)))
-  if (by !== 'score') return runSorted(request, plain, permitted, ask)
-  const newest = await ask(bodyOf(request, plain, newestFirst))
+  if (by === 'created') return hitsOf(await send(bodyOf(request, plain, isAscending ? oldestFirst : newestFirst)))
+  if (by !== 'score') return runSorted(request, plain, permitted, send)
+  const newest = await send(bodyOf(request, plain, newestFirst))
   const { value: total } = newest.hits.total
   if (scored.length === 0 || total === 0) return hitsOf(newest)
   if (total > maxRanked) return { ...hitsOf(newest), isNewestFirst: true }
   if (total === 1 && request.from === 0) return hitsOf(newest)
   const ranked = { bool: { filter, should: scored, minimum_should_match: 0 } }
   const best = isAscending ? [{ _score: 'asc' }, ...oldestFirst] : [{ _score: 'desc' }, ...newestFirst]
-  return hitsOf(await ask(bodyOf(request, ranked, best)))
+  return hitsOf(await send(bodyOf(request, ranked, best)))
 }
 
-async function runSorted(request: SearchRequest, query: Clause, permitted: Clause, ask: Ask): Promise<SearchHits> {
+async function runSorted(request: SearchRequest, query: Clause, permitted: Clause, send: SendSearch): Promise<SearchHits> {
   const by = request.sort?.by ?? ''
   const order = request.sort?.order === 'ascending' ? 'asc' : 'desc'
-  const answer = await ask(bodyOf(request, query, [sortByValue(pathKey(metadataPath(by)), order), ...newestFirst]))
+  const answer = await send(bodyOf(request, query, [sortByValue(pathKey(metadataPath(by)), order), ...newestFirst]))
   const isKnown = request.from === 0 && isNumber(answer.hits.hits[0]?.sort?.[0])
-  if (answer.hits.total.value > 0 && !isKnown && !(await isSortable(by, permitted, ask)))
+  if (answer.hits.total.value > 0 && !isKnown && !(await isSortable(by, permitted, send)))
     throw new Invalid(`Results cannot be sorted by ${by}; use score, created, or a metadata field that is a number or a date`)
   return hitsOf(answer)
 }
@@ -67,9 +67,9 @@ async function runSorted(request: SearchRequest, query: Clause, permitted: Claus
 const isNumber = (value: string | number | null | undefined): boolean => typeof value === 'number' && Math.abs(value) < Number.MAX_VALUE
 
 /** Whether the caller may view an entry with such a value. */
-async function isSortable(by: string, permitted: Clause, ask: Ask): Promise<boolean> {
+async function isSortable(by: string, permitted: Clause, send: SendSearch): Promise<boolean> {
   const query = { bool: { filter: [permitted, sortable(by)] } }
-  return (await ask({ query, size: 0, track_total_hits: 1, terminate_after: 1 })).hits.total.value > 0
+  return (await send({ query, size: 0, track_total_hits: 1, terminate_after: 1 })).hits.total.value > 0
 }
 
 const bodyOf = ({ from, size }: SearchRequest, query: Clause, sort: Sort): Readonly<Record<string, unknown>> => ({

@@ -17,36 +17,36 @@ export interface CountAnswer {
 }
 
 /** Queries the server for counts. */
-export type AskCounts = (body: Readonly<Record<string, unknown>>) => Promise<CountAnswer>
+export type QueryCounts = (body: Readonly<Record<string, unknown>>) => Promise<CountAnswer>
 
-const mostAsked = 10_000
+const maxCounted = 10_000
 
 /** Tags with this prefix, most used first. */
 export async function suggestTags(
   prefix: string,
   scope: SearchScope,
   { limit, kind }: { readonly limit: number; readonly kind: Kind | undefined },
-  ask: AskCounts,
+  send: QueryCounts,
 ): Promise<readonly { readonly tag: string; readonly count: number }[]> {
   const condition = kind === undefined ? {} : { condition: term('kind', kind) }
-  const buckets = await count({ field: 'tagList', include: `${anyCase(prefix)}.*`, scope, limit, ...condition }, ask)
+  const buckets = await count({ field: 'tagList', include: `${anyCase(prefix)}.*`, scope, limit, ...condition }, send)
   return buckets.map(({ key, doc_count: count }) => ({ tag: key, count }))
 }
 
 /** Metadata paths of which the whole or a part has this prefix. */
-export async function suggestFields(prefix: string, scope: SearchScope, limit: number, ask: AskCounts): Promise<readonly FieldCount[]> {
-  const buckets = await count({ field: 'fieldList', include: `(.*\\.)?${anyCase(prefix)}.*`, scope, limit }, ask)
+export async function suggestFields(prefix: string, scope: SearchScope, limit: number, send: QueryCounts): Promise<readonly FieldCount[]> {
+  const buckets = await count({ field: 'fieldList', include: `(.*\\.)?${anyCase(prefix)}.*`, scope, limit }, send)
   return buckets.map(({ key, doc_count: count }) => ({ field: key, count }))
 }
 
 /** Values of a metadata field with this prefix. */
 export async function suggestValues(
   { field, prefix, scope, limit }: { readonly field: string; readonly prefix: string; readonly scope: SearchScope; readonly limit: number },
-  ask: AskCounts,
+  send: QueryCounts,
 ): Promise<readonly ValueCount[]> {
   const key = pathKey(metadataPath(field))
   const include = `${key}${escaped(comparableText(prefix))}.*`
-  const buckets = await count({ field: 'valueList', include, scope, limit, condition: term('has', key) }, ask)
+  const buckets = await count({ field: 'valueList', include, scope, limit, condition: term('has', key) }, send)
   return buckets.map(bucket => ({ value: readValue(bucket, key), count: bucket.doc_count }))
 }
 
@@ -56,7 +56,7 @@ function readValue({ key: found, written }: Bucket, key: string): string | numbe
   return typedValue(candidates.find(candidate => comparableText(candidate) === text) ?? text)
 }
 
-interface Question {
+interface CountRequest {
   readonly field: string
   /** A regular expression that matches the whole term. */
   readonly include: string
@@ -65,9 +65,9 @@ interface Question {
   readonly condition?: Clause
 }
 
-async function count({ field, include, scope, limit, condition }: Question, ask: AskCounts): Promise<readonly Bucket[]> {
+async function count({ field, include, scope, limit, condition }: CountRequest, send: QueryCounts): Promise<readonly Bucket[]> {
   const permitted = permittedBy(scope)
-  const size = Math.min(Math.trunc(limit), mostAsked)
+  const size = Math.min(Math.trunc(limit), maxCounted)
   if (permitted === undefined || !(size > 0)) return []
   const query = { bool: { filter: [permitted, ...(condition ? [condition] : [])] } }
   const order = [{ _count: 'desc' }, { _key: 'asc' }]
@@ -76,7 +76,7 @@ async function count({ field, include, scope, limit, condition }: Question, ask:
     terms: { field, include, size, order, execution_hint: 'map' },
     ...(field === 'valueList' ? { aggs: { written } } : {}),
   }
-  return (await ask({ query, size: 0, track_total_hits: false, aggs: { found } })).aggregations.found.buckets
+  return (await send({ query, size: 0, track_total_hits: false, aggs: { found } })).aggregations.found.buckets
 }
 
 export interface NamesAnswer {
@@ -93,14 +93,14 @@ export interface NamesAnswer {
 /** The newest of each kind, by prefixes of the words of their names. */
 export async function findNames(
   { text, scope, kinds, limit }: NameRequest,
-  ask: (body: Readonly<Record<string, unknown>>) => Promise<NamesAnswer>,
+  send: (body: Readonly<Record<string, unknown>>) => Promise<NamesAnswer>,
 ): Promise<SearchHits['hits']> {
   const permitted = permittedBy(scope)
   const words = wordsOf(text)
   if (permitted === undefined || words.length === 0 || kinds.length === 0 || limit === 0) return []
   const named = words.map(word => ([...word].length === 1 ? term('name', word) : beginning('name', word)))
   const newest = { top_hits: { size: limit, sort: newestFirst, _source: false } }
-  const answer = await ask({
+  const answer = await send({
     query: { bool: { filter: [permitted, terms('kind', kinds), ...named] } },
     size: 0,
     track_total_hits: false,
