@@ -1,5 +1,5 @@
 import test from 'ava'
-import { FairQueue, type ReadLane } from './fair-queue.ts'
+import { FairQueue, type ReadBacklog } from './fair-queue.ts'
 import type { StoredJob } from './jobs.ts'
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
@@ -28,7 +28,7 @@ const several = (queue: string, count: number): readonly StoredJob[] => Array.fr
 function stored(all: readonly StoredJob[]) {
   const reads: string[] = []
   const taken = new Set<string>()
-  const read: ReadLane = async (queue, limit) => {
+  const read: ReadBacklog = async (queue, limit) => {
     reads.push(queue)
     const jobs = all.filter(job => job.queue === queue && !taken.has(job.id)).slice(0, limit)
     return { jobs, isAll: jobs.length < limit }
@@ -39,9 +39,9 @@ function stored(all: readonly StoredJob[]) {
 const free = (): boolean => false
 const always = (): boolean => true
 
-async function drain(lanes: FairQueue, taken: Set<string>): Promise<readonly string[]> {
+async function drain(fairQueue: FairQueue, taken: Set<string>): Promise<readonly string[]> {
   const order: string[] = []
-  for (let job = await lanes.next(at(59), free, always); job; job = await lanes.next(at(59), free, always)) {
+  for (let job = await fairQueue.next(at(59), free, always); job; job = await fairQueue.next(at(59), free, always)) {
     taken.add(job.id)
     order.push(job.id)
   }
@@ -56,12 +56,12 @@ test('queues take turns, each in its own order', async t => {
 test('queues that would need another process wait for a second while the others take turns', async t => {
   const { read, taken } = stored([...several('a', 30), ...several('b', 30), ...several('pdf', 30)])
   let runs: readonly string[] = ['a', 'b']
-  const lanes = new FairQueue(['a', 'b', 'pdf'], read)
+  const fairQueue = new FairQueue(['a', 'b', 'pdf'], read)
   const order: string[] = []
   const switches: number[] = []
   for (let ms = 0; ; ms += 100) {
     const now = new Date(Date.parse(at(1)) + ms).toISOString()
-    const job = await lanes.next(now, free, queue => runs.includes(queue))
+    const job = await fairQueue.next(now, free, queue => runs.includes(queue))
     if (!job) break
     taken.add(job.id)
     order.push(job.queue)
@@ -77,10 +77,10 @@ test('queues that would need another process wait for a second while the others 
 
 test('a run that took longer than a second is followed by one of a waiting queue', async t => {
   const { read } = stored([...several('long', 3), ...several('pdf', 1)])
-  const lanes = new FairQueue(['long', 'pdf'], read)
+  const fairQueue = new FairQueue(['long', 'pdf'], read)
   const isLong = (queue: string): boolean => queue === 'long'
-  t.is((await lanes.next(at(1), free, isLong))?.queue, 'long')
-  t.is((await lanes.next(at(59), free, isLong))?.queue, 'pdf')
+  t.is((await fairQueue.next(at(1), free, isLong))?.queue, 'long')
+  t.is((await fairQueue.next(at(59), free, isLong))?.queue, 'pdf')
 })
 
 test('a long queue is read in pages, and no job is skipped', async t => {
@@ -92,10 +92,10 @@ test('a long queue is read in pages, and no job is skipped', async t => {
 
 test('a newly published job is returned without a read', async t => {
   const { read, reads, taken } = stored([])
-  const lanes = new FairQueue(['a'], read)
-  await drain(lanes, taken)
-  lanes.add([jobAt('a', 1), jobAt('elsewhere', 1)])
-  t.is((await lanes.next(at(59), free, always))?.id, 'a-1')
+  const fairQueue = new FairQueue(['a'], read)
+  await drain(fairQueue, taken)
+  fairQueue.add([jobAt('a', 1), jobAt('elsewhere', 1)])
+  t.is((await fairQueue.next(at(59), free, always))?.id, 'a-1')
   t.deepEqual(reads, ['a'])
 })
 
@@ -104,7 +104,7 @@ test('a job published while its queue is being read is not lost', async t => {
   const asked = Promise.withResolvers<void>()
   const mayAnswer = Promise.withResolvers<void>()
   let reads = 0
-  const lanes = new FairQueue(['a'], async () => {
+  const fairQueue = new FairQueue(['a'], async () => {
     const jobs = [...all]
     if (reads++ === 0) {
       asked.resolve()
@@ -112,39 +112,39 @@ test('a job published while its queue is being read is not lost', async t => {
     }
     return { jobs, isAll: true }
   })
-  const next = lanes.next(at(59), free, always)
+  const next = fairQueue.next(at(59), free, always)
   await asked.promise
   all.push(jobAt('a', 1))
-  lanes.add(all)
+  fairQueue.add(all)
   mayAnswer.resolve()
   t.is(await next, undefined)
-  t.is((await lanes.next(at(59), free, always))?.id, 'a-1')
+  t.is((await fairQueue.next(at(59), free, always))?.id, 'a-1')
 })
 
 test('a job waits until it is due, and runs before jobs published after that time', async t => {
   const { read, taken } = stored([jobAt('a', 5)])
-  const lanes = new FairQueue(['a'], read)
-  t.is(await lanes.next(at(4), free, always), undefined)
-  t.is(lanes.nextDue, at(5))
-  lanes.add([jobAt('a', 3), jobAt('a', 7)])
-  t.is(lanes.nextDue, at(3))
-  t.deepEqual(await drain(lanes, taken), ['a-3', 'a-5', 'a-7'])
-  t.is(lanes.nextDue, undefined)
+  const fairQueue = new FairQueue(['a'], read)
+  t.is(await fairQueue.next(at(4), free, always), undefined)
+  t.is(fairQueue.nextDue, at(5))
+  fairQueue.add([jobAt('a', 3), jobAt('a', 7)])
+  t.is(fairQueue.nextDue, at(3))
+  t.deepEqual(await drain(fairQueue, taken), ['a-3', 'a-5', 'a-7'])
+  t.is(fairQueue.nextDue, undefined)
 })
 
 test('a job that is already running is skipped', async t => {
   const { read } = stored(several('a', 2))
-  const lanes = new FairQueue(['a'], read)
-  t.is((await lanes.next(at(59), id => id === 'a-0', always))?.id, 'a-1')
+  const fairQueue = new FairQueue(['a'], read)
+  t.is((await fairQueue.next(at(59), id => id === 'a-0', always))?.id, 'a-1')
 })
 
 test('a refresh finds jobs published by others', async t => {
   const all: StoredJob[] = []
   const { read, taken } = stored(all)
-  const lanes = new FairQueue(['a'], read)
-  t.deepEqual(await drain(lanes, taken), [])
+  const fairQueue = new FairQueue(['a'], read)
+  t.deepEqual(await drain(fairQueue, taken), [])
   all.push(jobAt('a', 1))
-  t.deepEqual(await drain(lanes, taken), [])
-  lanes.refresh()
-  t.deepEqual(await drain(lanes, taken), ['a-1'])
+  t.deepEqual(await drain(fairQueue, taken), [])
+  fairQueue.refresh()
+  t.deepEqual(await drain(fairQueue, taken), ['a-1'])
 })

@@ -1,9 +1,9 @@
 import { isDue, type StoredJob } from './jobs.ts'
 
 /** Reads the waiting jobs of a queue in order; `isAll` when there are no more. */
-export type ReadLane = (queue: string, limit: number) => Promise<{ readonly jobs: readonly StoredJob[]; readonly isAll: boolean }>
+export type ReadBacklog = (queue: string, limit: number) => Promise<{ readonly jobs: readonly StoredJob[]; readonly isAll: boolean }>
 
-interface Lane {
+interface Backlog {
   readonly queue: string
   /** Since when the queue has had a due job passed over for want of a process, in milliseconds. */
   passedOverSince: number | undefined
@@ -15,7 +15,7 @@ interface Lane {
   hasMissed: boolean
 }
 
-const emptyLane = (queue: string): Lane => ({ queue, passedOverSince: undefined, jobs: [], isAll: false, hasMissed: false })
+const emptyBacklog = (queue: string): Backlog => ({ queue, passedOverSince: undefined, jobs: [], isAll: false, hasMissed: false })
 
 const pageSize = 100
 const mostHeld = 1000
@@ -27,39 +27,39 @@ const mostPassedOverMs = 1000
  * one extractor do not block the others. Queues with an idle process go first for a while: starting a process costs as much as many short runs.
  */
 export class FairQueue {
-  #lanes: readonly Lane[]
-  #read: ReadLane
+  #backlogs: readonly Backlog[]
+  #read: ReadBacklog
   #turn = 0
 
-  constructor(queues: readonly string[], read: ReadLane) {
-    this.#lanes = queues.map(emptyLane)
+  constructor(queues: readonly string[], read: ReadBacklog) {
+    this.#backlogs = queues.map(emptyBacklog)
     this.#read = read
   }
 
   /** Sets the queues that run here. */
   serve(queues: readonly string[]): void {
-    if (queues.length === this.#lanes.length && this.#lanes.every(({ queue }, at) => queue === queues[at])) return
-    this.#lanes = queues.map(queue => this.#lanes.find(lane => lane.queue === queue) ?? emptyLane(queue))
+    if (queues.length === this.#backlogs.length && this.#backlogs.every(({ queue }, at) => queue === queues[at])) return
+    this.#backlogs = queues.map(queue => this.#backlogs.find(backlog => backlog.queue === queue) ?? emptyBacklog(queue))
   }
 
   /** Adds jobs that were just stored; those of queues that do not run here are ignored. */
   add(added: readonly StoredJob[]): void {
     for (const job of added) {
-      const lane = this.#lanes.find(({ queue }) => queue === job.queue)
-      if (!lane) continue
-      if (lane.isAll && lane.jobs.length < mostHeld) lane.jobs.splice(placeOf(job, lane.jobs), 0, job)
+      const backlog = this.#backlogs.find(({ queue }) => queue === job.queue)
+      if (!backlog) continue
+      if (backlog.isAll && backlog.jobs.length < mostHeld) backlog.jobs.splice(placeOf(job, backlog.jobs), 0, job)
       else {
-        lane.isAll = false
-        lane.hasMissed = true
+        backlog.isAll = false
+        backlog.hasMissed = true
       }
     }
   }
 
   /** Clears the cache, so that jobs of other kernels are read. */
   refresh(): void {
-    for (const lane of this.#lanes) {
-      lane.jobs = []
-      lane.isAll = false
+    for (const backlog of this.#backlogs) {
+      backlog.jobs = []
+      backlog.isAll = false
     }
   }
 
@@ -68,37 +68,37 @@ export class FairQueue {
    * one second, or for one run that takes longer.
    */
   async next(now: string, isHeld: (id: string) => boolean, hasProcess: (queue: string) => boolean): Promise<StoredJob | undefined> {
-    const due: Lane[] = []
-    for (const lane of [...this.#lanes.slice(this.#turn), ...this.#lanes.slice(0, this.#turn)])
-      if (await this.#hasDue(lane, now, isHeld)) due.push(lane)
+    const due: Backlog[] = []
+    for (const backlog of [...this.#backlogs.slice(this.#turn), ...this.#backlogs.slice(0, this.#turn)])
+      if (await this.#hasDue(backlog, now, isHeld)) due.push(backlog)
     const nowMs = Date.parse(now)
-    const hasWaited = ({ passedOverSince = nowMs }: Lane): boolean => nowMs - passedOverSince >= mostPassedOverMs
+    const hasWaited = ({ passedOverSince = nowMs }: Backlog): boolean => nowMs - passedOverSince >= mostPassedOverMs
     const chosen = due.find(hasWaited) ?? due.find(({ queue }) => hasProcess(queue)) ?? due[0]
     if (chosen === undefined) return undefined
-    for (const lane of due) if (!hasProcess(lane.queue)) lane.passedOverSince ??= nowMs
+    for (const backlog of due) if (!hasProcess(backlog.queue)) backlog.passedOverSince ??= nowMs
     chosen.passedOverSince = undefined
-    this.#turn = this.#lanes.indexOf(chosen) + 1
+    this.#turn = this.#backlogs.indexOf(chosen) + 1
     return chosen.jobs.shift()
   }
 
   /** When the earliest cached job is due. */
   get nextDue(): string | undefined {
-    const heads = this.#lanes.flatMap(({ jobs }) => jobs[0]?.due ?? [])
+    const heads = this.#backlogs.flatMap(({ jobs }) => jobs[0]?.due ?? [])
     return heads.sort()[0]
   }
 
   /** Reads jobs where none are in memory; then whether the first of them can be taken. */
-  async #hasDue(lane: Lane, now: string, isHeld: (id: string) => boolean): Promise<boolean> {
-    if (lane.jobs.length === 0 && !lane.isAll) {
-      lane.hasMissed = false
-      const { jobs, isAll } = await this.#read(lane.queue, pageSize)
-      lane.jobs = jobs.filter(({ id }) => !isHeld(id))
+  async #hasDue(backlog: Backlog, now: string, isHeld: (id: string) => boolean): Promise<boolean> {
+    if (backlog.jobs.length === 0 && !backlog.isAll) {
+      backlog.hasMissed = false
+      const { jobs, isAll } = await this.#read(backlog.queue, pageSize)
+      backlog.jobs = jobs.filter(({ id }) => !isHeld(id))
       // A job published during the read may be missing from the result.
-      lane.isAll = isAll && !lane.hasMissed
+      backlog.isAll = isAll && !backlog.hasMissed
     }
     const dueAndHeld = (job: StoredJob | undefined): boolean => job !== undefined && isDue(job, now) && isHeld(job.id)
-    while (dueAndHeld(lane.jobs[0])) lane.jobs.shift()
-    const [first] = lane.jobs
+    while (dueAndHeld(backlog.jobs[0])) backlog.jobs.shift()
+    const [first] = backlog.jobs
     return first !== undefined && isDue(first, now)
   }
 }

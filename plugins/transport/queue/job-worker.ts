@@ -11,7 +11,7 @@ export class JobWorker {
   #metrics: Metrics
   #log: Log
   #extractors: () => ReadonlyMap<string, Extractor>
-  #lanes: FairQueue
+  #fairQueue: FairQueue
   #active = new Map<string, JobRun>()
   #free: number
   #mostActive: number
@@ -31,14 +31,14 @@ export class JobWorker {
     this.#log = around.log
     this.#free = concurrency
     this.#mostActive = 2 * concurrency + 4
-    this.#lanes = new FairQueue([], (queue, limit) => around.book.waiting(queue, limit))
+    this.#fairQueue = new FairQueue([], (queue, limit) => around.book.waiting(queue, limit))
     this.#renewal = setInterval(() => void this.#renew(), around.config.leaseMs / 3)
     this.#turn()
   }
 
   /** Called for newly stored jobs. */
   wake(added: readonly StoredJob[]): void {
-    this.#lanes.add(added)
+    this.#fairQueue.add(added)
     this.#turn()
   }
 
@@ -87,13 +87,13 @@ export class JobWorker {
       this.#recoverAt = now + leaseMs / 2
     }
     if (now >= this.#refreshAt) {
-      this.#lanes.refresh()
+      this.#fairQueue.refresh()
       this.#refreshAt = now + pollMs
     }
     const extractors = this.#extractors()
-    this.#lanes.serve([...extractors.keys()])
+    this.#fairQueue.serve([...extractors.keys()])
     while (this.#free > 0 && this.#active.size < this.#mostActive && !this.#around.stopping.aborted) {
-      const job = await this.#lanes.next(
+      const job = await this.#fairQueue.next(
         this.#around.now().toISOString(),
         id => this.#active.has(id),
         queue => this.#around.pool.hasPlaceFor(extractors.get(queue)),
@@ -123,7 +123,7 @@ export class JobWorker {
 
   #nextTurnMs(): number {
     const { pollMs } = this.#around.config
-    const due = this.#lanes.nextDue
+    const due = this.#fairQueue.nextDue
     if (due === undefined || this.#free === 0 || this.#active.size >= this.#mostActive) return pollMs
     return Math.min(pollMs, Math.max(1, Date.parse(due) - this.#around.now().getTime()))
   }
@@ -137,7 +137,7 @@ export class JobWorker {
       delayMs: config.retryDelayMs,
       tell: (job, error) => this.#tell(job, `StatusMessage.error: ${error}`),
     })
-    this.#lanes.refresh()
+    this.#fairQueue.refresh()
   }
 
   async #tell(job: StoredJob, status: string): Promise<boolean> {

@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava'
 import { silent, skippedBecause } from 'pounce/sdk/testing'
 import { eventually } from '../../../sdk/testing/transport-contract.ts'
 import { Bubblewrap } from './bubblewrap.ts'
-import { dataFolder, prisonerIn } from './fixtures/prison.ts'
+import { dataFolder, sandboxedProcess } from './fixtures/sandboxed-process.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { OwnUser } from './own-user.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -121,7 +121,7 @@ for (const [layer, test, sandbox] of layers) {
   test(`${layer}: scripts cannot escape`, async t => {
     const data = await dataFolder(t)
     const { visits, ...targets } = await servers(t, data)
-    const { tries, worker } = await prisonerIn(t, sandbox, data)
+    const { tries, worker } = await sandboxedProcess(t, sandbox, data)
     t.is(await tries('input'), 'hello')
     const before = await readdir(data, { recursive: false })
     for (const [way, target] of waysOfScripts(data, targets)) await t.throwsAsync(tries(way, target), undefined, `${way} ${target}`)
@@ -133,7 +133,7 @@ for (const [layer, test, sandbox] of layers) {
 
   test(`${layer}: the environment of the server is not inherited`, async t => {
     process.env['POUNCE_SECRET_OF_TEST'] = 'secret'
-    const { tries } = await prisonerIn(t, sandbox, await dataFolder(t))
+    const { tries } = await sandboxedProcess(t, sandbox, await dataFolder(t))
     const names = Object.keys((await tries('environment')) as object)
     const expected = new Set(['HOME', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'PATH', 'PWD', 'TMPDIR', 'TZ'])
     t.deepEqual(
@@ -144,9 +144,9 @@ for (const [layer, test, sandbox] of layers) {
 
   test(`${layer}: a run that writes endlessly is stopped`, async t => {
     const data = await dataFolder(t)
-    const first = await prisonerIn(t, sandbox, data)
+    const first = await sandboxedProcess(t, sandbox, data)
     await t.throwsAsync(first.tries('fill'), { message: 'It wrote more than 2000000 bytes and was stopped' })
-    const second = await prisonerIn(t, sandbox, data)
+    const second = await sandboxedProcess(t, sandbox, data)
     // Files are limited in blocks of 512 bytes, to slightly more than the folder: on a busy machine the run can be stopped before its write fails.
     await t.throwsAsync(second.tries('grow'), { message: /EFBIG|It wrote more than 2000000 bytes/ })
   })
@@ -154,14 +154,14 @@ for (const [layer, test, sandbox] of layers) {
   test(`${layer}: an overlong or malformed message ends the process, not the server`, async t => {
     const data = await dataFolder(t)
     for (const way of ['line', 'nonsense']) {
-      const { tries, worker } = await prisonerIn(t, sandbox, data)
+      const { tries, worker } = await sandboxedProcess(t, sandbox, data)
       await t.throwsAsync(tries(way), { message: 'Its messages could not be read, and it was stopped' })
       t.false(worker.isUsable)
     }
   })
 
   test(`${layer}: a run that starts more than 32 processes is stopped`, async t => {
-    const { tries } = await prisonerIn(t, sandbox, await dataFolder(t), { childProcesses: true })
+    const { tries } = await sandboxedProcess(t, sandbox, await dataFolder(t), { childProcesses: true })
     await t.throwsAsync(tries('forks', '40'), { message: 'It started more than 32 processes and was stopped' })
   })
 
@@ -170,7 +170,7 @@ for (const [layer, test, sandbox] of layers) {
   test(`${layer}: native code cannot escape`, async t => {
     const data = await dataFolder(t)
     const { visits, ...targets } = await servers(t, data)
-    const { tries } = await prisonerIn(t, sandbox, data, { childProcesses: true, nativeAddons: true })
+    const { tries } = await sandboxedProcess(t, sandbox, data, { childProcesses: true, nativeAddons: true })
     t.is(await tries('outside', 'console.log(1)'), '1\n')
     const before = await readdir(data)
     for (const code of waysOfPrograms(data, targets)) await t.throwsAsync(tries('outside', code), undefined, code)
@@ -185,7 +185,7 @@ const { test: inBubblewrap, sandbox: bubblewrap } =
     : { test, sandbox: probed.bubblewrap as Sandbox }
 
 inBubblewrap('bubblewrap: system files that no program needs are hidden, and writes to system folders fail', async t => {
-  const { tries } = await prisonerIn(t, bubblewrap, await dataFolder(t), { childProcesses: true })
+  const { tries } = await sandboxedProcess(t, bubblewrap, await dataFolder(t), { childProcesses: true })
   for (const path of ['/etc/passwd', '/etc/shadow', '/etc/hostname', '/home', '/var/log', '/sys/kernel', '/run'])
     await t.throwsAsync(tries('outside', `require('node:fs').statSync('${path}')`), undefined, path)
   for (const path of ['/dev/shm/escaped', '/tmp/escaped', '/escaped', '/usr/escaped'])
@@ -195,7 +195,7 @@ inBubblewrap('bubblewrap: system files that no program needs are hidden, and wri
 inBubblewrap('bubblewrap: an extractor that declares network access can connect', async t => {
   const data = await dataFolder(t)
   const { port, visits } = await servers(t, data)
-  const { tries } = await prisonerIn(t, bubblewrap, data, { network: true })
+  const { tries } = await sandboxedProcess(t, bubblewrap, data, { network: true })
   t.is(await tries('tcp', port), 'connect')
   await eventually(() => visits() > 0)
   t.is(visits(), 1)
@@ -204,7 +204,7 @@ inBubblewrap('bubblewrap: an extractor that declares network access can connect'
 test('an extractor can access what it has declared, and nothing else', async t => {
   const data = await dataFolder(t)
   const { port } = await servers(t, data)
-  const { tries } = await prisonerIn(t, alone, data, { network: true, readPaths: [join(data, 'blobs')] })
+  const { tries } = await sandboxedProcess(t, alone, data, { network: true, readPaths: [join(data, 'blobs')] })
   t.is(await tries('tcp', port), 'connect')
   t.is(await tries('read', join(data, 'blobs', 'other')), 'upload of somebody else')
   for (const [way, target] of [

@@ -4,7 +4,7 @@ import { hex, jobFor } from '../../../sdk/testing/transport-contract.ts'
 import { TestListener } from '../../../test/support/transport-listener.ts'
 import { busJobs } from './bus-jobs.ts'
 import { temporaryDocuments } from './fixtures/rabbit-under-test.ts'
-import { JobStatusUpdates, saysKeyWasRefused, saysNothing, saysWeWereAway } from './job-status-updates.ts'
+import { hasNoReason, JobStatusUpdates, reportsRefusedKey, reportsUnavailableServer } from './job-status-updates.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 const job = jobFor(1, { queue: 'private.k1.some.extractor' })
@@ -187,7 +187,7 @@ test('pyclowder messages about an unreachable server are recognized', t => {
     "StatusMessage.error: HTTPConnectionPool(host='inner-name', port=9000): Read timed out. /api/files/1?key=secretKey",
     'StatusMessage.error: [Errno 111] Connection refused',
   ]
-  for (const text of texts) t.true(saysWeWereAway(text, host), text)
+  for (const text of texts) t.true(reportsUnavailableServer(text, host), text)
 })
 
 test('other messages are attributed to the extractor', t => {
@@ -198,18 +198,18 @@ test('other messages are attributed to the extractor', t => {
     "StatusMessage.error: HTTPSConnectionPool(host='models.example.com', port=443): Max retries exceeded with url: /v1/model",
     'StatusMessage.error: 503 Server Error: Busy for url: https://models.example.com/v1',
   ]
-  for (const text of texts) t.false(saysWeWereAway(text, host), text)
-  t.false(saysWeWereAway("HTTPConnectionPool(host='x', port=1): Read timed out.", undefined))
+  for (const text of texts) t.false(reportsUnavailableServer(text, host), text)
+  t.false(reportsUnavailableServer("HTTPConnectionPool(host='x', port=1): Read timed out.", undefined))
 })
 
 test('pyclowder messages about a rejected job key are recognized, unless another server rejected it', t => {
   const said = (address: string) => `StatusMessage.error: 401 Client Error: Unauthorized for url: ${address}`
-  t.true(saysKeyWasRefused(said('https://data.example.org/dm/api/files/1/metadata?key=secretKey'), host))
-  t.true(saysKeyWasRefused(said('http://inner:9000/api/files/1?key=secretKey'), host))
-  t.false(saysKeyWasRefused(said('https://elsewhere.example.org/login'), host))
+  t.true(reportsRefusedKey(said('https://data.example.org/dm/api/files/1/metadata?key=secretKey'), host))
+  t.true(reportsRefusedKey(said('http://inner:9000/api/files/1?key=secretKey'), host))
+  t.false(reportsRefusedKey(said('https://elsewhere.example.org/login'), host))
   t.false(
-    saysKeyWasRefused('StatusMessage.error: 403 Client Error: Forbidden for url: https://data.example.org/dm/api/x?key=secretKey', host),
+    reportsRefusedKey('StatusMessage.error: 403 Client Error: Forbidden for url: https://data.example.org/dm/api/x?key=secretKey', host),
   )
-  t.true(saysNothing('StatusMessage.error: Error processing message.'))
-  t.false(saysNothing('StatusMessage.error: Error processing message. Disk full'))
+  t.true(hasNoReason('StatusMessage.error: Error processing message.'))
+  t.false(hasNoReason('StatusMessage.error: Error processing message. Disk full'))
 })

@@ -19,17 +19,17 @@ const hasKey = (word: string): boolean => {
  * True for a text in which an extractor reports that it could not reach us, rather than some other service. `host` is the host in the job's
  * message; extractors may use another one for us (`CLOWDER_URL`), but only requests to us contain `?key=`.
  */
-export function saysWeWereAway(text: string, host: unknown): boolean {
+export function reportsUnavailableServer(text: string, host: unknown): boolean {
   return unreachable.test(text) && isAboutUs(text, host)
 }
 
 /** True for a text in which an extractor reports that we rejected the key of its job. */
-export function saysKeyWasRefused(text: string, host: unknown): boolean {
+export function reportsRefusedKey(text: string, host: unknown): boolean {
   return /\b401 Client Error\b/.test(text) && isAboutUs(text, host)
 }
 
 /** pyclowder's text for every failure before it has sent the subject of the job. */
-export const saysNothing = (text: string): boolean => /^StatusMessage\.error: Error processing message\.?$/.test(text.trim())
+export const hasNoReason = (text: string): boolean => /^StatusMessage\.error: Error processing message\.?$/.test(text.trim())
 
 function isAboutUs(text: string, host: unknown): boolean {
   if (text.split(/[\s'"]/).some(hasKey)) return true
@@ -75,7 +75,8 @@ export class JobStatusUpdates {
   #isPutBack(job: StoredJob, { status, at }: JobStatus): boolean {
     if (meaningOf(status) !== 'error' || job.state === 'dead' || job.state === 'parked') return false
     return (
-      job.putBack < putBackAfterMs.length && (saysWeWereAway(status, job.message['host']) || isKeyRefused(job, status) || this.#wasAway(at))
+      job.putBack < putBackAfterMs.length &&
+      (reportsUnavailableServer(status, job.message['host']) || isKeyRefused(job, status) || this.#wasAway(at))
     )
   }
 
@@ -104,7 +105,7 @@ export class JobStatusUpdates {
 
 /** Its key expired in the queue, or its message predates job keys and contains one that is no longer valid. */
 const isKeyRefused = ({ message, hasOwnKey }: StoredJob, status: string): boolean =>
-  saysKeyWasRefused(status, message['host']) || (hasOwnKey !== true && saysNothing(status))
+  reportsRefusedKey(status, message['host']) || (hasOwnKey !== true && hasNoReason(status))
 
 const putBackText = (status: string, putBack: number, isRefused: boolean): string =>
   `StatusMessage.retry: ${isRefused ? 'The key of the job was rejected' : 'The server was unreachable'}, so the job is requeued (${putBack} of ${putBackAfterMs.length}): ${status.replaceAll('StatusMessage.error: ', '')}`
