@@ -2,7 +2,7 @@
 const exactUpTo = 10_000
 const most = 100_000_000
 const keptMs = 60_000
-const mostKept = 1000
+const maxKept = 1000
 
 interface Kept {
   readonly count: Promise<number>
@@ -35,7 +35,7 @@ export class CachedCounts {
     // Do not return a failed count to the next caller.
     count.catch(() => this.#kept.delete(place))
     const [oldest] = this.#kept.keys()
-    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)
+    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
     return count
   }
 }

@@ -14,7 +14,7 @@ const changesAtOnce = 64
 /** More downloads than this between two flushes are treated as load. */
 const few = 4
 const pauseMs = 250
-const mostPending = 10_000
+const maxPending = 10_000
 
 /**
  * Counts downloads in the statistics of the downloaded resources. Downloads do not wait for their count, and a count lost in a crash is acceptable. Under load
@@ -39,7 +39,7 @@ export class DownloadCounts {
 
   /** With `isTracked` false only the event is written and the statistics stay unchanged. */
   add(downloaded: NewEvent<'file.downloaded' | 'dataset.downloaded'>, isTracked = true): void {
-    if (this.#events >= mostPending) {
+    if (this.#events >= maxPending) {
       this.#uncounted += 1
       return
     }

@@ -11,7 +11,7 @@ const rounds = 8
 /** Maximum number of matching names for a substring to be selective. */
 const few = 1000
 /** How many substrings of a title are counted. */
-const mostCounted = 12
+const maxCounted = 12
 /** Items of an unlimited list that are in memory at a time. */
 const streamed = 500
 
@@ -44,7 +44,7 @@ const gather = async <T extends object>({ documents, from }: ListSource<T>, find
 }
 
 const evenly = (runs: readonly string[]): readonly string[] => {
-  const step = Math.max(1, Math.ceil(runs.length / mostCounted))
+  const step = Math.max(1, Math.ceil(runs.length / maxCounted))
   return runs.filter((_, at) => at % step === 0)
 }
 
@@ -58,7 +58,7 @@ const rarest = async <T extends object>({ documents, from }: ListSource<T>, runs
 }
 
 /** Lists are counted up to this number. */
-const mostTotal = 10_000
+const maxTotal = 10_000
 
 /** A page of a list that can be counted. */
 export interface ListPage<T> extends Page<T> {
@@ -119,7 +119,7 @@ export const listPage = async <T extends object>(source: ListSource<T>, query: L
   const whole = listing(query, using, live, ...where, ...everything)
   if (!query.title) {
     const page = await documents.find(from, whole)
-    const counted = () => documents.count(from, { using: source.using, where: and(live, ...where, ...datesOf(query)), upTo: mostTotal + 1 })
+    const counted = () => documents.count(from, { using: source.using, where: and(live, ...where, ...datesOf(query)), upTo: maxTotal + 1 })
     return { ...page, total: counted }
   }
   if (isSorted(query) || query.total) return sortedTitle(source, query, whole)
@@ -160,7 +160,7 @@ async function* everything<T, V>({ read, show }: Shown<T, V>, query: ListQuery):
 }
 
 const totalOf = (total: number | undefined): Readonly<Record<string, string>> =>
-  total === undefined ? {} : { 'x-total-count': total > mostTotal ? `${mostTotal}+` : `${total}` }
+  total === undefined ? {} : { 'x-total-count': total > maxTotal ? `${maxTotal}+` : `${total}` }
 
 const totalHeader = async <T, V>(
   query: ListQuery,

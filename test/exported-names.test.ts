@@ -72,6 +72,14 @@ test('limits are named max…', t => {
   )
 })
 
+test('limits that are not exported are named max…, too', async t => {
+  const faults: string[] = []
+  for (const path of paths.filter(isProduct))
+    for (const [, name] of (await readFile(join(root, path), 'utf8')).matchAll(/^\s*const (most[A-Z]\w*) = -?[\d(]/gm))
+      faults.push(`${path}: ${name}`)
+  t.deepEqual(faults, [])
+})
+
 /** Names that every plugin uses for its own type. */
 const ofEveryPlugin: ReadonlySet<string> = new Set(['Config', 'Settings'])
 

@@ -263,7 +263,7 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
 }
 
 /** Maximum number of ids per audit line. */
-const mostNamed = 20
+const maxNamed = 20
 
 /** The ids in the parameters: the resources that rights were checked on, and all others. */
 const namedIdsOf = ({ declaration }: RegisteredRoute, input: Values): { first: Ref | undefined; named: readonly string[] } => {
@@ -300,7 +300,7 @@ const auditAdminAction = (
     type,
     ...(caller.user ? { actor: caller.user.id } : {}),
     ...(first ? { subject: first } : {}),
-    about: { ...what, ...how, ...(named.length > 0 ? { things: named.slice(0, mostNamed) } : {}) },
+    about: { ...what, ...how, ...(named.length > 0 ? { things: named.slice(0, maxNamed) } : {}) },
     address,
   })
 }

@@ -251,11 +251,11 @@ const isNeeded = ({ required, properties }: SchemaShape): boolean =>
   required?.some(name => properties?.[name]?.default === undefined) ?? false
 
 /** A route with at least this many statuses of any media type relays another server's responses. */
-const mostListed = 4
+const maxListed = 4
 
 const isRelay = (declaration: Declaration): boolean =>
   Object.values(declaration.responses as Readonly<Record<string, SchemaShape>>).filter(schema => '*/*' in contentOf(schema)).length >=
-  mostListed
+  maxListed
 
 /**
  * Each event of a stream. Its data is JSON of the given schema; OpenAPI 3.0 cannot describe text that contains JSON, so tools may treat it as text or as

@@ -65,7 +65,7 @@ const width = 1000
 const rowHeight = 17
 /** Narrower frames are omitted: they are unreadable and make the image large. */
 const leastShare = 0.004
-const mostRows = 40
+const maxRows = 40
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
 /** An orange whose lightness derives from the name; a name has the same colour in every image. */
@@ -82,7 +82,7 @@ export const drawFlame = (root: Frame, title: string): string => {
   const boxes: { readonly frame: Frame; readonly x: number; readonly row: number }[] = []
   const place = (frame: Frame, x: number, row: number): void => {
     boxes.push({ frame, x, row })
-    if (row === mostRows) return
+    if (row === maxRows) return
     let at = x
     for (const child of [...frame.children.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       if (child.totalUs >= root.totalUs * leastShare) place(child, at, row + 1)

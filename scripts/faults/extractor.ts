@@ -14,7 +14,7 @@ interface Message {
   readonly retry_count?: number
 }
 
-const mostRetries = 10
+const maxRetries = 10
 const retryMs = 200
 
 /**
@@ -102,7 +102,7 @@ export class FaultExtractor {
 
   #failed(channel: Channel, delivery: ConsumeMessage, message: Message, count: number, error: unknown): void {
     const properties = { deliveryMode: 2, replyTo: delivery.properties.replyTo as string }
-    if (count > mostRetries) {
+    if (count > maxRetries) {
       this.gaveUp += 1
       this.#tell(channel, delivery, message, `StatusMessage.error: Error processing message. ${String(error)}`)
       settle(() => channel.sendToQueue(`error.${this.name}`, delivery.content, properties))

@@ -1,5 +1,5 @@
 /** Longer texts are split into trigrams only up to here and additionally have the piece `overlong`. */
-const mostCharacters = 200
+const maxCharacters = 200
 
 /** A piece of every text that is too long to be split completely; searches for any piece include it. */
 export const overlong = ''
@@ -23,8 +23,8 @@ export const runsOf = (text: string): readonly string[] => {
 const none: readonly null[] = [null]
 
 const cut = (text: string): readonly (string | null)[] => {
-  const isOverlong = text.length > mostCharacters
-  const runs = runsOf(isOverlong ? [...text].slice(0, mostCharacters).join('') : text)
+  const isOverlong = text.length > maxCharacters
+  const runs = runsOf(isOverlong ? [...text].slice(0, maxCharacters).join('') : text)
   if (isOverlong) return [...runs, overlong]
   return runs.length > 0 ? runs : none
 }

@@ -2,7 +2,7 @@ import { Invalid } from '../problem.ts'
 import { type Expectation, parse, SyntaxError as Unreadable } from './grammar/query-parser.js'
 
 /** Maximum nesting of parentheses. */
-const mostDepth = 50
+const maxDepth = 50
 
 /** A syntax error at a 1-based position, with what was expected there. */
 export function refusal(at: number, message: string, expected: readonly string[] = []): Invalid {
@@ -55,6 +55,6 @@ function mustNotNest(text: string, at = 0): void {
   for (let n = 0; n < text.length; n += 1) {
     if (text[n] === '(') depth += 1
     if (text[n] === ')') depth = Math.max(depth - 1, 0)
-    if (depth > mostDepth) throw refusal(at + n, `The query has more than ${mostDepth} levels of parentheses`)
+    if (depth > maxDepth) throw refusal(at + n, `The query has more than ${maxDepth} levels of parentheses`)
   }
 }

@@ -13,9 +13,9 @@ interface Step {
 }
 
 const lastPoint = 0x10ffff
-const mostSteps = 4 * regexLimits.states
+const maxSteps = 4 * regexLimits.states
 /** Maximum work of determinization, in transitions: about 50 ms. */
-const mostWork = 1_000_000
+const maxWork = 1_000_000
 
 /** The expression as an NFA with epsilon transitions; state 0 is the start. */
 class Machine {
@@ -71,7 +71,7 @@ class Machine {
 
   /** A new state with epsilon transitions from these. */
   #state(...from: readonly number[]): number {
-    if (this.steps.length >= mostSteps) throw new TooComplex('The regular expression has too many parts')
+    if (this.steps.length >= maxSteps) throw new TooComplex('The regular expression has too many parts')
     const state = this.steps.push([]) - 1
     this.free.push([])
     for (const each of from) this.#free(each, state)
@@ -125,7 +125,7 @@ export class RegexAutomaton {
       const states = waiting[at] ?? []
       const steps = states.flatMap(state => machine.steps[state] ?? [])
       work += (steps.length + 1) * this.#classes.length
-      if (work > mostWork) throw new TooComplex('The regular expression has too many alternatives')
+      if (work > maxWork) throw new TooComplex('The regular expression has too many alternatives')
       this.#isEnd.push(states.includes(machine.end))
       this.#moves.push(this.#classes.map(point => stateOf(steps.filter(step => takes(step, point)).map(({ to }) => to))))
     }

@@ -8,7 +8,7 @@ import type { ContractTest, TestContext } from './any-runner.ts'
 const MB = 1024 * 1024
 const flowBytes = 128 * MB
 /** Buffering more than this means that there is no back-pressure. */
-const mostHeldBytes = 40 * MB
+const maxHeldBytes = 40 * MB
 /** Each measurement collects garbage first, which takes longer than the data transfer in between. */
 const lookEveryBytes = 16 * MB
 
@@ -57,6 +57,6 @@ export function blobStoreFlowContract(test: ContractTest, makeStore: (t: TestCon
       back.update(part)
     }
     t.is(back.digest('hex'), sha256)
-    t.true(most < mostHeldBytes, `${most} bytes were buffered`)
+    t.true(most < maxHeldBytes, `${most} bytes were buffered`)
   })
 }

@@ -2,7 +2,7 @@ const parts = 8
 const attempts = 6
 /** Some systems measure CPU time in ticks of 10 ms, so measurements must take longer. */
 const leastMs = 15
-const mostRounds = 4096
+const maxRounds = 4096
 
 /** CPU time of this thread in ms, excluding other processes and threads. */
 const cpuMs = (rounds: number, work: () => unknown): number => {
@@ -21,7 +21,7 @@ export const growsLinearly = (work: (size: number) => unknown, size: number): bo
     for (let part = 0; part < parts; part += 1) work(Math.ceil(size / parts))
   }
   let rounds = 1
-  while (rounds < mostRounds && cpuMs(rounds, inPieces) < leastMs) rounds *= 2
+  while (rounds < maxRounds && cpuMs(rounds, inPieces) < leastMs) rounds *= 2
   let [whole, pieces] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     pieces = Math.min(pieces, cpuMs(rounds, inPieces))

@@ -1,5 +1,5 @@
 const leastTurns = 5
-const mostTurns = 60
+const maxTurns = 60
 
 /**
  * Returns undefined if each call takes less than twice as long as any other, otherwise the times. The calls alternate, and the best time of each is used, for
@@ -8,7 +8,7 @@ const mostTurns = 60
 export const timingDifference = async (calls: Readonly<Record<string, () => Promise<unknown>>>): Promise<string | undefined> => {
   const best = new Map(Object.keys(calls).map(name => [name, Number.POSITIVE_INFINITY]))
   const isAlike = (): boolean => Math.max(...best.values()) < 2 * Math.min(...best.values())
-  for (let turn = 0; turn < mostTurns && (turn < leastTurns || !isAlike()); turn += 1)
+  for (let turn = 0; turn < maxTurns && (turn < leastTurns || !isAlike()); turn += 1)
     for (const [name, call] of Object.entries(calls)) {
       const startedAt = performance.now()
       await call()

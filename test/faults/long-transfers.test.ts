@@ -8,9 +8,9 @@ import { newDataset } from '../support/scene.ts'
 const mebibyte = 1024 * 1024
 const sizeMiB = usualOrFull(256, 1024)
 /** The guaranteed limit for a transfer of any length. */
-const mostGrowth = 64 * mebibyte
+const maxGrowth = 64 * mebibyte
 /** Buffers not yet collected by V8 take up to 50 MiB, and more later. */
-const mostGrowthDown = 40 * mebibyte
+const maxGrowthDown = 40 * mebibyte
 
 /** The peak increase of a server's memory during some work. */
 const growthDuring = async (server: ChildServer, work: () => Promise<void>): Promise<number> => {
@@ -69,6 +69,6 @@ test('a long upload or download takes no more memory than a short one', async t 
   })
   t.is(length, sizeMiB * mebibyte)
   t.log(`up ${Math.round(up / mebibyte)} MiB, down ${Math.round(down / mebibyte)} MiB`)
-  t.true(up <= mostGrowth, `up: ${up}`)
-  t.true(down <= mostGrowthDown, `down: ${down}`)
+  t.true(up <= maxGrowth, `up: ${up}`)
+  t.true(down <= maxGrowthDown, `down: ${down}`)
 })

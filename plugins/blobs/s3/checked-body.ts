@@ -22,7 +22,7 @@ export interface CheckedSource {
   readonly end: number
 }
 
-const mostFailures = 3
+const maxFailures = 3
 
 /** Bytes of an object in whole blocks, each verified before any of it is passed on. Resumes when a connection breaks. */
 export class CheckedBody extends Readable {
@@ -75,7 +75,7 @@ export class CheckedBody extends Readable {
         return await this.#fill(Buffer.allocUnsafeSlow(length))
       } catch (error) {
         this.#failures += 1
-        if (this.destroyed || this.#failures > mostFailures) throw error
+        if (this.destroyed || this.#failures > maxFailures) throw error
         this.#body.destroy()
         await this.#reopen()
       }

@@ -15,7 +15,7 @@ const loggerOn = (log: Log) => {
 const connectMs = 3000
 
 /** Slow readers occupy a connection each. */
-const mostConnections = 5000
+const maxConnections = 5000
 
 /** A client for the configured server. It connects with its first call; calls are tried once, since `withRetry` tries again. */
 function connect(sdk: Sdk, config: S3Config, log: Log, endpoint: string | undefined = config.endpoint): S3Client {
@@ -34,8 +34,8 @@ function connect(sdk: Sdk, config: S3Config, log: Log, endpoint: string | undefi
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: connectMs,
-      httpAgent: { keepAlive: true, maxSockets: mostConnections },
-      httpsAgent: { keepAlive: true, maxSockets: mostConnections },
+      httpAgent: { keepAlive: true, maxSockets: maxConnections },
+      httpsAgent: { keepAlive: true, maxSockets: maxConnections },
     },
   })
 }

@@ -30,7 +30,7 @@ const slabBytes = 64 * 1024
 const leastSlabBytes = 4096
 
 /** Parts that become longer are kept in a file even if there is room in memory. */
-const mostInMemory = 12 * 1024 * 1024
+const maxInMemory = 12 * 1024 * 1024
 
 /**
  * The bytes of one part until the server has them: S3 requires a part's length and digest before its first byte, and the part may have to be sent
@@ -116,7 +116,7 @@ export class PartBuffer implements RequestBody {
 
   #addSlab(wanted: number): boolean {
     const size = Math.min(slabBytes, Math.max(leastSlabBytes, this.#taken, wanted))
-    if (this.#taken + size > mostInMemory || !this.#budget.take(size)) return false
+    if (this.#taken + size > maxInMemory || !this.#budget.take(size)) return false
     this.#taken += size
     this.#filled = 0
     this.#slabs.push(Buffer.allocUnsafeSlow(size))

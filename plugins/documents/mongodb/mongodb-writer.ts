@@ -68,7 +68,7 @@ const lastOf = (events: readonly KeptEvent[]): { readonly l?: string } => {
 }
 
 /** Maximum attempts of a change that conflicts with other kernels: each conflict means that another change succeeded. */
-const mostTries = 100
+const maxTries = 100
 
 /**
  * Applies changes, each with one conditional write: a change is computed here from the current document, and applied only if that
@@ -160,7 +160,7 @@ export class MongodbWriter {
     // The cached state may be stale: only success proves that it was current.
     const first = known && (await this.#attempt(format, change, known, makeEvents).catch(unlessRefused))
     if (first) return first
-    for (let tries = 1; tries <= mostTries; tries++) {
+    for (let tries = 1; tries <= maxTries; tries++) {
       const written = await this.#attempt(format, change, await this.#read(format, id), makeEvents)
       if (written) return written
     }

@@ -7,7 +7,7 @@ import type { Kept, KeptEvent } from './record-format.ts'
 
 /** Events older than this belong to a kernel that died, or to a commit whose result was lost. */
 const ageMs = 20_000
-const mostDocuments = 200
+const maxDocuments = 200
 
 /** The records of an event for the consumers that have not acknowledged it. */
 const deliveriesOf = ({ id, e, to }: KeptEvent, acknowledged: ReadonlySet<string>): readonly NewDelivery[] => {
@@ -39,7 +39,7 @@ const sweepOne = async (
   before: number,
 ): Promise<number> => {
   const collection = () => server.collection<Kept>(name)
-  const options = { projection: { ev: 1, gone: 1 }, sort: { 'ev.at': 1 as const }, limit: mostDocuments }
+  const options = { projection: { ev: 1, gone: 1 }, sort: { 'ev.at': 1 as const }, limit: maxDocuments }
   const left = await server.use(() =>
     collection()
       .find({ 'ev.at': { $lte: before } }, options)

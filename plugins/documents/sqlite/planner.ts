@@ -16,10 +16,10 @@ export interface QueryPlan {
 }
 
 /** Merging more streams than this does not pay; the remaining conditions are then checked on each document. */
-const mostStreams = 2000
+const maxStreams = 2000
 
 /** Maximum number of streams that one list of values can make for a page: otherwise a user in very many spaces would cause a full scan. */
-const mostOfOneList = 100_000
+const maxOfOneList = 100_000
 
 /** The purpose of a plan: pages in the order of a field or of the ID, or in the order of the index. */
 export interface Goal {
@@ -32,7 +32,7 @@ const fixedCount = (on: readonly string[], values: Constraints['values'], { isOr
   let streams = 1
   for (const [at, path] of on.entries()) {
     const given = values.get(path)
-    const most = streams === 1 && !isOrderFree ? mostOfOneList : mostStreams
+    const most = streams === 1 && !isOrderFree ? maxOfOneList : maxStreams
     if (given === undefined || streams * given.values.length > most) return at
     streams *= given.values.length
   }
@@ -128,7 +128,7 @@ const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], a
     parts.push(part)
   }
   const streams = parts.flatMap(part => part.streams)
-  if (streams.length > mostOfOneList) return undefined
+  if (streams.length > maxOfOneList) return undefined
   return { streams, isOrdered: true, isExact: parts.every(part => part.isExact), strength: Math.min(...parts.map(part => part.strength)) }
 }
 

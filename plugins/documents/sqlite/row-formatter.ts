@@ -59,7 +59,7 @@ export const patternOf = (document: object, paths: readonly string[]): Pattern =
 }
 
 /** Maximum number of layouts per collection: documents differ in their optional members. */
-const mostPatterns = 4
+const maxPatterns = 4
 
 /** Longer texts mostly consist of lists, for which a regular expression is slower than parsing and may overflow its stack. */
 const longest = 65_536
@@ -121,7 +121,7 @@ export class RowFormatter {
       if (match) return written(recipe, match)
     }
     const document = JSON.parse(text) as object
-    if (isShort && this.#recipes.length < mostPatterns) this.#learn(document, text)
+    if (isShort && this.#recipes.length < maxPatterns) this.#learn(document, text)
     return documentLine(this.#lines, document, this.#found)
   }
 
@@ -220,7 +220,7 @@ export interface LinePart {
 const scanParts = 4
 
 /** Maximum number of reports whose formatters are cached. */
-const mostReports = 8
+const maxReports = 8
 
 const makers = new WeakMap<Connection, Map<string, RowFormatter>>()
 
@@ -234,7 +234,7 @@ const makerOf = (db: Connection, { report, lines, others }: LineQuery): RowForma
   const maker = known.get(report) ?? new RowFormatter(lines, found)
   known.delete(report)
   known.set(report, maker)
-  for (const oldest of known.keys()) if (known.size > mostReports) known.delete(oldest)
+  for (const oldest of known.keys()) if (known.size > maxReports) known.delete(oldest)
   return maker
 }
 

@@ -20,7 +20,7 @@ interface Found {
 }
 
 /** Maximum effort of a walk, see `effortOf`. */
-const mostWalked = 1000
+const maxWalked = 1000
 
 /** Rows that a scan reads before its cost is assessed. */
 const stride = 32
@@ -99,7 +99,7 @@ export const findPage = (db: Connection, table: CollectionTable, query: Find, ef
   const streams = main.streams.length
   // Where results must be sorted first, a longer scan of unknown length is worthwhile.
   const instead = main.isOrdered ? streams : query.limit * 10
-  const walked = walk && readPage(db, table, walk, query, Math.max(query.limit * 4, Math.min(streams, mostWalked)), instead)
+  const walked = walk && readPage(db, table, walk, query, Math.max(query.limit * 4, Math.min(streams, maxWalked)), instead)
   if (walked) return walked
   if (streams > effort) return undefined
   if (!main.isOrdered && Number.isFinite(effort) && !areShort(db, table, main, effort)) return undefined

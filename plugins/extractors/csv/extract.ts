@@ -4,15 +4,15 @@ import type { ExtractorInput, ExtractorOutput } from 'pounce/sdk'
 import { readDialect } from './dialect.ts'
 import { type ParsedTable, readTable } from './table.ts'
 
-const mostColumns = 50
+const maxColumns = 50
 
 const longestCell = 200
 
 /** The first rows of a table as a separate HTML page, with everything escaped. */
 function tablePage(table: ParsedTable): string {
-  const names = table.columns.slice(0, mostColumns).map(column => `<th>${escaped(column.name)}</th>`)
+  const names = table.columns.slice(0, maxColumns).map(column => `<th>${escaped(column.name)}</th>`)
   const rows = table.firstRows.map(row => {
-    const cells = row.slice(0, mostColumns).map(cell => `<td>${escaped(cell)}</td>`)
+    const cells = row.slice(0, maxColumns).map(cell => `<td>${escaped(cell)}</td>`)
     return `<tr>${cells.join('')}</tr>`
   })
   const hidden = table.columnCount - names.length

@@ -5,8 +5,8 @@ import { ColumnSummary, isData } from './column-summary.ts'
 import { type Dialect, decoded } from './dialect.ts'
 
 const longestRowBytes = 1 << 20
-const mostColumns = 1000
-const mostProblems = 5
+const maxColumns = 1000
+const maxProblems = 5
 const previewRows = 20
 const longestName = 200
 
@@ -38,7 +38,7 @@ export class ParsedTable {
   #begin(row: string[], decimalComma: boolean): void {
     this.columnCount = row.length
     this.hasHeader = row.some(cell => cell.trim() !== '') && !row.some(isData)
-    for (const [at, cell] of row.slice(0, mostColumns).entries()) {
+    for (const [at, cell] of row.slice(0, maxColumns).entries()) {
       const name = this.hasHeader ? cell.trim().slice(0, longestName) : ''
       this.columns.push(new ColumnSummary(name || `column ${at + 1}`, decimalComma))
     }
@@ -63,7 +63,7 @@ export async function readTable(input: ExtractorInput, dialect: Dialect): Promis
   const faults: CsvError[] = []
   parser.on('skip', (error: CsvError) => {
     table.brokenRows++
-    if (faults.length < mostProblems) faults.push(error)
+    if (faults.length < maxProblems) faults.push(error)
     if (error.code === 'CSV_MAX_RECORD_SIZE') stop.abort()
   })
   const signal = AbortSignal.any([input.signal, stop.signal])

@@ -1,5 +1,5 @@
-const mostExifBytes = 1 << 20
-const mostTextLength = 1000
+const maxExifBytes = 1 << 20
+const maxTextLength = 1000
 
 const cameraTags = [
   'Make',
@@ -59,7 +59,7 @@ type Tags = Readonly<Record<string, unknown>>
 
 /** Reads EXIF from an EXIF block or a TIFF file. Damaged EXIF is not an error: the image can be described without it. */
 export async function readExif(source: Buffer | string | undefined): Promise<ExifFacts> {
-  if (source === undefined || source.length > mostExifBytes) return {}
+  if (source === undefined || source.length > maxExifBytes) return {}
   let tags: Tags
   try {
     tags = await parse(source)
@@ -96,7 +96,7 @@ function plain(value: unknown): string | number | number[] | undefined {
       value
         .replace(/[\u0000-\u001f\u007f]+/g, ' ')
         .trim()
-        .slice(0, mostTextLength) || undefined
+        .slice(0, maxTextLength) || undefined
     )
   }
   if (Array.isArray(value) && value.length <= 8 && value.every(Number.isFinite)) return value

@@ -48,7 +48,7 @@ async function writeRenditions(sharp: SharpModule, image: OpenImage, folder: str
 
 const inside = (pixels: number) => ({ width: pixels, height: pixels, fit: 'inside', withoutEnlargement: true }) as const
 
-const mostChannels = 4
+const maxChannels = 4
 
 /**
  * Describes an image and draws its preview and thumbnail, upright.
@@ -62,7 +62,7 @@ export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   if ('skipped' in image) return image
   const exif = await readExif(image.facts.exif ?? (image.facts.format === 'tiff' ? input.path : undefined))
   const metadata = { ...describe(image.facts), ...exif }
-  if (image.facts.channels > mostChannels) return { metadata }
+  if (image.facts.channels > maxChannels) return { metadata }
   input.progress('drawing the preview')
   try {
     return { metadata, ...(await writeRenditions(loaded.sharp, image, input.outputFolder)) }

@@ -11,9 +11,9 @@ export interface OpenImage {
   pipeline(): Sharp
 }
 
-const mostPixels = 100_000_000
+const maxPixels = 100_000_000
 const gzipMark = Buffer.from([0x1f, 0x8b])
-const mostSvgBytes = 5 << 20
+const maxSvgBytes = 5 << 20
 const readableTypes = /^image\/(jpe?g|pjpeg|png|webp|gif|tiff|avif|svg\+xml)\s*(;|$)/i
 
 // The content decides which loader runs, whatever the file is called. SVG is read from memory only: then it has no
@@ -53,11 +53,11 @@ export async function loadSharp(load = () => import('sharp')): Promise<{ readonl
 /** Reads the header. Throws when the bytes are not an image despite their type. */
 export async function openImage(sharp: SharpModule, input: ExtractorInput): Promise<OpenImage | { readonly skipped: string }> {
   const isSvg = await looksLikeSvg(input)
-  if (isSvg && input.sizeBytes > mostSvgBytes) return { skipped: `SVG drawings above ${mostSvgBytes >> 20} MiB are not drawn.` }
+  if (isSvg && input.sizeBytes > maxSvgBytes) return { skipped: `SVG drawings above ${maxSvgBytes >> 20} MiB are not drawn.` }
   const source = isSvg ? await readFile(input.path) : input.path
   // The size of the file does not limit its uncompressed content.
   if (Buffer.isBuffer(source) && source.subarray(0, 2).equals(gzipMark)) return { skipped: 'Compressed SVG drawings are not drawn.' }
-  const pipeline = () => sharp(source, { limitInputPixels: mostPixels, failOn: 'error', sequentialRead: true }).timeout({ seconds: 90 })
+  const pipeline = () => sharp(source, { limitInputPixels: maxPixels, failOn: 'error', sequentialRead: true }).timeout({ seconds: 90 })
   try {
     return { facts: await pipeline().metadata(), pipeline }
   } catch (error) {
@@ -79,7 +79,7 @@ export function readable(error: unknown, input: ExtractorInput): Error {
   const said = error instanceof Error ? error.message : String(error)
   const reason = said.replaceAll(input.path, input.filename).replace(/\s+/g, ' ').trim()
   if (reason.includes('pixel limit')) {
-    return new Error(`The image exceeds the maximum of ${mostPixels / 1e6} million pixels.`, { cause: error })
+    return new Error(`The image exceeds the maximum of ${maxPixels / 1e6} million pixels.`, { cause: error })
   }
   return new Error(`The image cannot be read; it may be damaged or truncated: ${reason}`, { cause: error })
 }

@@ -4,7 +4,7 @@ import type { ExtractorInput } from 'pounce/sdk'
 import type { MediaFacts, MediaStream } from './media-facts.ts'
 
 const timeoutMs = 60_000
-const mostStreams = 50
+const maxStreams = 50
 const longestText = 1000
 
 // Playlists and image sequences would make ffprobe read the files or network addresses that they name.
@@ -47,7 +47,7 @@ function factsOf(answer: unknown): MediaFacts {
   const { format, streams } = objectOf(answer)
   const whole = objectOf(format)
   const tags = new Map(Object.entries(objectOf(whole.tags)).map(([key, value]) => [key.toLowerCase(), value]))
-  const tracks = Array.isArray(streams) ? streams.slice(0, mostStreams) : []
+  const tracks = Array.isArray(streams) ? streams.slice(0, maxStreams) : []
   const created = new Date(String(tags.get('creation_time')))
   return without({
     container: text(whole.format_name) ?? 'unknown',

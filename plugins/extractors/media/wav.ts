@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { MediaFacts } from './media-facts.ts'
 
-const mostChunks = 1000
+const maxChunks = 1000
 const extensible = 0xfffe
 
 /** True for bytes that start with a WAV header. */
@@ -12,7 +12,7 @@ export async function readWav(path: string, sizeBytes: number): Promise<MediaFac
   await using file = await open(path)
   let format: Buffer | undefined
   let at = 12
-  for (let chunks = 0; chunks < mostChunks && at + 8 <= sizeBytes; chunks++) {
+  for (let chunks = 0; chunks < maxChunks && at + 8 <= sizeBytes; chunks++) {
     const header = await bytesAt(file, at, 8)
     const [name, claimed] = [header.toString('latin1', 0, 4), header.readUInt32LE(4)]
     if (name === 'fmt ') format = await bytesAt(file, at + 8, Math.min(claimed, 40))

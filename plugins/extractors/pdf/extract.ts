@@ -4,9 +4,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { DerivedFile, ExtractorInput, ExtractorOutput } from 'pounce/sdk'
 import { type DrawnPage, drawFirstPage, openPdf, type PdfDocument, withoutControls } from './open-pdf.ts'
 
-const mostCharacters = 1_000_000
+const maxCharacters = 1_000_000
 
-const mostMs = 90_000
+const maxMs = 90_000
 
 /** The text of a document, its pages divided by blank lines. */
 interface PdfText {
@@ -19,20 +19,20 @@ interface PdfText {
 
 /** Reads up to a million characters of text, page by page. An unreadable page is counted and skipped. */
 async function readText(document: PdfDocument, input: ExtractorInput): Promise<PdfText> {
-  const deadline = performance.now() + mostMs
+  const deadline = performance.now() + maxMs
   const pages: string[] = []
   let characters = 0
   let brokenPages = 0
   for (let number = 1; number <= document.numPages; number++) {
     input.signal.throwIfAborted()
-    if (characters >= mostCharacters || performance.now() > deadline) return { text: pages.join('\n\n'), brokenPages, isComplete: false }
+    if (characters >= maxCharacters || performance.now() > deadline) return { text: pages.join('\n\n'), brokenPages, isComplete: false }
     if (number % 50 === 0) input.progress(`reading page ${number} of ${document.numPages}`)
-    const text = await pageText(document, number, mostCharacters - characters)
+    const text = await pageText(document, number, maxCharacters - characters)
     if (text === undefined) brokenPages++
     else if (text) pages.push(text)
     characters += text?.length ?? 0
   }
-  return { text: pages.join('\n\n'), brokenPages, isComplete: characters < mostCharacters }
+  return { text: pages.join('\n\n'), brokenPages, isComplete: characters < maxCharacters }
 }
 
 async function pageText(document: PdfDocument, number: number, most: number): Promise<string | undefined> {
@@ -53,9 +53,9 @@ async function pageText(document: PdfDocument, number: number, most: number): Pr
   }
 }
 
-const mostFileBytes = 256 << 20
+const maxFileBytes = 256 << 20
 
-const mostMetadataTextBytes = 100_000
+const maxMetadataTextBytes = 100_000
 
 /**
  * Reads a PDF's text and information and renders its first page. Throws when the file is not a PDF, is damaged beyond repair or needs a
@@ -63,7 +63,7 @@ const mostMetadataTextBytes = 100_000
  */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   if (input.sizeBytes === 0) throw new Error('The file is empty.')
-  if (input.sizeBytes > mostFileBytes) return { skipped: `PDFs above ${mostFileBytes >> 20} MiB are not read.` }
+  if (input.sizeBytes > maxFileBytes) return { skipped: `PDFs above ${maxFileBytes >> 20} MiB are not read.` }
   const damage: unknown[] = []
   const collect = (reason: unknown) => damage.push(reason)
   // The library has unhandled rejections where objects of a damaged file depend on each other; they would end the process.
@@ -98,7 +98,7 @@ async function describe(document: PdfDocument, input: ExtractorInput): Promise<E
     ...information,
     ...('problem' in drawn ? { previewProblem: drawn.problem } : drawn.size),
     textCharacters: text.length,
-    ...(text && { text: firstBytes(text, mostMetadataTextBytes) }),
+    ...(text && { text: firstBytes(text, maxMetadataTextBytes) }),
     ...(!isComplete && { textIsComplete: false }),
     ...(brokenPages > 0 && { brokenPages }),
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { DerivedFile } from 'pounce/sdk'
 
-const mostImagePixels = 64_000_000
+const maxImagePixels = 64_000_000
 
 /** Opens a document. Throws a sentence for the user when that is impossible. */
 export async function openPdf(path: string) {
@@ -17,7 +17,7 @@ export async function openPdf(path: string) {
     standardFontDataUrl: folder('standard_fonts'),
     wasmUrl: folder('wasm'),
     iccUrl: folder('iccs'),
-    maxImageSize: mostImagePixels,
+    maxImageSize: maxImagePixels,
     useSystemFonts: false,
     enableXfa: false,
     verbosity: 0,
@@ -47,7 +47,7 @@ const previewPixels = 1024
 
 const thumbnailPixels = 225
 
-const mostMs = 60_000
+const maxMs = 60_000
 
 const millimetresPerPoint = 25.4 / 72
 
@@ -89,7 +89,7 @@ async function draw(
   const viewport = page.getViewport({ scale: previewPixels / longer })
   const canvas = createCanvas(Math.max(1, Math.round(viewport.width)), Math.max(1, Math.round(viewport.height)))
   const task = page.render({ canvas, viewport, background: 'white' })
-  const timer = setTimeout(() => task.cancel(), mostMs)
+  const timer = setTimeout(() => task.cancel(), maxMs)
   await task.promise.finally(() => clearTimeout(timer))
   const shrink = thumbnailPixels / Math.max(canvas.width, canvas.height)
   const small = createCanvas(Math.max(1, Math.round(canvas.width * shrink)), Math.max(1, Math.round(canvas.height * shrink)))

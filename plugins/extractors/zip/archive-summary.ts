@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import type { Entry } from 'yauzl'
 import { getFileNameLowLevel, validateFileName } from 'yauzl'
 
-const mostProblems = 20
-const mostKinds = 20
-const mostNameLength = 500
+const maxProblems = 20
+const maxKinds = 20
+const maxNameLength = 500
 const bombRatio = 100
 const bombBytes = 100 << 20
 const unixTypes = { link: 0o120000, mask: 0o170000 }
@@ -63,13 +63,13 @@ export class ArchiveSummary {
 
   #warn(problem: string): void {
     this.#problemCount++
-    if (this.#problems.length < mostProblems) this.#problems.push(problem)
+    if (this.#problems.length < maxProblems) this.#problems.push(problem)
   }
 
   /** The summary as metadata; `fileBytes` is the archive's actual size. */
   metadata(fileBytes: number): Record<string, unknown> {
     if (this.#compressedBytes > fileBytes) this.#warn('the entries declare more compressed bytes than the archive contains')
-    const kinds = [...this.#kinds].sort(([, a], [, b]) => b - a).slice(0, mostKinds)
+    const kinds = [...this.#kinds].sort(([, a], [, b]) => b - a).slice(0, maxKinds)
     return {
       files: this.#files,
       folders: this.#folders,
@@ -87,6 +87,6 @@ export class ArchiveSummary {
 /** Text from an archive, safe for display: control characters, and those that change the text direction, become U+FFFD. */
 export const printable = (text: string): string =>
   text
-    .slice(0, mostNameLength)
+    .slice(0, maxNameLength)
     .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd')
     .toWellFormed()

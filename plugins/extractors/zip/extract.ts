@@ -4,8 +4,8 @@ import type { ExtractorInput, ExtractorOutput } from 'pounce/sdk'
 import { openPromise, type ZipFile } from 'yauzl'
 import { ArchiveSummary, type ListedEntry, printable } from './archive-summary.ts'
 
-const mostEntries = 100_000
-const mostListed = 200
+const maxEntries = 100_000
+const maxListed = 200
 
 /** Lists a ZIP archive from its directory. Throws when it has none or is damaged. */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
@@ -25,10 +25,10 @@ async function list(archive: ZipFile, input: ExtractorInput): Promise<ExtractorO
   const listed: ListedEntry[] = []
   let entries = 0
   for await (const entry of archive.eachEntry()) {
-    if (entries === mostEntries) break
+    if (entries === maxEntries) break
     if (entries % 1000 === 0) input.signal.throwIfAborted()
     const shown = summary.add(entry)
-    if (entries < mostListed) listed.push(shown)
+    if (entries < maxListed) listed.push(shown)
     entries++
   }
   const comment = printable(archive.comment.toString()).trim()

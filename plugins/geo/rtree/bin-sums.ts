@@ -256,10 +256,10 @@ const sum = (bin: Growing, value: number, { fromMs, toMs }: TimeSpan): void => {
 }
 
 /** With more bins than this a stream is aggregated property by property, so that bins can be released as soon as time has passed them. */
-const mostInMemory = 50_000
+const maxInMemory = 50_000
 
 /** With more names than this it is not, since each name requires a pass over the stream. */
-const mostNames = 64
+const maxNames = 64
 
 /** Aggregates, one stream after another. */
 export function* binSlices(known: Known, { filter, binning }: Extract<GeoReadRequest, { ask: 'bins' }>): Slices<readonly GeoBin[]> {
@@ -314,8 +314,8 @@ function* streamSlices(
   let isSplit: boolean | undefined
   for (const source = rows(range); !source.isDone; ) {
     if (slice.fill(source, sums)) yield undefined
-    if (sums.size <= mostInMemory) continue
-    isSplit ??= binning.time !== 'all' && namesOf(known, stream, mostNames + 1).length <= mostNames
+    if (sums.size <= maxInMemory) continue
+    isSplit ??= binning.time !== 'all' && namesOf(known, stream, maxNames + 1).length <= maxNames
     if (!isSplit) continue
     // All of it is counted again.
     limit.allow(sums.further)
@@ -332,7 +332,7 @@ function* nameByName(
   range: StartRange,
   { binning, limit, slice }: BinWork,
 ): Generator<readonly GeoBin[] | undefined> {
-  const names = binning.properties ? [...new Set(binning.properties)].sort(byCodePoint) : namesOf(known, stream, mostNames)
+  const names = binning.properties ? [...new Set(binning.properties)].sort(byCodePoint) : namesOf(known, stream, maxNames)
   for (const name of names) {
     const sums = new BinSums(stream, { ...binning, properties: [name] }, known, limit)
     for (const source = rows(range); !source.isDone; ) {

@@ -7,7 +7,7 @@ import { valueColumns } from './schema.ts'
 import type { StreamChanges } from './stream-changes.ts'
 
 /** Maximum number of streams whose places are cached. */
-const mostStreams = 20_000
+const maxStreams = 20_000
 
 /** A place of a stream, or the box of a geometry stored with its point only. */
 type Placed = { readonly place: number } | { readonly place: undefined; readonly box: GeoBox }
@@ -17,13 +17,13 @@ const keyOf = (geometry: string): string => (geometry.length <= 64 ? geometry : 
 /** IDs of places, for the writing connection. Discard it when a transaction is rolled back. */
 class PlaceIds {
   readonly #db: Connection
-  readonly #mostPlaces: number
+  readonly #maxPlaces: number
   readonly #streams = new Map<number, Map<string, number>>()
 
-  /** Points of a stream beyond `mostPlaces` store their own geometries. */
-  constructor(db: Connection, mostPlaces: number) {
+  /** Points of a stream beyond `maxPlaces` store their own geometries. */
+  constructor(db: Connection, maxPlaces: number) {
     this.#db = db
-    this.#mostPlaces = mostPlaces
+    this.#maxPlaces = maxPlaces
   }
 
   place(stream: number, text: string): Placed {
@@ -33,7 +33,7 @@ class PlaceIds {
     if (place !== undefined) return { place }
     const geometry = JSON.parse(text) as Geometry
     const box = boxAround(positionsOf(geometry))
-    if (known.size >= this.#mostPlaces) return { place: undefined, box }
+    if (known.size >= this.#maxPlaces) return { place: undefined, box }
     const id = this.#db.insert(
       'INSERT INTO places (stream, key, geometry, is_point, west, south, east, north) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       ...[stream, key, text, Number(geometry.type === 'Point'), ...box],
@@ -49,7 +49,7 @@ class PlaceIds {
   #of(stream: number): Map<string, number> {
     let known = this.#streams.get(stream)
     if (known === undefined) {
-      if (this.#streams.size >= mostStreams) this.#streams.clear()
+      if (this.#streams.size >= maxStreams) this.#streams.clear()
       const rows = this.#db.all('SELECT key, id FROM places WHERE stream = ?', stream)
       known = new Map(rows.map(([key, id]) => [String(key), Number(id)]))
       this.#streams.set(stream, known)
@@ -62,10 +62,10 @@ class PlaceIds {
 const bareShape = 1
 
 /** More are not stored; the properties are then stored with each point. */
-const mostShapes = 10_000
+const maxShapes = 10_000
 
 /** For the same names: a text that differs from point to point is not a shape. */
-const mostOfNames = 256
+const maxOfNames = 256
 
 const longestRest = 1000
 
@@ -100,8 +100,8 @@ class ShapeIds {
   #idOf(names: string, rest: string): number | undefined {
     const known = this.#known.get(`${names} ${rest}`)
     if (known !== undefined) return known
-    if (this.#known.size >= mostShapes || rest.length > longestRest) return undefined
-    if (rest !== '' && (this.#perNames.get(names) ?? 0) >= mostOfNames) return undefined
+    if (this.#known.size >= maxShapes || rest.length > longestRest) return undefined
+    if (rest !== '' && (this.#perNames.get(names) ?? 0) >= maxOfNames) return undefined
     const id = this.#db.insert('INSERT INTO shapes (names, rest) VALUES (?, ?)', names, rest)
     this.#note(names, rest, id)
     return id

@@ -12,7 +12,7 @@ interface Waiting {
 }
 
 /** Maximum number of points that share one transaction: some tens of milliseconds of the thread. */
-const mostPoints = 10_000
+const maxPoints = 10_000
 
 /** Sends batches to the writing thread: those that arrive while one transaction is being written share the next one. */
 export class InsertQueue {
@@ -44,7 +44,7 @@ export class InsertQueue {
     let points = 0
     const count = this.#waiting.findIndex(({ batch }) => {
       points += batch.count
-      return points > mostPoints
+      return points > maxPoints
     })
     return this.#waiting.splice(0, count < 0 ? this.#waiting.length : Math.max(1, count))
   }

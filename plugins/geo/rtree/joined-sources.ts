@@ -40,13 +40,13 @@ class Head implements Sink {
   #rows: PointRow[] = []
   #next = 0
   #length = 0
-  readonly #mostSize: number
+  readonly #maxSize: number
   #size: number
 
-  constructor(source: PointSource, size: number, mostSize: number) {
+  constructor(source: PointSource, size: number, maxSize: number) {
     this.source = source
     this.#size = size
-    this.#mostSize = mostSize
+    this.#maxSize = maxSize
   }
 
   get room(): number {
@@ -69,7 +69,7 @@ class Head implements Sink {
   }
 
   load(effort: number): number {
-    if (this.#next > 0) this.#size = Math.min(this.#size * 2, this.#mostSize)
+    if (this.#next > 0) this.#size = Math.min(this.#size * 2, this.#maxSize)
     this.#rows = []
     this.#length = 0
     this.#next = 0

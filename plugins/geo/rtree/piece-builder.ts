@@ -4,7 +4,7 @@ import { at, type PointRow, type Sink, textLengthOf } from './scans.ts'
 import { valueColumns } from './schema.ts'
 
 /** Maximum characters of texts per piece, except for its last row. */
-const mostLength = 4_000_000
+const maxLength = 4_000_000
 
 /** Initial capacity: most pages are short. */
 const fewRows = 64
@@ -36,7 +36,7 @@ export class PieceBuilder implements Sink {
   }
 
   get room(): number {
-    return this.#length > mostLength ? 0 : this.#size - this.#count
+    return this.#length > maxLength ? 0 : this.#size - this.#count
   }
 
   add(row: PointRow): void {

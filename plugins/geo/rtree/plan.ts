@@ -189,7 +189,7 @@ interface Wanted {
 }
 
 /** More are not merged: each buffers rows in memory. */
-const mostMerged = 2000
+const maxMerged = 2000
 
 /** For callers that want all rows. */
 export const manyRows = 1_000_000_000
@@ -222,7 +222,7 @@ const byStart = (plan: ScanPlan, range: StartRange, limit: number, isPatient: bo
 
 /** Merging seeks in each stream and reads a few of its rows; scanning reads keys of all streams, and then each requested row. */
 const isMerged = (count: number, all: number, limit: number, isPatient: boolean): boolean => {
-  if (count > mostMerged || (limit >= manyRows && count > all / 2)) return false
+  if (count > maxMerged || (limit >= manyRows && count > all / 2)) return false
   return isPatient || count * (2 * seekEffort) < limit * (seekEffort + (keyEffort * all) / count)
 }
 

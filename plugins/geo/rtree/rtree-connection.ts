@@ -207,7 +207,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   }
 }
 const threadFor = (opening: GeoOpening): Worker => {
-  const [mostMiB, maxYoungGenerationSizeMb] = opening.readOnly ? [readerCacheMiB, readerYoungMb] : [writerCacheMiB, writerYoungMb]
-  const workerData: GeoOpening = { ...opening, cacheMiB: Math.min(opening.cacheMiB, mostMiB) }
+  const [maxMiB, maxYoungGenerationSizeMb] = opening.readOnly ? [readerCacheMiB, readerYoungMb] : [writerCacheMiB, writerYoungMb]
+  const workerData: GeoOpening = { ...opening, cacheMiB: Math.min(opening.cacheMiB, maxMiB) }
   return new Worker(new URL('./geo-worker.ts', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb } })
 }

@@ -2,7 +2,7 @@ import type { StreamStatistics } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { type Known, QueryTooLong } from './plan.ts'
 
-const mostNames = 1000
+const maxNames = 1000
 
 /** Compares by code point, which is the order of bytes in UTF-8. */
 export const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
@@ -22,7 +22,7 @@ export const statisticsOf = (
     const own = boxes.get(stream)
     if (rest[4] === 1 && !own) throw new QueryTooLong()
     const box = joinedBox(known.db, stream, moving > 0 ? (own ?? (rest.slice(0, 4) as number[])) : undefined)
-    found.set(stream, { count, firstStartMs, lastEndMs, properties: namesOf(known, stream, mostNames), box })
+    found.set(stream, { count, firstStartMs, lastEndMs, properties: namesOf(known, stream, maxNames), box })
   }
   return found
 }

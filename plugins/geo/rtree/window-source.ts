@@ -17,7 +17,7 @@ import {
 /** Number of rows in the first window and in later ones: some milliseconds, and a few megabytes. */
 const [firstWindow, nextWindows] = [2000, 5000]
 /** Maximum characters of texts in a window. */
-const mostLength = 4_000_000
+const maxLength = 4_000_000
 /** Each window seeks in every stream: with more of them, it is not worth it. */
 export const maxWindowedStreams = 2000
 
@@ -84,9 +84,9 @@ export class WindowSource implements PointSource {
       length += textLengthOf(row)
       spent += 1
       if (test(row)) rows.push(row)
-      return length <= mostLength
+      return length <= maxLength
     })
-    if (length > mostLength) {
+    if (length > maxLength) {
       const [startMs, id] = this.#place
       this.#scan = new ScanSource(this.#reading, { ...this.#range, after: { startMs, id, stream: 0 } })
     } else {

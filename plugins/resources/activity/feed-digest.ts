@@ -9,7 +9,7 @@ type Line = ActivityRecord & Stored
 
 const pageSize = 200
 /** The number of pages read to skip entries that are hidden from the reader or are their own. The reads are bounded. */
-const mostReads = 10
+const maxReads = 10
 /** Sorts after every id. */
 const afterAll = 'g'
 
@@ -39,7 +39,7 @@ export class FeedDigest implements Feed {
     const { id, followed } = user
     const found: Line[] = []
     let next: After | undefined = [until, afterAll]
-    for (let reads = 0; reads < mostReads && next && found.length <= limit; reads += 1) {
+    for (let reads = 0; reads < maxReads && next && found.length <= limit; reads += 1) {
       const page = await this.#activity.feedOf({ id, followed, spaces }, { limit: pageSize, after: next })
       const fresh = page.items.filter(({ at }) => at > since)
       const news = fresh.filter(line => line.user !== id && line.target !== id)

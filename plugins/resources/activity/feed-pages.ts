@@ -139,7 +139,7 @@ interface Shown {
 }
 
 /** The number of pages read to skip entries that the reader may no longer view. The reads are bounded. */
-const mostReads = 5
+const maxReads = 5
 
 /** Reads and renders pages of the feed. */
 export class FeedPages {
@@ -180,7 +180,7 @@ export class FeedPages {
   ): Promise<Shown> {
     const lines: Line[] = []
     let next = after
-    for (let reads = 0; reads < mostReads; reads += 1) {
+    for (let reads = 0; reads < maxReads; reads += 1) {
       const page = await read({ limit, ...(next ? { after: next } : {}) })
       lines.push(...(await this.#rights.visible(caller, page.items)))
       next = page.next

@@ -21,7 +21,7 @@ type Attached = StoredEvent<'dataset.attached' | 'dataset.detached' | 'collectio
 type Removed = StoredEvent<'collection.removed' | 'dataset.removed'>
 type Updated = StoredEvent<'space.updated' | 'collection.updated' | 'dataset.updated' | 'file.updated'>
 
-const mostPlaces = 20
+const maxPlaces = 20
 
 const set = (id: string): Ref => ({ kind: 'dataset', id })
 
@@ -29,7 +29,7 @@ const created = ({ subject }: StoredEvent): FeedEntry => ({ type: `create_${subj
 const removed = ({ subject, data }: Removed): FeedEntry => ({
   type: `delete_${subject.kind}`,
   object: subject,
-  within: data.spaces.slice(0, mostPlaces).map(id => ({ kind: 'space', id })),
+  within: data.spaces.slice(0, maxPlaces).map(id => ({ kind: 'space', id })),
 })
 const trashed = ({ subject }: StoredEvent): FeedEntry => ({ type: `move_${subject.kind}_trash`, object: subject })
 const restored = ({ subject }: StoredEvent): FeedEntry => ({ type: `restore_${subject.kind}_trash`, object: subject })
@@ -106,7 +106,7 @@ const entries: Entries = {
   'file.updated': updated,
   'file.attached': ({ subject, data }) => ({ type: 'attach_file_dataset', object: subject, source: set(data.dataset) }),
   'file.detached': ({ subject, data }) => ({ type: 'detach_file_dataset', object: subject, source: set(data.dataset) }),
-  'file.removed': ({ subject, data }) => ({ type: 'delete_file', object: subject, within: data.datasets.slice(0, mostPlaces).map(set) }),
+  'file.removed': ({ subject, data }) => ({ type: 'delete_file', object: subject, within: data.datasets.slice(0, maxPlaces).map(set) }),
   'metadata.added': ({ data }) => onData('addMetadata', data.target),
   'definition.added': definition('added'),
   'definition.updated': definition('edit'),
@@ -136,7 +136,7 @@ const entries: Entries = {
 const ofKind = ({ type, subject, data }: AnyEvent): FeedEntry | undefined => {
   const { fields = [], within = [] } = data as { readonly fields?: readonly string[]; readonly within?: readonly Ref[] }
   if (type === `${subject.kind}.created`) return { type: `create_${subject.kind}`, object: subject }
-  if (type === `${subject.kind}.removed`) return { type: `delete_${subject.kind}`, object: subject, within: within.slice(0, mostPlaces) }
+  if (type === `${subject.kind}.removed`) return { type: `delete_${subject.kind}`, object: subject, within: within.slice(0, maxPlaces) }
   const isTold = type === `${subject.kind}.updated` && !fields.every(field => untold.has(field))
   return isTold ? { type: `update_${subject.kind}_information`, object: subject } : undefined
 }

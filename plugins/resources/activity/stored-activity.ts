@@ -28,7 +28,7 @@ import { type ActivityRecord, activity, FeedNames, type NamedResources } from '.
 type Line = ActivityRecord & { readonly id: string }
 
 /** Maximum number of followed resources in a feed; the most recently followed are used. */
-const mostFollowed = 200
+const maxFollowed = 200
 const batch = 200
 
 /** Earlier names of these are not kept: texts of comments are corrected, and people can have their names erased. */
@@ -94,9 +94,9 @@ export class StoredActivity implements BatchHandler {
     { id, followed, spaces }: FeedReader,
     page: { readonly after?: After; readonly limit: number },
   ): Promise<Page<ActivityRecord & Stored>> {
-    const ids = [id, ...followed.slice(-mostFollowed).map(each => each.id)]
+    const ids = [id, ...followed.slice(-maxFollowed).map(each => each.id)]
     const any: Where[] = [eq('target', id), isIn('user', ids), isIn('object.id', ids), isIn('source.id', ids)]
-    if (this.#areCommentsShown) any.push(isIn('audience', [id, ...spaces.slice(0, mostFollowed)]))
+    if (this.#areCommentsShown) any.push(isIn('audience', [id, ...spaces.slice(0, maxFollowed)]))
     return this.#documents.find(activity, {
       using: ['byUser', 'byObject', 'bySource', 'byTarget', ...(this.#areCommentsShown ? (['byAudience'] as const) : [])],
       where: or(...any),

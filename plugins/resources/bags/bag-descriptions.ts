@@ -3,9 +3,9 @@ import type { ReceivedBag } from './received-bag.ts'
 import { infoLimits, metadataLimits, type Sidecars } from './sidecars.ts'
 import { elementsNamed, readXml, type XmlElement, XmlFault } from './xml-reader.ts'
 
-const mostXmlBytes = 4 * 1024 * 1024
-const mostCreators = 1000
-const mostTags = 1000
+const maxXmlBytes = 4 * 1024 * 1024
+const maxCreators = 1000
+const maxTags = 1000
 
 /** The description of the dataset in a bag. */
 export interface DatasetDescription {
@@ -35,7 +35,7 @@ const readInfo = async (sidecars: Sidecars, path: string | undefined): Promise<I
 
 /** v1 does not escape names in its XML, which may therefore be malformed; its JSON contains the same data. */
 const readDescribing = async (bag: ReceivedBag, path: string): Promise<XmlElement | undefined> => {
-  const text = await bag.text(path, mostXmlBytes)
+  const text = await bag.text(path, maxXmlBytes)
   if (text === undefined) return undefined
   try {
     return await readXml(text)
@@ -128,8 +128,8 @@ export const describeDataset = async (
   return {
     name,
     description: descriptions.map(prose).find(text => text !== '') ?? '',
-    creators: lines(info['creators'], 300, mostCreators) ?? lines(texts(datacite, 'creatorName'), 300, mostCreators) ?? [],
-    tags: lines(info['tags'], 100, mostTags) ?? lines(subjects, 100, mostTags) ?? [],
+    creators: lines(info['creators'], 300, maxCreators) ?? lines(texts(datacite, 'creatorName'), 300, maxCreators) ?? [],
+    tags: lines(info['tags'], 100, maxTags) ?? lines(subjects, 100, maxTags) ?? [],
     license: licenseOf(info['license']),
   }
 }
@@ -162,6 +162,6 @@ export const describeFile = async (sidecars: Sidecars, infoPath: string | undefi
       typeof contentType === 'string' && /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(contentType) ? contentType.toLowerCase() : undefined,
     created: creationOf(sidecars.dates.msOf(info['uploadDate'])),
     license: licenseOf(info['license']),
-    tags: lines(info['tags'], 100, mostTags) ?? [],
+    tags: lines(info['tags'], 100, maxTags) ?? [],
   }
 }

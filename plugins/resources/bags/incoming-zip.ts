@@ -61,9 +61,9 @@ export class IncomingZip {
     if (crc !== entry.crc32) throw new Invalid(`${what}: checksum mismatch`)
   }
 
-  /** A small entry as a whole; throws `Invalid` beyond `mostBytes`. */
-  async small(entry: ZipFileEntry, mostBytes: number): Promise<Buffer> {
-    if (entry.sizeBytes > mostBytes) throw new Invalid(`The entry ${JSON.stringify(entry.path)} has more than ${mostBytes} bytes`)
+  /** A small entry as a whole; throws `Invalid` beyond `maxBytes`. */
+  async small(entry: ZipFileEntry, maxBytes: number): Promise<Buffer> {
+    if (entry.sizeBytes > maxBytes) throw new Invalid(`The entry ${JSON.stringify(entry.path)} has more than ${maxBytes} bytes`)
     return buffer(this.read(entry))
   }
 }

@@ -100,9 +100,9 @@ export class ReceivedBag {
   }
 
   /** A whole tag file or description, verified like any other file. Undefined when it does not exist. */
-  async text(path: string, mostBytes = maxTagBytes): Promise<string | undefined> {
+  async text(path: string, maxBytes = maxTagBytes): Promise<string | undefined> {
     if (!this.#files.has(path)) return undefined
-    if (this.sizeOf(path) > mostBytes) throw new Invalid(`${path} has more than ${mostBytes} bytes`)
+    if (this.sizeOf(path) > maxBytes) throw new Invalid(`${path} has more than ${maxBytes} bytes`)
     const bytes = Buffer.concat(await Array.fromAsync(this.read(path)))
     if (path.endsWith('.xml')) return decode(bytes, encodingOfXml(bytes), path)
     return decode(bytes, path.startsWith('data/') ? usualEncoding : this.#encoding, path)

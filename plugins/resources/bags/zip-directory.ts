@@ -1,8 +1,8 @@
 import { Invalid } from 'pounce/sdk'
 import type { Entry } from 'yauzl'
 
-const mostEntries = 100_000
-const mostPathBytes = 8192
+const maxEntries = 100_000
+const maxPathBytes = 8192
 /** 100 folders of a dataset, and the location of the bag in the archive. */
 const maxDepth = 120
 /** Maximum number of folders that exist only in paths; each entry allows one more. */
@@ -32,7 +32,7 @@ const refuse = (name: string, reason: string): never => {
   throw new Invalid(`Invalid archive: the entry ${shown(name)} ${reason}`)
 }
 
-const tooMany = (): Invalid => new Invalid(`Invalid archive: more than ${mostEntries} entries and folders`)
+const tooMany = (): Invalid => new Invalid(`Invalid archive: more than ${maxEntries} entries and folders`)
 
 const refuseBoth = (path: string): never => refuse(path, 'is a file, and a folder')
 
@@ -44,7 +44,7 @@ const pathOf = (name: string, raw: Uint8Array): string => {
   if (!name.isWellFormed()) refuse(name, 'has a name that is not Unicode text')
   if (name.includes('\\')) refuse(name, 'has a backslash in its name')
   if (name.startsWith('/') || /^[A-Za-z]:/.test(name)) refuse(name, 'has an absolute path')
-  if (Buffer.byteLength(name) > mostPathBytes) refuse(name, `has a path of more than ${mostPathBytes} bytes`)
+  if (Buffer.byteLength(name) > maxPathBytes) refuse(name, `has a path of more than ${maxPathBytes} bytes`)
   const path = name.replace(/\/{2,}/g, '/')
   const parts = path.split('/')
   if (parts.some(part => part === '..' || part === '.')) refuse(name, 'leads outside its folder')
@@ -83,7 +83,7 @@ export class ZipDirectoryReader implements ZipDirectory {
 
   /** Throws `Invalid` when the archive declares too many entries. No more than declared are read. */
   constructor(archiveBytes: number, entryCount: number) {
-    if (entryCount > mostEntries) throw tooMany()
+    if (entryCount > maxEntries) throw tooMany()
     this.#archiveBytes = archiveBytes
   }
 
@@ -125,7 +125,7 @@ export class ZipDirectoryReader implements ZipDirectory {
 
   /** Folders that only occur in paths are created like any other, so they count towards the limit. */
   #checkCount(): void {
-    if (this.#count + this.#impliedFolders > mostEntries) throw tooMany()
+    if (this.#count + this.#impliedFolders > maxEntries) throw tooMany()
   }
 
   /** Adds a folder and its ancestors. The ancestors of a known folder are known too. */

@@ -50,7 +50,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const keptDays = 7
 const chunksAtOnce = 500
 /** Maximum number of chunks read for one page of outcomes. */
-const mostChunks = 50
+const maxChunks = 50
 
 /** Bulk jobs; each is visible to its creator only. */
 export class BulkJobs {
@@ -153,7 +153,7 @@ export class BulkJobs {
   ): Promise<{ readonly items: readonly BulkItem[]; readonly next?: After }> {
     const where = and(eq('job', id), range('number', { gte: Math.floor(from / chunkSize) }))
     const sort = { by: 'number', order: 'ascending' } as const
-    const chunks = await this.#documents.find(bulkChunks, { using: 'byJob', where, sort, limit: mostChunks })
+    const chunks = await this.#documents.find(bulkChunks, { using: 'byJob', where, sort, limit: maxChunks })
     const found: BulkItem[] = []
     let position = from
     for (const { number, items } of chunks.items) {

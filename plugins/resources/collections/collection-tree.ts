@@ -13,8 +13,8 @@ import {
 import { Mutex, updateWithRetry } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 
-const mostAbove = 10_000
-const mostPlaces = 1000
+const maxAbove = 10_000
+const maxPlaces = 1000
 
 const withOne = (ids: readonly string[], id: string): readonly string[] => (ids.includes(id) ? ids : [...ids, id])
 const without = (ids: readonly string[], id: string): readonly string[] => ids.filter(other => other !== id)
@@ -138,7 +138,7 @@ export class CollectionTree {
       const next = new Set(level.slice(1000))
       for (const { parents } of found.values()) for (const parent of parents) if (!seen.has(parent)) next.add(parent)
       for (const parent of next) seen.add(parent)
-      if (seen.size > mostAbove) throw new Conflict(`The collection has more than ${mostAbove} ancestors`)
+      if (seen.size > maxAbove) throw new Conflict(`The collection has more than ${maxAbove} ancestors`)
       level = [...next]
     }
     return seen
@@ -151,7 +151,7 @@ export class CollectionTree {
   async amongBelow(some: readonly Collected[], above: string): Promise<ReadonlySet<string>> {
     const parentsOf = new Map(some.map(one => [one.id, one.parents]))
     for (let level = unknownParents(parentsOf); level.length > 0; level = unknownParents(parentsOf)) {
-      if (parentsOf.size > mostAbove) throw new Conflict(`The collections have more than ${mostAbove} ancestors`)
+      if (parentsOf.size > maxAbove) throw new Conflict(`The collections have more than ${maxAbove} ancestors`)
       const found = await this.#documents.getMany(collections, level.slice(0, 1000))
       for (const id of level.slice(0, 1000)) parentsOf.set(id, found.get(id)?.parents ?? [])
     }
@@ -173,8 +173,8 @@ export class CollectionTree {
     const changed = await updateWithRetry(this.#documents, collections, { kind: 'collection', id }, async now => {
       const { events, ...placed } = await next(now)
       const { parents, spaces, rootSpaces } = { parents: now.parents, spaces: now.spaces, rootSpaces: now.rootSpaces, ...placed }
-      if (parents.length > mostPlaces || spaces.length > mostPlaces)
-        throw new Invalid(`A collection has at most ${mostPlaces} parents and spaces`)
+      if (parents.length > maxPlaces || spaces.length > maxPlaces)
+        throw new Invalid(`A collection has at most ${maxPlaces} parents and spaces`)
       const isTopLevel = rootSpaces.length > 0 || !(await this.#isAnyLive(parents))
       const set = { parents, spaces, rootSpaces, isTopLevel, isPublic: await this.isPublicIn(spaces) }
       return isSame(now, set) ? undefined : { set, events }

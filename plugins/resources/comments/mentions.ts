@@ -19,9 +19,9 @@ import { mentions } from './stored-comments.ts'
 /** A mention in a text: an address, or words that may be a name, the longest candidate first. */
 type MentionText = { readonly email: string } | { readonly words: readonly string[] }
 
-const mostPeople = 20
+const maxPeople = 20
 
-const mostWords = 5
+const maxWords = 5
 
 /** An `@` without a character before it, so that `ann@example.org` is no mention. */
 const sign = /(?<![\p{L}\p{M}\p{N}._%+@-])@/gu
@@ -37,10 +37,10 @@ export const mentionsIn = (text: string): readonly MentionText[] => {
   for (const { index } of normal.matchAll(sign)) {
     const rest = normal.slice(index + 1, index + 400)
     const email = address.exec(rest)?.[1]
-    const words = nameWords.exec(rest)?.[0].split(/ +/).slice(0, mostWords)
+    const words = nameWords.exec(rest)?.[0].split(/ +/).slice(0, maxWords)
     if (email) found.push({ email })
     else if (words && words.length > 1) found.push({ words })
-    if (found.length === mostPeople) break
+    if (found.length === maxPeople) break
   }
   return found
 }

@@ -25,7 +25,7 @@ import { mentions, StoredComments } from './stored-comments.ts'
 
 const hourMs = 3_600_000
 /** Maximum emails per hour from one user to another; the feed lists all mentions. */
-const mostAnHour = 5
+const maxAnHour = 5
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
@@ -98,7 +98,7 @@ export class SendMentionMail {
   async #isOften(user: string, by: string): Promise<boolean> {
     const since = new Date(this.#clock.now().getTime() - hourMs).toISOString()
     const where = and(eq('user', user), eq('by', by), range('mailedAt', { gt: since }))
-    return (await this.#documents.count(mentions, { using: 'byPeople', where, upTo: mostAnHour })) >= mostAnHour
+    return (await this.#documents.count(mentions, { using: 'byPeople', where, upTo: maxAnHour })) >= maxAnHour
   }
 
   async #settle(notice: string, more: { readonly mailedAt?: string }): Promise<void> {

@@ -2,7 +2,7 @@ import { authorize, type Caller, Datasets, Invalid, type Permission, Policy, typ
 import { type NewDataset, requirePlaced } from 'pounce/sdk/kit'
 import { FilePlaces } from './file-places.ts'
 
-const mostNamed = 1000
+const maxNamed = 1000
 
 /** Creates datasets in spaces and collections, optionally with existing files, and deletes datasets while keeping files. */
 export class DatasetCreation {
@@ -19,7 +19,7 @@ export class DatasetCreation {
   /** All rights are checked before anything is created: to add to each space and collection, and to edit each file. */
   async create(caller: Caller, dataset: NewDataset, fileIds: readonly string[]): Promise<string> {
     const { spaces = [], collections = [] } = dataset
-    if (spaces.length + collections.length > mostNamed) throw new Invalid(`At most ${mostNamed} spaces and collections`)
+    if (spaces.length + collections.length > maxNamed) throw new Invalid(`At most ${maxNamed} spaces and collections`)
     requirePlaced(caller, spaces.length > 0)
     await this.#authorizeAll(caller, 'AddResourceToSpace', 'space', spaces)
     await this.#authorizeAll(caller, 'AddResourceToCollection', 'collection', collections)

@@ -2,7 +2,7 @@ import { type DatasetRecord, Datasets, DocumentStore, event, Invalid, wire } fro
 import { changeIfMatching, requireVersion, updateWithRetry } from 'pounce/sdk/kit'
 import { datasets } from './collection.ts'
 
-const mostCreators = 1000
+const maxCreators = 1000
 
 /** The fields that users edit as text. */
 type Written = Pick<DatasetRecord, 'name' | 'description' | 'license'>
@@ -33,7 +33,7 @@ export class DatasetEdits {
   async addCreator(id: string, creator: string, edit: Edit): Promise<void> {
     await this.#rearrange(id, edit, creators => {
       if (creators.includes(creator)) return creators
-      if (creators.length >= mostCreators) throw new Invalid(`A dataset can have at most ${mostCreators} creators`)
+      if (creators.length >= maxCreators) throw new Invalid(`A dataset can have at most ${maxCreators} creators`)
       return [...creators, creator]
     })
   }

@@ -21,7 +21,7 @@ import { type DatasetAccess, type ListQuery, updateWithRetry } from 'pounce/sdk/
 import { type Dataset, datasets } from './collection.ts'
 import { DatasetLists } from './dataset-lists.ts'
 
-const mostPlaces = 1000
+const maxPlaces = 1000
 
 type Places = Pick<DatasetRecord, 'spaces' | 'collections' | 'access'>
 
@@ -48,7 +48,7 @@ export class DatasetPlaces {
     return this.#change(id, now => {
       if (now[field].includes(container.id)) return undefined
       if (now.state === 'trashed') throw new Conflict('This dataset is in the trash; restore it first')
-      if (now[field].length >= mostPlaces) throw new Invalid(`A dataset can be in at most ${mostPlaces} ${field}`)
+      if (now[field].length >= maxPlaces) throw new Invalid(`A dataset can be in at most ${maxPlaces} ${field}`)
       return { set: { [field]: [...now[field], container.id] }, events: [attached] }
     })
   }

@@ -61,7 +61,7 @@ type Folder = FolderRecord & Stored
 
 type Named = Pick<DatasetRecord & Stored, 'id' | 'name'>
 
-const mostNamed = 1000
+const maxNamed = 1000
 
 const pageSize = 1000
 
@@ -128,7 +128,7 @@ export class ArchiveContents {
 
   /** Selected files of a dataset, without folders. Throws `NotFound` for a file that is not in the dataset. */
   async some(dataset: Named, ids: readonly string[]): Promise<{ readonly top: ArchiveFolder; readonly files: readonly File[] }> {
-    if (ids.length > mostNamed) throw new Invalid('At most 1,000 files; download the dataset, or a folder of it')
+    if (ids.length > maxNamed) throw new Invalid('At most 1,000 files; download the dataset, or a folder of it')
     const found = await this.#files.getMany(ids)
     const files = ids.map(id => {
       const file = found.get(id)

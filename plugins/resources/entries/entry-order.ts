@@ -1,10 +1,10 @@
 import { compareText, naturalKey } from 'pounce/sdk/kit'
 
 /** Names that share a prefix of this length are in no particular order. */
-const mostCompared = 400
+const maxCompared = 400
 
 /** The sort key of an entry's name: file names are longer than titles. */
-export const entryNameKey = (name: string): string => naturalKey(name, mostCompared)
+export const entryNameKey = (name: string): string => naturalKey(name, maxCompared)
 
 /** The sort key of a type. A space sorts before any character of a type, so files of one type stay together, by name. */
 export const typeKey = (contentType: string, nameKey: string): string => `${contentType.toLowerCase()} ${nameKey}`

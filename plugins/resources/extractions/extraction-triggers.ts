@@ -44,7 +44,7 @@ const processes = (process: Process, routingKey: string): boolean => {
 }
 
 /** Maximum number of files named in one message. */
-const mostNamed = 10_000
+const maxNamed = 10_000
 
 /** How long an override set on another kernel may stay unnoticed. */
 const freshMs = 1000
@@ -338,7 +338,7 @@ export class EnqueueJobsOnFilesAdded {
   }
 
   async handle({ subject, actor, data: { batch, extract } }: StoredEvent<'dataset.files-added'>): Promise<void> {
-    const files = extract && (await this.#triggers.mayTakeFiles()) ? await this.#files.ofBatch(batch, mostNamed) : []
+    const files = extract && (await this.#triggers.mayTakeFiles()) ? await this.#files.ofBatch(batch, maxNamed) : []
     const inside = files.filter(({ places }) => places.some(place => place.dataset === subject.id))
     if (inside.length > 0) await this.#transports.publish(await this.#triggers.filesAdded(inside, subject.id, batch, actor))
   }

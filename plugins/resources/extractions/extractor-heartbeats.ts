@@ -5,7 +5,7 @@ import { StoredExtractors } from './stored-extractors.ts'
 
 /** How long a heartbeat that changed nothing or was refused is ignored. */
 const quietMs = 60_000
-const mostQuiet = 2000
+const maxQuiet = 2000
 
 const nameIn = (info: unknown): string => {
   const name = typeof info === 'object' && info !== null && 'name' in info ? info.name : undefined
@@ -78,7 +78,7 @@ export class ExtractorHeartbeats {
     this.#quiet.delete(seen)
     this.#quiet.set(seen, performance.now() + quietMs)
     for (const oldest of this.#quiet.keys()) {
-      if (this.#quiet.size <= mostQuiet) return
+      if (this.#quiet.size <= maxQuiet) return
       this.#quiet.delete(oldest)
     }
   }

@@ -1,7 +1,7 @@
 import { type ExtractorInfo, Invalid } from 'pounce/sdk'
 import { assertSafeJson } from 'pounce/sdk/kit'
 
-const mostLabels = 50
+const maxLabels = 50
 
 /** An extractor's own description: its document, and the key of a private one. */
 export interface SentExtractor {
@@ -89,7 +89,7 @@ export const readExtractorInfo = (raw: unknown, maxBytes: number, key?: string):
     libraries: strings(raw['libraries']),
     bibtex: strings(raw['bibtex']),
     maturity: textIn(raw['maturity']) || 'Development',
-    defaultLabels: strings(raw['labels'] ?? raw['defaultLabels']).slice(0, mostLabels),
+    defaultLabels: strings(raw['labels'] ?? raw['defaultLabels']).slice(0, maxLabels),
     process: { dataset: strings(process['dataset']), file: strings(process['file']), metadata: strings(process['metadata']) },
     categories: Array.isArray(raw['categories']) ? strings(raw['categories']) : ['EXTRACT'],
     parameters: isObject(raw['parameters']) ? raw['parameters'] : {},

@@ -32,7 +32,7 @@ export interface Registrar {
 }
 
 /** Bounds the effect of a flood of bogus extractors. */
-const mostExtractors = 1000
+const maxExtractors = 1000
 const pageSize = 20
 
 /** The queue of an extractor, which is also its identity. */
@@ -135,8 +135,8 @@ export class StoredExtractors {
     const { info, key } = sent
     const isBuiltIn = by.via === 'builtIn'
     await this.#requireRoom(by)
-    if ((await this.#documents.count(extractors, { using: 'byName', upTo: mostExtractors })) >= mostExtractors) {
-      throw new Conflict(`Maximum of ${mostExtractors} extractors reached; an admin can delete some`)
+    if ((await this.#documents.count(extractors, { using: 'byName', upTo: maxExtractors })) >= maxExtractors) {
+      throw new Conflict(`Maximum of ${maxExtractors} extractors reached; an admin can delete some`)
     }
     // Enabled first: after a crash in between, the extractor still counts as new at the next start.
     if (isBuiltIn) await this.#choices.enable(info.name)

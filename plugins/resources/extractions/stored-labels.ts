@@ -3,7 +3,7 @@ import { type LabelRecord, labels } from './collections.ts'
 
 export type Label = LabelRecord & Stored
 
-const mostLabels = 1000
+const maxLabels = 1000
 
 /** Labels for extractors, in categories. */
 export class StoredLabels {
@@ -17,13 +17,13 @@ export class StoredLabels {
 
   /** By name, at most 1,000. */
   async all(): Promise<readonly Label[]> {
-    return (await this.#documents.find(labels, { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: mostLabels })).items
+    return (await this.#documents.find(labels, { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: maxLabels })).items
   }
 
   /** Throws `Conflict` when the name is in use. */
   async create(label: LabelRecord): Promise<Label> {
-    if ((await this.#documents.count(labels, { using: 'byName', upTo: mostLabels })) >= mostLabels) {
-      throw new Conflict(`Maximum of ${mostLabels} labels reached; delete some`)
+    if ((await this.#documents.count(labels, { using: 'byName', upTo: maxLabels })) >= maxLabels) {
+      throw new Conflict(`Maximum of ${maxLabels} labels reached; delete some`)
     }
     return named(label.name, this.#documents.commit({ insert: { id: this.#ids.next(), ...label }, into: labels }))
   }

@@ -16,7 +16,7 @@ import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
 import { Scrub } from './scrub.ts'
 
-const mostNamed = 20
+const maxNamed = 20
 
 /** Which bytes are checked, and whether they are read. */
 interface Asked {
@@ -64,10 +64,10 @@ export class DamageDoctor implements Command {
       if (!isIncluded(file.id)) continue
       checked += 1
       const fault = await this.#check(file, isRead, isRepairing)
-      if (fault !== undefined && found.length < mostNamed) found.push(`${file.id} (${file.blob}, ${fault})`)
+      if (fault !== undefined && found.length < maxNamed) found.push(`${file.id} (${file.blob}, ${fault})`)
     }
     const named = await this.#withMarked(found)
-    const detail = [named.slice(0, mostNamed).join(', '), ...(named.length > mostNamed ? ['and maybe more'] : [])].join(' ')
+    const detail = [named.slice(0, maxNamed).join(', '), ...(named.length > maxNamed ? ['and maybe more'] : [])].join(' ')
     const shown = detail === '' && isRead ? `${checked} files read` : detail
     return { check: 'stored bytes', ok: named.length === 0, ...(shown === '' ? {} : { detail: shown }) }
   }
@@ -81,10 +81,10 @@ export class DamageDoctor implements Command {
       for await (const record of this.#documents.walk(place.in)) {
         if (!isIncluded(record.id)) continue
         const fault = await this.#faultAt(place, record, isRead)
-        if (fault !== undefined && found.length <= mostNamed) found.push(`${place.in.name} ${record.id} (${fault})`)
+        if (fault !== undefined && found.length <= maxNamed) found.push(`${place.in.name} ${record.id} (${fault})`)
       }
     }
-    const detail = [found.slice(0, mostNamed).join(', '), ...(found.length > mostNamed ? ['and maybe more'] : [])].join(' ')
+    const detail = [found.slice(0, maxNamed).join(', '), ...(found.length > maxNamed ? ['and maybe more'] : [])].join(' ')
     return { check: 'stored bytes of other records', ok: found.length === 0, ...(detail === '' ? {} : { detail }) }
   }
 
@@ -108,7 +108,7 @@ export class DamageDoctor implements Command {
 
   /** Marked files are listed too: without reading them it is unknown whether their bytes are valid again. */
   async #withMarked(found: readonly string[]): Promise<readonly string[]> {
-    const marked = await this.#damage.marked(mostNamed + 1)
+    const marked = await this.#damage.marked(maxNamed + 1)
     const others = marked.filter(({ id }) => !found.some(text => text.startsWith(id)))
     return [...found, ...others.map(({ id, blob, at }) => `${id} (${blob}, since ${at})`)]
   }

@@ -28,7 +28,7 @@ export interface QuarantinedFile {
 /** A separate collection: few files are in it, and each index on files costs every upload. */
 export const quarantinedFiles = collection<QuarantinedFile>()('files.quarantine', { byTime: { on: ['at'] } })
 
-const mostListed = 1000
+const maxListed = 1000
 
 /** Stores scan results, and blocks access to files in which malware was found. */
 export class FileQuarantine {
@@ -83,7 +83,7 @@ export class FileQuarantine {
   /** Newest first, with the files that still exist; at most 1,000. */
   async list(): Promise<readonly { readonly entry: QuarantinedFile & Stored; readonly file: File }[]> {
     const sort = { by: 'at', order: 'descending' } as const
-    const { items } = await this.#documents.find(quarantinedFiles, { using: 'byTime', sort, limit: mostListed })
+    const { items } = await this.#documents.find(quarantinedFiles, { using: 'byTime', sort, limit: maxListed })
     const found = await this.#documents.getMany(
       files,
       items.map(({ id }) => id),

@@ -50,7 +50,7 @@ const chainTo = (id: string, known: ReadonlyMap<string, Folder>): readonly Folde
 const deepest = maxFolderDepth
 
 /** Maximum number of folders of one level whose subfolders are read. */
-const mostOfLevel = 1000
+const maxOfLevel = 1000
 
 /** Where a folder can be. */
 export interface FolderPlace {
@@ -98,7 +98,7 @@ export class FolderPlaces {
   async levelsBelow(folder: string): Promise<number> {
     let level = [folder]
     for (let levels = 0; levels < deepest; levels++) {
-      const { items } = await this.#documents.find(folders, { using: 'byParent', where: isIn('parent.id', level), limit: mostOfLevel })
+      const { items } = await this.#documents.find(folders, { using: 'byParent', where: isIn('parent.id', level), limit: maxOfLevel })
       if (items.length === 0) return levels
       level = items.map(({ id }) => id)
     }

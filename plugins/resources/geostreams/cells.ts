@@ -8,9 +8,9 @@ import { boxAround, boxesAcross, boxesAroundPolygon, type GeoBox, partsOf } from
 const levels = [0, 2, 4, 6, 8, 10, 12, 14] as const
 const finest = 14
 /** A geometry that touches more cells than this is too large for a level and for finer ones. */
-const mostOfRecord = 8
+const maxOfRecord = 8
 /** Maximum number of cells that a search covers at its finest level. */
-const mostOfSearch = 40
+const maxOfSearch = 40
 /** Metres per degree of latitude on the sphere that `touches` uses. */
 const metresPerDegree = (6_371_008.8 * Math.PI) / 180
 /** Tolerance, so that rounding does not exclude a neighbouring cell. */
@@ -66,7 +66,7 @@ export const cellsOf = (geometry: Geometry): readonly string[] => {
   const all: string[] = []
   let last: readonly string[] = []
   for (const level of levels) {
-    const cells = cellsAt(boxes, level, mostOfRecord)
+    const cells = cellsAt(boxes, level, maxOfRecord)
     if (!cells) break
     last = [...cells]
     all.push(...last)
@@ -105,7 +105,7 @@ export const cellsToSearch = (areas: readonly GeoArea[]): readonly string[] => {
   let found: readonly string[] = []
   const coarser: string[] = []
   for (const level of levels) {
-    const cells = cellsAt(boxes, level, mostOfSearch)
+    const cells = cellsAt(boxes, level, maxOfSearch)
     if (!cells) break
     coarser.push(...found.map(cell => `=${cell}`))
     found = [...cells]

@@ -70,11 +70,11 @@ const closed = (ring: readonly (readonly number[])[]): readonly (readonly number
 
 const rightGeojson = 'geojson takes a Polygon or MultiPolygon, alone or in features and collections'
 
-const mostNested = 8
+const maxNested = 8
 
 /** Polygons, not yet validated. */
 const polygonsIn = (value: unknown, depth = 0): readonly GeoArea[] => {
-  if (typeof value !== 'object' || value === null || depth > mostNested) throw new Invalid(rightGeojson)
+  if (typeof value !== 'object' || value === null || depth > maxNested) throw new Invalid(rightGeojson)
   const { type, coordinates, geometry, geometries, features } = value as Readonly<Record<string, unknown>>
   if (type === 'Polygon') return [{ polygon: positionsIn(coordinates) }]
   if (type === 'MultiPolygon' && Array.isArray(coordinates)) return coordinates.map(each => ({ polygon: positionsIn(each) }))

@@ -5,10 +5,10 @@ import { streams } from './collections.ts'
 import { eachPage, seenBy } from './listing.ts'
 import type { SensorStatistics } from './sensors/sensor-service.ts'
 
-const mostCounted = 1_000_000
+const maxCounted = 1_000_000
 
 /** Maximum number of streams whose datapoints are summed individually. */
-const mostStreams = 10_000
+const maxStreams = 10_000
 
 const streamsAtOnce = 1000
 
@@ -31,22 +31,19 @@ export class GeostreamCounts {
    * all streams.
    */
   async of(caller: Caller): Promise<{ readonly sensors: number; readonly streams: number; readonly datapoints: number }> {
-    const [sensors, streams] = await Promise.all([
-      this.#sensors.count(caller, {}, mostCounted),
-      this.#streams.count(caller, {}, mostCounted),
-    ])
+    const [sensors, streams] = await Promise.all([this.#sensors.count(caller, {}, maxCounted), this.#streams.count(caller, {}, maxCounted)])
     return { sensors, streams, datapoints: streams === 0 ? 0 : await this.#readings(caller, streams) }
   }
 
   async #readings(caller: Caller, streams: number): Promise<number> {
-    if (streams > mostStreams && seenBy(this.#policy, caller) === 'all') return this.#geo.count({}, mostCounted)
+    if (streams > maxStreams && seenBy(this.#policy, caller) === 'all') return this.#geo.count({}, maxCounted)
     let count = 0
     let looked = 0
     for await (const some of eachPage(page => this.#streams.list(caller, {}, page), streamsAtOnce)) {
       const known = await this.#geo.statistics(some.map(({ id }) => geoNumberOf(id)))
       for (const each of known.values()) count += each.count
       looked += some.length
-      if (looked >= mostStreams) break
+      if (looked >= maxStreams) break
     }
     return count
   }

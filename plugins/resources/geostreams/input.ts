@@ -35,10 +35,10 @@ const isNumbers = (value: unknown): value is readonly [number, number] =>
   Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'number'
 
 /** Nesting depth of the positions of a MultiPolygon. */
-const mostLists = 3
+const maxLists = 3
 
 /** The first position with coordinates out of range. */
-const outOfRange = (coordinates: unknown, lists = mostLists): readonly [longitude: number, latitude: number] | undefined => {
+const outOfRange = (coordinates: unknown, lists = maxLists): readonly [longitude: number, latitude: number] | undefined => {
   if (isNumbers(coordinates)) return Math.abs(coordinates[1]) > 90 || Math.abs(coordinates[0]) > 180 ? coordinates : undefined
   if (!Array.isArray(coordinates) || lists === 0) return undefined
   for (const each of coordinates) {

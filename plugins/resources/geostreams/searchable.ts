@@ -19,9 +19,9 @@ import { typedValue } from 'pounce/sdk/search'
 import { sensors, streams } from './collections.ts'
 
 /** Limits for the index entry of one sensor or stream. */
-const mostValues = 2000
+const maxValues = 2000
 
-const mostDepth = 16
+const maxDepth = 16
 
 const longestValue = 1000
 
@@ -29,7 +29,7 @@ const longestValue = 1000
 const searchedProperties = (properties: { readonly [key: string]: Json }): readonly MetadataValue[] => {
   const values: MetadataValue[] = []
   const walk = (field: string, value: Json, depth: number): void => {
-    if (values.length >= mostValues || depth > mostDepth || value === null) return
+    if (values.length >= maxValues || depth > maxDepth || value === null) return
     if (typeof value === 'string') values.push({ field, value: typedValue(value.slice(0, longestValue)) })
     else if (typeof value !== 'object') values.push({ field, value })
     else if (Array.isArray(value)) for (const item of value as readonly Json[]) walk(field, item, depth + 1)

@@ -16,7 +16,7 @@ import { localSource } from 'pounce/sdk/kit'
 import { groups } from './collection.ts'
 
 type User = UserRecord & Stored
-const mostGroups = 1000
+const maxGroups = 1000
 const maxTries = 200
 
 /** Group membership: a list in each account, changed as a whole. */
@@ -38,7 +38,7 @@ export class GroupMembers {
   async add(group: string, user: string, actor: string | undefined): Promise<void> {
     await this.#requireLocal(group)
     await this.#rewrite(user, actor, held => {
-      if (!held.includes(group) && held.length >= mostGroups) throw new Invalid(`A user can be in at most ${mostGroups} groups`)
+      if (!held.includes(group) && held.length >= maxGroups) throw new Invalid(`A user can be in at most ${maxGroups} groups`)
       return [...new Set([...held, group])]
     })
     // The group may have been deleted meanwhile, after its members were removed.
@@ -57,12 +57,12 @@ export class GroupMembers {
   async assign(user: string, source: string, wanted: ReadonlySet<string>): Promise<void> {
     const of = await this.#users.get(user)
     if (!of) throw new NotFound('user')
-    const known = await this.#documents.getMany(groups, (of.groups ?? []).slice(0, mostGroups))
+    const known = await this.#documents.getMany(groups, (of.groups ?? []).slice(0, maxGroups))
     await this.#rewrite(user, undefined, held => {
       const next = new Set(held.filter(id => known.get(id)?.source !== source))
       for (const id of wanted)
-        if (next.size < mostGroups) next.add(id)
-        else this.#log.warn('user has too many groups', { user, group: id, most: mostGroups })
+        if (next.size < maxGroups) next.add(id)
+        else this.#log.warn('user has too many groups', { user, group: id, most: maxGroups })
       return held.every(id => next.has(id)) && next.size === held.length ? held : [...next]
     })
   }

@@ -27,9 +27,9 @@ type Memberships = GroupRecord['memberships']
 /** Well below the second within which a change must take effect. */
 const freshMs = 500
 
-const mostRemembered = 20_000
+const maxRemembered = 20_000
 
-const mostAtOnce = 1000
+const maxAtOnce = 1000
 
 /** Roles of groups, cached for half a second. Each group is read separately, so the cost does not depend on their number. */
 class CachedGroups {
@@ -43,7 +43,7 @@ class CachedGroups {
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, Memberships>> {
     const now = performance.now()
     const stale = ids.filter(id => now - (this.#known.get(id)?.since ?? Number.NEGATIVE_INFINITY) >= freshMs)
-    for (let at = 0; at < stale.length; at += mostAtOnce) this.#read(stale.slice(at, at + mostAtOnce), now)
+    for (let at = 0; at < stale.length; at += maxAtOnce) this.#read(stale.slice(at, at + maxAtOnce), now)
     const found = await Promise.all(ids.map(async id => [id, await this.#known.get(id)?.memberships] as const))
     return new Map(found.flatMap(([id, memberships]) => (memberships ? [[id, memberships] as const] : [])))
   }
@@ -54,7 +54,7 @@ class CachedGroups {
   }
 
   #read(ids: readonly string[], since: number): void {
-    if (this.#known.size + ids.length > mostRemembered) this.#known.clear()
+    if (this.#known.size + ids.length > maxRemembered) this.#known.clear()
     const reading = this.#documents.getMany(groups, ids)
     for (const id of ids) {
       const memberships = reading.then(found => found.get(id)?.memberships)

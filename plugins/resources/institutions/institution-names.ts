@@ -23,7 +23,7 @@ export const projects = collection<Named>()('projects', { byName: { on: ['name']
 
 const lists = { institutions, projects } as const
 
-const mostNames = 10_000
+const maxNames = 10_000
 
 const idOf = (name: string): string => createHash('sha256').update(name.toLowerCase()).digest('hex').slice(0, 24)
 
@@ -42,8 +42,8 @@ export class InstitutionNames implements PickLists {
     const name = plain(given)
     if (name === '') throw new Invalid('The name must not be blank')
     const into: Collection<Named> = lists[list]
-    const count = await this.#documents.count(into, { using: 'byName', upTo: mostNames })
-    if (count >= mostNames) throw new Invalid(`Maximum of ${mostNames} names reached`)
+    const count = await this.#documents.count(into, { using: 'byName', upTo: maxNames })
+    if (count >= maxNames) throw new Invalid(`Maximum of ${maxNames} names reached`)
     try {
       await this.#documents.commit({ insert: { id: idOf(name), name }, into })
     } catch (error) {

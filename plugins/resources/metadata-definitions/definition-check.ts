@@ -15,7 +15,7 @@ interface Field {
 }
 
 /** Maximum number of labels that are looked up by name. */
-const mostAsked = 200
+const maxAsked = 200
 const isMembers = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const lists: ReadonlySet<string> = new Set(['list', 'listjquery'])
 
@@ -50,7 +50,7 @@ export class DefinitionCheck implements MetadataCheck {
     const labels = labelsOf(objects)
     const scopes = async (): Promise<readonly string[]> => [everywhere, ...(await this.#spaces.of(target))]
     const asked = [...labels].filter(label => label.length <= 500)
-    const found = asked.length > mostAsked ? await this.#among(labels, await scopes()) : await this.#definitions.labelled(asked, scopes)
+    const found = asked.length > maxAsked ? await this.#among(labels, await scopes()) : await this.#definitions.labelled(asked, scopes)
     const fields = fieldsOf(objects, new Set(found.map(({ label }) => label)))
     for (const [label, all] of Map.groupBy(found, definition => definition.label)) {
       const definitions = nearest(all)

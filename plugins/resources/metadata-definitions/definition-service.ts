@@ -54,9 +54,9 @@ export class DefinitionService {
 }
 wire(DefinitionService, Policy, StoredDefinitions)
 
-const mostLevels = 4
+const maxLevels = 4
 
-const mostSpaces = 1000
+const maxSpaces = 1000
 
 /** The spaces of a resource: those of a file through its datasets, of a section through its file. */
 export class SpacesOf {
@@ -70,7 +70,7 @@ export class SpacesOf {
   async of(target: Ref): Promise<readonly string[]> {
     const spaces = new Set<string>()
     let level: readonly Ref[] = [target]
-    for (let depth = 0; depth < mostLevels && level.length > 0; depth += 1) {
+    for (let depth = 0; depth < maxLevels && level.length > 0; depth += 1) {
       const next: Ref[] = []
       for (const [kind, some] of Map.groupBy(level, ref => ref.kind)) {
         const source = this.#resources.all().find(each => each.kind === kind)
@@ -82,7 +82,7 @@ export class SpacesOf {
       }
       level = next
     }
-    return [...spaces].slice(0, mostSpaces)
+    return [...spaces].slice(0, maxSpaces)
   }
 }
 wire(SpacesOf, Resources)

@@ -5,7 +5,7 @@ import { Config, type Settings } from './config.ts'
 const maxBytes = 1024 * 1024
 const timeoutMs = 10_000
 const freshMs = 600_000
-const mostKept = 50
+const maxKept = 50
 const longestKept = 256 * 1024
 
 const local = /^\/api\/standardvocab\/([0-9a-f]{24})\/terms$/
@@ -72,7 +72,7 @@ export class DefinitionTerms {
     this.#kept.delete(url)
     if (json.length <= longestKept) this.#kept.set(url, { json, until: this.#clock.now().getTime() + freshMs })
     const [oldest] = this.#kept.keys()
-    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)
+    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
     return json
   }
 

@@ -160,7 +160,7 @@ export class StoredDefinitions {
 }
 wire(StoredDefinitions, Config, Installation, DocumentStore, Ids, Clock)
 
-const mostRead = 5000
+const maxRead = 5000
 
 /** The spaces whose definitions apply to a caller: those they are a member of and may view. */
 export const spacesOfCaller = (caller: Caller): readonly string[] =>
@@ -183,7 +183,7 @@ export class DefinitionNames implements MetadataNaming {
     for await (const { label } of this.#definitions.in(everywhere, ...spacesOfCaller(caller))) {
       if (label.toLowerCase().startsWith(wanted)) names.add(label)
       read += 1
-      if (names.size >= limit || read >= mostRead) break
+      if (names.size >= limit || read >= maxRead) break
     }
     return [...names]
   }

@@ -11,7 +11,7 @@ const depths: Readonly<Record<string, number>> = {
   MULTIPOLYGON: 3,
 }
 const number = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
-const mostNesting = 16
+const maxNesting = 16
 
 /** Reads the tokens of a well-known text in order; throws `SyntaxError` at an unexpected one. */
 class Words {
@@ -60,7 +60,7 @@ const list = (words: Words, item: () => void): void => {
 }
 
 const geometry = (words: Words, nesting: number): void => {
-  if (nesting > mostNesting) throw new SyntaxError('it is nested too deeply')
+  if (nesting > maxNesting) throw new SyntaxError('it is nested too deeply')
   const [, name = '', glued = ''] = /^([A-Z]+?)(ZM|Z|M)?$/.exec(words.next()) ?? []
   const dimension = glued !== '' ? glued : (['ZM', 'Z', 'M'].find(word => words.takes(word)) ?? '')
   if (name !== 'GEOMETRYCOLLECTION' && !Object.hasOwn(depths, name)) throw new SyntaxError(`${name} is not a geometry`)

@@ -137,7 +137,7 @@ interface Refused {
 }
 
 /** Maximum number of characters stored by one request. */
-const mostText = 128 * 1024 * 1024
+const maxText = 128 * 1024 * 1024
 
 /** Adds one document to many files, each with its own checks. */
 export class BulkFileMetadata {
@@ -161,8 +161,8 @@ export class BulkFileMetadata {
     caller: Caller,
   ): Promise<{ readonly added: readonly string[]; readonly refused: readonly Refused[] }> {
     const files = [...new Set(ids)]
-    if (files.length * JSON.stringify(statement).length > mostText) {
-      throw new TooLarge(`This document for ${files.length} files exceeds ${mostText} bytes in total: send it for fewer files`)
+    if (files.length * JSON.stringify(statement).length > maxText) {
+      throw new TooLarge(`This document for ${files.length} files exceeds ${maxText} bytes in total: send it for fewer files`)
     }
     const refused = new Map<string, Refused>()
     const refuse = (id: string, code: string, message: string): unknown => refused.set(id, { id, code, message })

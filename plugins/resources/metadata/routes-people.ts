@@ -22,7 +22,7 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, each => entities[each] ?? each)
 
-const mostFields = 500
+const maxFields = 500
 
 const longestValue = 2000
 
@@ -33,7 +33,7 @@ const textOf = (value: Json): string => {
 
 const fieldsOf = (content: Json): readonly (readonly [string, Json])[] =>
   typeof content === 'object' && content !== null && !Array.isArray(content)
-    ? Object.entries(content as Readonly<Record<string, Json>>).slice(0, mostFields)
+    ? Object.entries(content as Readonly<Record<string, Json>>).slice(0, maxFields)
     : [['', content]]
 
 /** A document as HTML for the cards and the table of v1's pages. All text is escaped. */

@@ -149,7 +149,7 @@ export class AssignThumbnailOnPlaced {
 wire(AssignThumbnailOnPlaced, Files, ThumbnailAssignment)
 
 /** Maximum number of files or datasets that are searched for a thumbnail. */
-const mostLooked = 1000
+const maxLooked = 1000
 
 /**
  * Replaces a thumbnail that was deleted, or whose file was deleted: by another one of the file, of the dataset's files, of the collection's
@@ -203,7 +203,7 @@ export class ReplaceRemovedThumbnails implements BatchHandler {
     for await (const file of this.#files.ofDataset(id)) {
       looked += 1
       next = file.thumbnail !== null && file.thumbnail !== thumbnail ? file.thumbnail : null
-      if (next !== null || looked === mostLooked) break
+      if (next !== null || looked === maxLooked) break
     }
     await this.#showing.replace('dataset', id, thumbnail, next)
     return collections
@@ -215,7 +215,7 @@ export class ReplaceRemovedThumbnails implements BatchHandler {
       async dataset => (await this.#datasets.get(dataset))?.collections.includes(id) ?? false,
     )
     if (isRight) return
-    const { items } = await this.#datasets.inCollection(id, { limit: mostLooked })
+    const { items } = await this.#datasets.inCollection(id, { limit: maxLooked })
     const next = items.find(dataset => dataset.thumbnail !== null && dataset.thumbnail !== thumbnail)
     await this.#showing.replace('collection', id, thumbnail, next?.thumbnail ?? null)
   }

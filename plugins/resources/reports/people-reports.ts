@@ -24,7 +24,7 @@ const userColumns = [
 
 const dayMs = 86_400_000
 
-const mostCounted = 100_000
+const maxCounted = 100_000
 
 /** Spaces and accounts, one row each. */
 export class PeopleReports {
@@ -58,9 +58,9 @@ export class PeopleReports {
     for await (const { id, name, description, author, created } of this.#spaces.all()) {
       const creator = (await this.#users.get(author)) ? author : ''
       const [datasets, collections, users] = await Promise.all([
-        countIn(this.#counts, 'dataset', { kind: 'space', id }, mostCounted),
-        countIn(this.#counts, 'collection', { kind: 'space', id }, mostCounted),
-        this.#users.countPeople(id, mostCounted),
+        countIn(this.#counts, 'dataset', { kind: 'space', id }, maxCounted),
+        countIn(this.#counts, 'collection', { kind: 'space', id }, maxCounted),
+        this.#users.countPeople(id, maxCounted),
       ])
       yield ['space', id, name, description, creator, bare(created), datasets, collections, users]
     }

@@ -20,11 +20,11 @@ import { MetadataCollector } from './metadata-values.ts'
 
 const batchSize = 100
 /** Of a file and its sections in total. */
-const mostTags = 2000
+const maxTags = 2000
 /** Number of characters of comments after which no further one is indexed. */
 const longComments = 2_000_000
 /** Maximum number of metadata documents, comments and sections of a resource that are read. */
-const mostItems = 2000
+const maxItems = 2000
 const pageSize = 200
 /** A resource that changes between the passes has an event for each change. */
 const maxSharedPasses = 5
@@ -131,7 +131,7 @@ export class Indexer {
       const onSections = sections.get(document.id)?.names ?? new Set()
       return {
         ...document,
-        tags: onSections.size > 0 ? [...new Set([...document.tags, ...onSections])].slice(0, mostTags) : document.tags,
+        tags: onSections.size > 0 ? [...new Set([...document.tags, ...onSections])].slice(0, maxTags) : document.tags,
         metadata: [...document.metadata, ...values],
         comments: (comments.get(document.id) as CommentCollector).texts,
         ...(text === '' ? {} : { text }),
@@ -169,7 +169,7 @@ class SectionTagCollector implements Collector<SectionRecord> {
   readonly names = new Set<string>()
 
   get isFull(): boolean {
-    return this.names.size >= mostTags
+    return this.names.size >= maxTags
   }
 
   add({ tags }: SectionRecord): void {
@@ -202,7 +202,7 @@ type ReadPage<T> = (page: { readonly after?: After; readonly limit: number }) =>
 /** The searched items of a resource, or those after a first page: one page for an ordinary one. */
 export async function* pagesOf<T>(read: ReadPage<T>, limit = pageSize, from?: After): AsyncGenerator<readonly T[], void> {
   let after = from
-  for (let count = from ? limit : 0; count < mostItems; count += limit) {
+  for (let count = from ? limit : 0; count < maxItems; count += limit) {
     const { items, next } = await read({ limit, ...(after ? { after } : {}) })
     yield items
     if (!next) return

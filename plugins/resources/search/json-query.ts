@@ -3,7 +3,7 @@ import { defaultJsonLimits, parseJson } from 'pounce/sdk/kit'
 import type { SearchQuery } from 'pounce/sdk/search'
 import { checkQuery, compareField, comparingOf, fieldContains, operatorSigns } from 'pounce/sdk/search/language'
 
-const mostItems = 200
+const maxItems = 200
 
 /**
  * Parses the JSON form of a query: a list of `{field_key, operator, field_value}`, all or any of which must match. Throws `Invalid` naming
@@ -13,7 +13,7 @@ export function readJsonQuery(text: string, grouping: 'AND' | 'OR'): SearchQuery
   const items = parseJson(text, defaultJsonLimits, 'The query')
   if (!Array.isArray(items))
     throw new Invalid('The query must be a JSON array such as [{"field_key":"metadata.depth","operator":">","field_value":"3"}]')
-  if (items.length > mostItems) throw new Invalid(`The query has ${items.length} items; the maximum is ${mostItems}`)
+  if (items.length > maxItems) throw new Invalid(`The query has ${items.length} items; the maximum is ${maxItems}`)
   if (items.length === 0) return { op: 'all' }
   const parts = (items as readonly unknown[]).map((item, at) => toQuery(item, at + 1))
   return checkQuery(grouping === 'OR' ? { op: 'or', any: parts } : { op: 'and', all: parts })

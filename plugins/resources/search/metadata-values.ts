@@ -3,14 +3,14 @@ import type { MetadataValue } from 'pounce/sdk/search'
 import { typedValue } from 'pounce/sdk/search'
 
 /** Limits for the index entry of one resource. */
-const mostValues = 2000
-const mostDepth = 16
+const maxValues = 2000
+const maxDepth = 16
 const longestValue = 1000
 const longestText = 100_000
 /** A document with more values leaves room for those of older ones. */
-const mostValuesFirst = mostValues / 2
+const maxValuesFirst = maxValues / 2
 /** Maximum number of values visited in a document: most values of a very large one are skipped. */
-const mostVisited = 20_000
+const maxVisited = 20_000
 
 /** The indexed metadata of one resource. */
 export interface IndexedMetadata {
@@ -38,20 +38,20 @@ export class MetadataCollector {
 
   /** No further document would add a value. */
   get isFull(): boolean {
-    return this.#values.length >= mostValues
+    return this.#values.length >= maxValues
   }
 
   get metadata(): IndexedMetadata {
-    return { values: [...this.#values, ...this.#more].slice(0, mostValues), text: this.#text }
+    return { values: [...this.#values, ...this.#more].slice(0, maxValues), text: this.#text }
   }
 
   add(document: MetadataRecord): void {
     let visited = 0
     let count = 0
-    const isDone = (): boolean => this.isFull || count >= mostValues || visited >= mostVisited
+    const isDone = (): boolean => this.isFull || count >= maxValues || visited >= maxVisited
     const addValue = (value: MetadataValue): void => {
       count += 1
-      const list = count <= mostValuesFirst ? this.#values : this.#more
+      const list = count <= maxValuesFirst ? this.#values : this.#more
       list.push(value)
     }
     const addText = (field: string, value: string): void => {
@@ -72,7 +72,7 @@ export class MetadataCollector {
     }
     const walk = (field: string, value: Json, depth: number): void => {
       visited += 1
-      if (isDone() || depth > mostDepth || value === null) return
+      if (isDone() || depth > maxDepth || value === null) return
       if (typeof value === 'string') addText(field, value)
       else if (typeof value === 'number' || typeof value === 'boolean') addValue({ field, value })
       else if (Array.isArray(value)) walkItems(field, value as readonly Json[], depth + 1)

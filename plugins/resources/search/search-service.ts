@@ -35,7 +35,7 @@ export interface SearchPage<T = object> {
 /** Reads the hits of a kind, by id; hidden ones are omitted. */
 type ReadItems<T> = (source: Searchable, ids: readonly string[]) => Promise<ReadonlyMap<string, T>>
 
-const mostRounds = 5
+const maxRounds = 5
 /** Number of hits that are checked by a search that only counts, like the default page size. */
 const checkedOfCount = 240
 
@@ -119,7 +119,7 @@ export class SearchService {
       indexed = page.total
       missed = page.hits.length - (await this.#read(page.hits, caller, read)).size
     }
-    for (let round = 0; round < mostRounds && results.length < size; round += 1) {
+    for (let round = 0; round < maxRounds && results.length < size; round += 1) {
       const wanted = round === 0 ? size : Math.min(2 * size, 1000)
       const page = await this.#index.search({
         query,

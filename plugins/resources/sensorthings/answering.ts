@@ -33,7 +33,7 @@ type Place =
   | { readonly is: 'value'; readonly name: string; readonly value: Value }
   | { readonly is: 'references'; readonly entities: Entities; readonly at: string }
 
-const mostSegments = 10
+const maxSegments = 10
 
 const conformance = 'http://www.opengis.net/spec/iot_sensing/1.1/req'
 
@@ -126,7 +126,7 @@ const placeOf = async (world: EntityLoader, path: string): Promise<Place> => {
   const [name = ''] = path.split(/[(/]/)
   if (!isSetName(name)) throw noSuch(name)
   const [first, ...rest] = read('Path', path, 'The path')
-  if (!first || rest.length >= mostSegments) throw new Invalid(`The path has more than ${mostSegments} segments`)
+  if (!first || rest.length >= maxSegments) throw new Invalid(`The path has more than ${maxSegments} segments`)
   let place = await chosen({ is: 'entities', entities: sets[name](world), at: `${world.root}/${name}` }, first)
   for (const segment of rest) place = await stepTo(world, place, segment)
   return place

@@ -127,7 +127,7 @@ const functions: ReadonlyMap<string, FilterFunction> = new Map<string, FilterFun
 ])
 
 /** Maximum number of properties, values, comparisons and functions in one filter. */
-const mostTerms = 200
+const maxTerms = 200
 
 /** The entities that a filter reads: the entity itself under the empty path, and the targets of single-valued links under their paths. */
 export type Seen = ReadonlyMap<string, Entity>
@@ -159,7 +159,7 @@ export class FilterCompiler {
 
   compile(what: ParsedFilter): Compiled {
     this.#terms += 1
-    if (this.#terms > mostTerms) throw refusal(this.#of, what.at, `it has more than ${mostTerms} terms`)
+    if (this.#terms > maxTerms) throw refusal(this.#of, what.at, `it has more than ${maxTerms} terms`)
     switch (what.is) {
       case 'literal':
         return this.#literal(what)

@@ -19,7 +19,7 @@ const maxExpandMs = 5000
 const [maxEntities, maxBytes] = [20_000, 16 * 1024 * 1024]
 const countingMs = 500
 /** Counts stop here: a count that reaches it may be larger. */
-const mostCounted = 100_000
+const maxCounted = 100_000
 /** Maximum number of non-matching records read for a nested list: one response may contain many such lists. */
 const maxNestedRows = 100
 /** Number of reads after which the event loop is yielded. */
@@ -56,7 +56,7 @@ export class EntityFormatter {
   readonly #extras: readonly string[]
   readonly #budget = new QueryBudget(looks, maxExpandMs)
   readonly #size = new AnswerSize(maxEntities, maxBytes)
-  readonly #counting = new QueryBudget(mostCounted, countingMs)
+  readonly #counting = new QueryBudget(maxCounted, countingMs)
 
   constructor(root: string, extras: readonly string[]) {
     this.#root = root
@@ -183,7 +183,7 @@ export class EntityFormatter {
 
   async #count(entities: Entities, asked: QueryOptions): Promise<number> {
     const { filter } = asked
-    const known = filter ? undefined : await entities.count?.(mostCounted, () => this.#counting.take())
+    const known = filter ? undefined : await entities.count?.(maxCounted, () => this.#counting.take())
     if (known !== undefined) return known
     let count = 0
     for await (const lot of this.#walk(entities, asked, { order: undefined, wanted: 1000 })) {

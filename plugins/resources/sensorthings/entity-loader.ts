@@ -92,7 +92,7 @@ export const sampled = 5
 const [pagesTogether, stintMs] = [3, 10]
 
 /** Maximum number of streams that are read at once for a batch of sensors. */
-const mostTogether = 5000
+const maxTogether = 5000
 
 /** The data of one request, each record read once. Contains nothing that the caller may not view. */
 export class EntityLoader {
@@ -151,7 +151,7 @@ export class EntityLoader {
       for (const stream of page.items) of.get(stream.sensor)?.push(stream)
       count += page.items.length
       after = page.next
-      if (count > mostTogether && after) return new Map()
+      if (count > maxTogether && after) return new Map()
     } while (after)
     return of
   }

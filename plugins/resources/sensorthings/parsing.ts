@@ -3,7 +3,7 @@ import { type Expectation, type Parsed, parse, SyntaxError as Unreadable } from 
 
 const longestText = 4000
 /** Maximum nesting of parentheses. */
-const mostDepth = 30
+const maxDepth = 30
 
 /** An error at a position of a text, counted from 1. `of` names the text, such as `$filter`. */
 export const refusal = (of: string, at: number, message: string): Invalid =>
@@ -42,6 +42,6 @@ const mustNotNest = (text: string, of: string): void => {
     if (isQuoted) continue
     if (char === '(') depth += 1
     if (char === ')') depth = Math.max(depth - 1, 0)
-    if (depth > mostDepth) throw refusal(of, at, `more than ${mostDepth} parentheses are inside each other`)
+    if (depth > maxDepth) throw refusal(of, at, `more than ${maxDepth} parentheses are inside each other`)
   }
 }

@@ -5,13 +5,13 @@ import type { ParsedExpansion, ParsedName, ParsedOption, ParsedOrder } from './g
 import { refusal } from './parsing.ts'
 import { types } from './types.ts'
 
-const mostTop = 1000
+const maxTop = 1000
 
-const mostSkip = 10_000
+const maxSkip = 10_000
 
-const mostDepth = 5
+const maxDepth = 5
 
-const mostExpansions = 20
+const maxExpansions = 20
 
 /** A link whose entities are included inline. */
 export interface Expansion {
@@ -65,7 +65,7 @@ export class QueryOptionParser {
       expand: this.#expand(type, given('expand') ?? [], name('expand'), depth + 1),
       order: orderOf(type, given('orderby') ?? [], name('orderby')),
       select: selectOf(type, given('select'), name('select')),
-      top: Math.min(given('top') ?? 100, mostTop),
+      top: Math.min(given('top') ?? 100, maxTop),
       skip: checkedSkip(given('skip') ?? 0),
       isCounted: given('count') ?? false,
       after: undefined,
@@ -74,11 +74,10 @@ export class QueryOptionParser {
   }
 
   #expand(type: EntityType, parsed: readonly ParsedExpansion[], of: string, depth: number): readonly Expansion[] {
-    if (parsed.length > 0 && depth > mostDepth)
-      throw refusal(of, parsed[0]?.at ?? 0, `at most ${mostDepth} expansions are inside each other`)
+    if (parsed.length > 0 && depth > maxDepth) throw refusal(of, parsed[0]?.at ?? 0, `at most ${maxDepth} expansions are inside each other`)
     return [...byLink(parsed)].map(([link, { options, at }]) => {
       this.#expansions += 1
-      if (this.#expansions > mostExpansions) throw refusal(of, at, `more than ${mostExpansions} expansions`)
+      if (this.#expansions > maxExpansions) throw refusal(of, at, `more than ${maxExpansions} expansions`)
       const known = Object.hasOwn(type.links, link) ? type.links[link] : undefined
       if (!known) throw refusal(of, at, `${type.set} have no link ${link}, but ${Object.keys(type.links).join(', ')}`)
       return { link, type: known, asked: this.read(types[known.to], options, { of, depth, isMany: known.isMany }) }
@@ -121,7 +120,7 @@ const joined = (some: readonly ParsedOption[], more: readonly ParsedOption[]): r
 }
 
 const checkedSkip = (skip: number): number => {
-  if (skip > mostSkip) throw new Invalid(`$skip: at most ${mostSkip}; follow @iot.nextLink to go further`)
+  if (skip > maxSkip) throw new Invalid(`$skip: at most ${maxSkip}; follow @iot.nextLink to go further`)
   return skip
 }
 

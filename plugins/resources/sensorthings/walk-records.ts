@@ -155,7 +155,7 @@ const measuredOf = async (
 }
 
 /** Maximum number of streams that are searched for parameters. */
-const mostStreams = 10_000
+const maxStreams = 10_000
 
 /** The parameters of all streams that the caller may view, by code point; of the first 10,000 streams. */
 export const parametersOf = async (world: EntityLoader): Promise<readonly string[]> => {
@@ -166,7 +166,7 @@ export const parametersOf = async (world: EntityLoader): Promise<readonly string
     const all = await world.ports.geo.statistics(items.map(({ id }) => geoNumberOf(id)))
     for (const { properties } of all.values()) for (const name of properties) names.add(name)
     count += items.length
-    if (count >= mostStreams) break
+    if (count >= maxStreams) break
   }
   return [...names].sort()
 }

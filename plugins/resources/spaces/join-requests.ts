@@ -18,7 +18,7 @@ import { SpaceMembers } from './space-members.ts'
 import { spaces } from './stored-spaces.ts'
 
 type Request = SpaceRecord['requests'][number]
-const mostRequests = 1000
+const maxRequests = 1000
 /** How long the acceptance of a request is reserved for the member who began it. */
 const settlingMs = 30_000
 const request = 'request to join'
@@ -60,7 +60,7 @@ export class JoinRequests {
     await this.#quota.take('request', user, 1, this.#perHour)
     await updateWithRetry(this.#documents, spaces, { kind: 'space', id: space }, ({ requests, author }) => {
       if (requests.some(one => one.user === user)) return undefined
-      if (requests.length >= mostRequests) throw new Conflict('This space has too many pending join requests')
+      if (requests.length >= maxRequests) throw new Conflict('This space has too many pending join requests')
       const asked: Request = { user, at: this.#clock.now().toISOString(), ...(message ? { message } : {}) }
       return {
         set: { requests: [...requests, asked] },

@@ -2,10 +2,10 @@ import { type Caller, Spaces, type Stored, type UserRecord, wire } from 'pounce/
 import type { AccountFacts, SessionSource } from 'pounce/sdk/kit'
 import { Invitations } from './invitations.ts'
 
-const mostCounted = 100
+const maxCounted = 100
 
 /** Maximum number of spaces of one account that are read. */
-const mostSpaces = 200
+const maxSpaces = 200
 
 /** Open invitations of a user, and join requests for the spaces that they manage. */
 export class PendingCounts implements SessionSource {
@@ -20,11 +20,11 @@ export class PendingCounts implements SessionSource {
   async factsOf(user: UserRecord & Stored, { user: standing }: Caller): Promise<AccountFacts> {
     const administered = (standing?.memberships ?? []).filter(({ permissions }) => permissions.has('EditSpace')).map(({ space }) => space)
     const [invitations, spaces] = await Promise.all([
-      this.#invitations.of(user, { limit: mostCounted }),
-      this.#spaces.getMany([...new Set(administered)].slice(0, mostSpaces)),
+      this.#invitations.of(user, { limit: maxCounted }),
+      this.#spaces.getMany([...new Set(administered)].slice(0, maxSpaces)),
     ])
     const requests = [...spaces.values()].reduce((sum, space) => sum + (space.state === 'live' ? space.requests.length : 0), 0)
-    return { counts: { invitations: invitations.items.length, requests: Math.min(requests, mostCounted) } }
+    return { counts: { invitations: invitations.items.length, requests: Math.min(requests, maxCounted) } }
   }
 }
 wire(PendingCounts, Invitations, Spaces)

@@ -26,7 +26,7 @@ type User = UserRecord & Stored
 type Told = 'space.member-changed' | 'space.join-requested' | 'space.request-rejected' | 'space.verified' | 'space.removed'
 
 /** Maximum number of members who are notified about one space. */
-const mostMembers = 1000
+const maxMembers = 1000
 
 /** User-supplied text as a part of a subject. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 900)
@@ -123,7 +123,7 @@ export class SpaceMail {
 
   async #members(space: string): Promise<readonly User[]> {
     const members: User[] = []
-    for await (const member of this.#peopleOf(space)) if (members.push(member) === mostMembers) break
+    for await (const member of this.#peopleOf(space)) if (members.push(member) === maxMembers) break
     return members
   }
 

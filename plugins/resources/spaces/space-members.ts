@@ -22,7 +22,7 @@ import { InvitationRateLimit } from './invitation-rate-limit.ts'
 type Role = RoleRecord & Stored
 type User = UserRecord & Stored
 
-const mostNamed = 10_000
+const maxNamed = 10_000
 const lastAdmin = 'The space would have no user left who can edit it; give another user the role Admin first'
 
 /** A user who can manage a space: an active member, not only through a group, whose role includes editing it. */
@@ -177,7 +177,7 @@ export class SpaceMembers {
    * private server.
    */
   async #known(caller: Caller, space: string, ids: readonly string[]): Promise<readonly User[]> {
-    if (ids.length > mostNamed) throw new Invalid(`At most ${mostNamed} users per request`)
+    if (ids.length > maxNamed) throw new Invalid(`At most ${maxNamed} users per request`)
     const known: User[] = []
     let unseen = 0
     for (let at = 0; at < ids.length; at += 1000) {

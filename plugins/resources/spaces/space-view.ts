@@ -17,7 +17,7 @@ type Space = SpaceRecord & Stored
 const hourMs = 3_600_000
 
 /** Members are counted up to this number. */
-const mostMembers = 1000
+const maxMembers = 1000
 
 /** A space with all related data. */
 const FullSpace = s.model(
@@ -79,7 +79,7 @@ export class SpaceViews {
     const [common, counts, members] = await Promise.all([
       fullViewOf({ users: this.#users, policy: this.#policy }, caller, 'space', some),
       contentsOf(this.#counts, 'space', ids, ['dataset', 'collection']),
-      Promise.all(ids.map(id => this.#users.countPeople(id, mostMembers))),
+      Promise.all(ids.map(id => this.#users.countPeople(id, maxMembers))),
     ])
     return some.map((space, at) => {
       const { id, created, modified = created, access, isPublic, homePage, logoUrl, bannerUrl, requests } = space

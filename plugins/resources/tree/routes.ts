@@ -58,7 +58,7 @@ const readCursor = (text: string, order: readonly TreeNode['kind'][]): Cursor =>
 }
 
 /** Maximum number of branch pages read for one response; pages can be short because of hidden resources. */
-const mostPages = 16
+const maxPages = 16
 
 const pageSize = 250
 
@@ -85,7 +85,7 @@ class ResourceTree {
       let after = start?.kind === kind ? start.after : undefined
       do {
         const left = page.limit - nodes.length
-        if (left === 0 || pages === mostPages) return { nodes, next: cursor(kind, after) }
+        if (left === 0 || pages === maxPages) return { nodes, next: cursor(kind, after) }
         pages += 1
         const found = await branch.below(parent, caller, { limit: Math.min(left, pageSize), ...(after ? { after } : {}) })
         nodes.push(...found.items.map(show))

@@ -43,7 +43,7 @@ interface Wanted {
 /** Number of concurrent reads of the store. */
 const atOnce = 16
 /** Maximum number of files with one name in one location that are compared: the newest. */
-const mostAlike = 20
+const maxAlike = 20
 
 /** Compares files that are about to be uploaded with those at their paths. */
 export class UploadCheck {
@@ -73,7 +73,7 @@ export class UploadCheck {
     const found = await sideBySide(files, async file => {
       const wanted = await this.#follow(file, top, dataset, places)
       if ('state' in wanted) return wanted
-      const alike = wanted.in === undefined ? [] : await this.#files.named(wanted.in, wanted.name, mostAlike)
+      const alike = wanted.in === undefined ? [] : await this.#files.named(wanted.in, wanted.name, maxAlike)
       return { file, alike }
     })
     const ids = [...new Set(found.flatMap(one => ('alike' in one ? one.alike.map(({ id }) => id) : [])))]

@@ -3,8 +3,8 @@ import type { IndexChange } from 'pounce/sdk/search'
 import type { Write } from './bulk-writer.ts'
 import { toWrite } from './entry.ts'
 
-const mostBytes = 2_000_000
-const mostWrites = 1000
+const maxBytes = 2_000_000
+const maxWrites = 1000
 const sliceMs = 8
 
 /**
@@ -22,7 +22,7 @@ export async function* bodiesOf(changes: Iterable<IndexChange> | AsyncIterable<I
     }
     const write = toWrite(change)
     const size = Buffer.byteLength(write.source)
-    if (body.length >= mostWrites || (body.length > 0 && bytes + size > mostBytes)) {
+    if (body.length >= maxWrites || (body.length > 0 && bytes + size > maxBytes)) {
       yield body
       body = []
       bytes = 0

@@ -8,7 +8,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-const mostTogether = 1000
+const maxTogether = 1000
 
 /** Collects changes from all callers and writes them in shared batches, one after the other, in the order of arrival. */
 export class BulkWriteQueue {
@@ -63,7 +63,7 @@ export class BulkWriteQueue {
     let count = 0
     const end = this.#waiting.findIndex(({ changes }) => {
       count += changes.length
-      return count > mostTogether
+      return count > maxTogether
     })
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(end, 1))
   }

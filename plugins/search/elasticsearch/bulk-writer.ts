@@ -42,7 +42,7 @@ interface Target {
   readonly asksForBuilding: boolean
 }
 
-const mostTries = 10
+const maxTries = 10
 
 /**
  * Sends changes in bulk. Each request also detects whether a rebuild is running on any kernel: the server resolves all names of one request
@@ -76,7 +76,7 @@ export class BulkWriter {
 
   async #writeBody(writes: readonly Write[]): Promise<void> {
     const { live, building } = this.#names
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       await this.#indexes.ready()
       const inUse = await this.#send(writes, { alias: live, versions: 'external_gte', isRefreshed: true, asksForBuilding: true })
       if (inUse.isMissing) {

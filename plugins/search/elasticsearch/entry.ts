@@ -8,8 +8,8 @@ import { maxTermLength } from './index-format.ts'
 /** No put succeeds after a removal: its version is above all revisions. */
 const lastVersion = Number.MAX_SAFE_INTEGER
 /** Limits of one entry, in addition to those of the documents. */
-const mostNumbers = 5000
-const mostWords = 300_000
+const maxNumbers = 5000
+const maxWords = 300_000
 
 /** The stored fields of a resource, by their names in the mapping. */
 interface Entry {
@@ -129,7 +129,7 @@ function addMetadata(entry: Entry, path: string, value: MetadataValue['value']):
     else if (!(value instanceof Date)) entry.is.add(textToken(key, String(value)))
   }
   const number = value instanceof Date ? value.getTime() : value
-  if (typeof number === 'number' && entry.values.length < mostNumbers)
+  if (typeof number === 'number' && entry.values.length < maxNumbers)
     entry.values.push({ field: keys.map(key => typedKey(key, type)), number })
   entry.fields.add(path.slice(0, maxTermLength).toWellFormed())
   addSuggestions(entry, keys, asText(value))
@@ -144,7 +144,7 @@ function addSuggestions(entry: Entry, keys: readonly string[], text: string): vo
 }
 
 function addWords(entry: Entry, key: string, found: readonly string[]): void {
-  if (found.length === 0 || entry.wordCount + found.length > mostWords) return
+  if (found.length === 0 || entry.wordCount + found.length > maxWords) return
   entry.wordCount += found.length
   entry.word.push(found.map(word => key + word).join(' '))
 }

@@ -23,7 +23,7 @@ export const isFixedField = (field: string): field is FixedField => Object.hasOw
 export const metadataPath = (field: string): string => (field.startsWith('metadata.') ? field.slice('metadata.'.length) : field)
 
 const known = new Map<string, string>()
-const mostKnown = 50_000
+const maxKnown = 50_000
 
 /**
  * The key of a field in terms of the index: 14 characters, whatever its name. Users choose the names of metadata, in any form and number,
@@ -32,7 +32,7 @@ const mostKnown = 50_000
 function keyOf(name: string): string {
   const found = known.get(name)
   if (found !== undefined) return found
-  if (known.size >= mostKnown) known.clear()
+  if (known.size >= maxKnown) known.clear()
   const key = hash('sha1', name.toWellFormed()).slice(0, 14)
   known.set(name, key)
   return key
@@ -50,18 +50,18 @@ const initials = { number: 'n', date: 'd', text: 't' } as const
 export const typedKey = (key: string, type: FieldType): string => `${key}${initials[type]}`
 
 /** A longer path is indexed as a whole and by its last parts. */
-const mostParts = 32
+const maxParts = 32
 
 /** The path and all its suffixes that begin after a dot: `a.b.c`, `b.c`, `c`. */
 export function endsOf(path: string): readonly string[] {
   const ends: string[] = []
-  for (let dot = path.lastIndexOf('.'); dot >= 0 && ends.length < mostParts; dot = dot === 0 ? -1 : path.lastIndexOf('.', dot - 1))
+  for (let dot = path.lastIndexOf('.'); dot >= 0 && ends.length < maxParts; dot = dot === 0 ? -1 : path.lastIndexOf('.', dot - 1))
     ends.push(path.slice(dot + 1))
   return [...ends, path]
 }
 
 /** All proper prefixes of the path, and their suffixes: `a.b`, `b` and `a` for `a.b.c`. */
 export function above(path: string): readonly string[] {
-  const parts = path.split('.').slice(-mostParts)
+  const parts = path.split('.').slice(-maxParts)
   return parts.slice(1).flatMap((_, at) => endsOf(parts.slice(0, at + 1).join('.')))
 }

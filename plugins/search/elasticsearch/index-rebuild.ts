@@ -14,7 +14,7 @@ export interface RebuildOptions {
 }
 
 /** Batches being written while the next one is read. */
-const mostOnTheWay = 2
+const maxOnTheWay = 2
 const triesMs = [500, 1000, 2000, 4000, 8000]
 
 /** Fills a second index while the first one is in use, and swaps them. */
@@ -81,7 +81,7 @@ export class IndexRebuild {
     let failure: { readonly error: unknown } | undefined
     let count = 0
     const send = async (writes: readonly Write[]): Promise<void> => {
-      while (onTheWay.size >= mostOnTheWay) await Promise.race(onTheWay)
+      while (onTheWay.size >= maxOnTheWay) await Promise.race(onTheWay)
       if (failure) throw failure.error
       const sending = this.#send(alias, writes, signal)
         .then(() => {

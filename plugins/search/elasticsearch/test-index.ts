@@ -10,8 +10,8 @@ interface Teardown {
   teardown(end: () => Promise<void>): void
 }
 
-const mostAtOnce = 4
-let free = mostAtOnce
+const maxAtOnce = 4
+let free = maxAtOnce
 const waiting: (() => void)[] = []
 
 /** All tests of a file start at once, and creating an index takes the server at least 50 ms. */

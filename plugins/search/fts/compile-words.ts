@@ -5,8 +5,8 @@ import { tokens } from './tokens.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 const indexedPrefixChars = 3
-const mostBeginnings = 30
-const mostPatternTerms = 4000
+const maxBeginnings = 30
+const maxPatternTerms = 4000
 
 const nowhere = quote('_none')
 
@@ -62,8 +62,8 @@ export class WordCompiler {
   /** Few words with a prefix are merged while the index is read; for a prefix query, FTS5 first collects all matches, which takes longer. */
   #beginning(word: string): string {
     if (word.length <= indexedPrefixChars) return `${quote(word)} *`
-    const words = this.#vocabulary.beginningWith(word, mostBeginnings + 1)
-    return words.length > mostBeginnings ? `${quote(word)} *` : anyOf(words.map(each => quote(each)))
+    const words = this.#vocabulary.beginningWith(word, maxBeginnings + 1)
+    return words.length > maxBeginnings ? `${quote(word)} *` : anyOf(words.map(each => quote(each)))
   }
 
   #pieceIn(names: readonly string[], piece: string): string {
@@ -74,7 +74,7 @@ export class WordCompiler {
 
   /** Any of the words in any of the fields. If these are very many, only words and fields that the caller may view. */
   #wordsIn(names: readonly string[], words: readonly string[], refusal: string): string {
-    const isFew = (some: readonly string[], others: readonly string[]): boolean => some.length * others.length <= mostPatternTerms
+    const isFew = (some: readonly string[], others: readonly string[]): boolean => some.length * others.length <= maxPatternTerms
     if (isFew(names, words)) return inAny(names, words)
     const seen = new Set(this.#vocabulary.visible(names.map(tokens.has), names.length))
     const [seenNames, seenWords] = [names.filter(name => seen.has(tokens.has(name))), this.#vocabulary.visible(words, words.length)]

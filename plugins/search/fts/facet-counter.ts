@@ -29,7 +29,7 @@ export class FacetCounter {
     if (facets.includes('tag')) counts.set('tag', this.#ofTags(rids))
     if (facets.includes('year')) counts.set('year', ofYears(rids))
     return {
-      counts: Object.fromEntries(facets.map(facet => [facet, mostUsed(counts.get(facet) ?? new Map(), limit)])),
+      counts: Object.fromEntries(facets.map(facet => [facet, maxUsed(counts.get(facet) ?? new Map(), limit)])),
       isExact: found.length <= countedAtMost,
     }
   }
@@ -75,7 +75,7 @@ function ofYears(rids: readonly number[]): Counts {
   return counts
 }
 
-const mostUsed = (counts: Counts, limit: number): readonly { readonly value: string; readonly count: number }[] =>
+const maxUsed = (counts: Counts, limit: number): readonly { readonly value: string; readonly count: number }[] =>
   [...counts]
     .filter(([value]) => value !== '')
     .map(([value, count]) => ({ value, count }))

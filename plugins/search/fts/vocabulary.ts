@@ -26,10 +26,10 @@ export interface Vocabulary {
   visible(words: readonly string[], limit: number): readonly string[]
 }
 
-const mostMatches = 2000
-const mostFields = 500
+const maxMatches = 2000
+const maxFields = 500
 /** Maximum number of words or fields that are checked for whether the caller may view an entry with them. */
-const mostChecked = 10_000
+const maxChecked = 10_000
 const afterAllWords = '\u{10ffff}'
 
 /** The vocabulary of an open index, for a caller. */
@@ -51,7 +51,7 @@ export class StoredVocabulary implements Vocabulary {
   matching(pattern: string): readonly string[] {
     const begin = pattern.slice(0, pattern.search(/[*?]/))
     const sql = 'SELECT term FROM word WHERE term >= ? AND term < ? AND term GLOB ? LIMIT ?+0'
-    const rows = this.#statements.rows(sql, begin, begin + afterAllWords, pattern, mostChecked + 1)
+    const rows = this.#statements.rows(sql, begin, begin + afterAllWords, pattern, maxChecked + 1)
     const words = rows.map(([term]) => String(term))
     return this.#few(words, `Too many words match ${pattern}; use a longer prefix`)
   }
@@ -62,7 +62,7 @@ export class StoredVocabulary implements Vocabulary {
     for (const { term } of all) {
       if (!fits(String(term))) continue
       words.push(String(term))
-      if (words.length > mostChecked) break
+      if (words.length > maxChecked) break
     }
     return this.#few(words, 'Too many words match the regular expression; make it narrower')
   }
@@ -84,18 +84,18 @@ export class StoredVocabulary implements Vocabulary {
 
   /** Those words that the caller may view, if there are very many. */
   #few(words: readonly string[], refusal: string): readonly string[] {
-    if (words.length <= mostMatches) return words
-    const visible = words.length > mostChecked ? words : this.visible(words, mostMatches + 1)
-    if (visible.length > mostMatches) throw new InvalidQuery(refusal)
+    if (words.length <= maxMatches) return words
+    const visible = words.length > maxChecked ? words : this.visible(words, maxMatches + 1)
+    if (visible.length > maxMatches) throw new InvalidQuery(refusal)
     return visible
   }
 
   #known(condition: string, parameters: readonly string[], name: string): readonly KnownField[] {
     const sql = `SELECT id, type, many FROM field WHERE docs > 0 AND ${condition} ORDER BY name = ? DESC, docs DESC, id LIMIT ?+0`
-    const rows = this.#statements.rows(sql, ...parameters, name, mostChecked)
+    const rows = this.#statements.rows(sql, ...parameters, name, maxChecked)
     const fields = rows.map(([id, type, many]) => ({ id: Number(id), type: type as FieldType, isSingle: many === 0 }))
-    if (fields.length <= mostFields) return fields
-    const visible = new Set(this.visible(fields.map(has), mostFields))
+    if (fields.length <= maxFields) return fields
+    const visible = new Set(this.visible(fields.map(has), maxFields))
     return fields.filter(field => visible.has(has(field)))
   }
 }

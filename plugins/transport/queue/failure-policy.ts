@@ -21,12 +21,12 @@ export type FailureDecision =
 export const isFailure = (verdict: FailureDecision): boolean => verdict.end === 'dead' || (verdict.end === 'waiting' && verdict.counts)
 
 /** Maximum runs of a job before it is dead-lettered. Being killed three times is no accident; failures of the server get more attempts, and a full disk a day. */
-const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, full: 15, fault: 5 }
+const maxRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, full: 15, fault: 5 }
 
 const awayDelayMs = 10_000
 
 /** Longest delay between two looks at a resource in the trash. */
-const mostTrashDelayMs = 60 * 60_000
+const maxTrashDelayMs = 60 * 60_000
 
 const trashText = 'The resource is in the trash; the run waits until it is restored'
 
@@ -43,12 +43,12 @@ export function decideOnFailure(
   if (isUnavailable(error)) return { end: 'waiting', inMs: awayDelayMs, counts: false, error: text }
   if (error instanceof InTrash) {
     // Soon after a job that was published recently, and at last so rarely that a full trash costs little.
-    const inMs = Math.min(mostTrashDelayMs, Math.max(retryDelayMs, (now.getTime() - Date.parse(job.published)) / 2))
+    const inMs = Math.min(maxTrashDelayMs, Math.max(retryDelayMs, (now.getTime() - Date.parse(job.published)) / 2))
     return { end: 'waiting', inMs, counts: false, error: trashText, status: `StatusMessage.retry: ${trashText}` }
   }
   const kind = error instanceof RunFailure ? error.kind : 'fault'
   const runs = job.attempts - job.crashes
-  if (runs >= mostRuns[kind]) return { end: 'dead', error: text, status: `StatusMessage.error: ${text}` }
+  if (runs >= maxRuns[kind]) return { end: 'dead', error: text, status: `StatusMessage.error: ${text}` }
   return {
     end: 'waiting',
     inMs: retryDelayMs * 2 ** (runs - 1),

@@ -18,9 +18,9 @@ interface Backlog {
 const emptyBacklog = (queue: string): Backlog => ({ queue, passedOverSince: undefined, jobs: [], isAll: false, hasMissed: false })
 
 const pageSize = 100
-const mostHeld = 1000
+const maxHeld = 1000
 /** Starting a process takes a few tenths of this. */
-const mostPassedOverMs = 1000
+const maxPassedOverMs = 1000
 
 /**
  * The heads of the queues that run here, kept in memory so that a job costs no query. Queues are served in rotation: a thousand files for
@@ -47,7 +47,7 @@ export class FairQueue {
     for (const job of added) {
       const backlog = this.#backlogs.find(({ queue }) => queue === job.queue)
       if (!backlog) continue
-      if (backlog.isAll && backlog.jobs.length < mostHeld) backlog.jobs.splice(placeOf(job, backlog.jobs), 0, job)
+      if (backlog.isAll && backlog.jobs.length < maxHeld) backlog.jobs.splice(placeOf(job, backlog.jobs), 0, job)
       else {
         backlog.isAll = false
         backlog.hasMissed = true
@@ -72,7 +72,7 @@ export class FairQueue {
     for (const backlog of [...this.#backlogs.slice(this.#turn), ...this.#backlogs.slice(0, this.#turn)])
       if (await this.#hasDue(backlog, now, isHeld)) due.push(backlog)
     const nowMs = Date.parse(now)
-    const hasWaited = ({ passedOverSince = nowMs }: Backlog): boolean => nowMs - passedOverSince >= mostPassedOverMs
+    const hasWaited = ({ passedOverSince = nowMs }: Backlog): boolean => nowMs - passedOverSince >= maxPassedOverMs
     const chosen = due.find(hasWaited) ?? due.find(({ queue }) => hasProcess(queue)) ?? due[0]
     if (chosen === undefined) return undefined
     for (const backlog of due) if (!hasProcess(backlog.queue)) backlog.passedOverSince ??= nowMs

@@ -15,7 +15,7 @@ import type { Change } from 'pounce/sdk/store-kit'
 import { type JobRecord, type JobState, jobOf, jobs, type StoredJob } from './jobs.ts'
 
 const countedUpTo = 10_000
-const mostQueues = 1000
+const maxQueues = 1000
 const states: readonly JobState[] = ['waiting', 'running', 'dead']
 const inState = (state: JobState): Where => eq('state', state)
 
@@ -110,7 +110,7 @@ export class JobRepository {
   async recover(options: {
     readonly owner: string
     readonly isHeld: (id: string) => boolean
-    readonly mostCrashes: number
+    readonly maxCrashes: number
     readonly delayMs: number
     /** False when no listener accepted it: the job is then left for the next attempt. */
     readonly tell: (job: StoredJob, error: string) => Promise<boolean>
@@ -120,7 +120,7 @@ export class JobRepository {
       const isFree = job.owner === options.owner || (job.leaseUntil ?? '') < now
       if (!isFree || job.owner === null || options.isHeld(job.id)) continue
       const crashes = job.crashes + 1
-      const isOver = crashes >= options.mostCrashes
+      const isOver = crashes >= options.maxCrashes
       const error = `The server ended during ${crashes} runs of this`
       if (isOver && !(await options.tell(job, error))) continue
       const due = this.#in(crashes === 1 ? 0 : options.delayMs * 2 ** (crashes - 2))
@@ -159,7 +159,7 @@ export class JobRepository {
   async queues(alsoNamed: readonly string[]): Promise<readonly Omit<QueueFacts, 'consumers'>[]> {
     const names = new Set(alsoNamed)
     for (const state of states) for await (const name of this.#queueNames(state)) names.add(name)
-    const sorted = [...names].sort().slice(0, mostQueues)
+    const sorted = [...names].sort().slice(0, maxQueues)
     return Promise.all(
       sorted.map(async queue => {
         const [waiting = 0, running = 0, dead = 0] = await Promise.all(states.map(state => this.#count(state, queue)))
@@ -171,7 +171,7 @@ export class JobRepository {
   /** The port has no "distinct", so this jumps from one name to the next: one index read each. */
   async *#queueNames(state: JobState): AsyncIterable<string> {
     let last: string | undefined
-    for (let found = 0; found < mostQueues; found++) {
+    for (let found = 0; found < maxQueues; found++) {
       const where = last === undefined ? inState(state) : and(inState(state), range('queue', { gt: last }))
       const page = await this.#documents.find(jobs, { using: 'due', where, sort: { by: 'queue', order: 'ascending' }, limit: 1 })
       last = page.items[0]?.queue

@@ -3,7 +3,7 @@ import { FairQueue } from './fair-queue.ts'
 import type { StoredJob } from './jobs.ts'
 import { JobRun, type RunContext } from './run.ts'
 
-const mostCrashes = 5
+const maxCrashes = 5
 
 /** Runs the jobs of built-in extractors, as many concurrently as configured, until it is disposed of. */
 export class JobWorker {
@@ -14,7 +14,7 @@ export class JobWorker {
   #fairQueue: FairQueue
   #active = new Map<string, JobRun>()
   #free: number
-  #mostActive: number
+  #maxActive: number
   #timer: NodeJS.Timeout | undefined
   #renewal: NodeJS.Timeout
   #turning: Promise<void> = Promise.resolve()
@@ -30,7 +30,7 @@ export class JobWorker {
     this.#metrics = metrics
     this.#log = around.log
     this.#free = concurrency
-    this.#mostActive = 2 * concurrency + 4
+    this.#maxActive = 2 * concurrency + 4
     this.#fairQueue = new FairQueue([], (queue, limit) => around.book.waiting(queue, limit))
     this.#renewal = setInterval(() => void this.#renew(), around.config.leaseMs / 3)
     this.#turn()
@@ -92,7 +92,7 @@ export class JobWorker {
     }
     const extractors = this.#extractors()
     this.#fairQueue.serve([...extractors.keys()])
-    while (this.#free > 0 && this.#active.size < this.#mostActive && !this.#around.stopping.aborted) {
+    while (this.#free > 0 && this.#active.size < this.#maxActive && !this.#around.stopping.aborted) {
       const job = await this.#fairQueue.next(
         this.#around.now().toISOString(),
         id => this.#active.has(id),
@@ -124,7 +124,7 @@ export class JobWorker {
   #nextTurnMs(): number {
     const { pollMs } = this.#around.config
     const due = this.#fairQueue.nextDue
-    if (due === undefined || this.#free === 0 || this.#active.size >= this.#mostActive) return pollMs
+    if (due === undefined || this.#free === 0 || this.#active.size >= this.#maxActive) return pollMs
     return Math.min(pollMs, Math.max(1, Date.parse(due) - this.#around.now().getTime()))
   }
 
@@ -133,7 +133,7 @@ export class JobWorker {
     await book.recover({
       owner,
       isHeld: id => this.#active.has(id),
-      mostCrashes,
+      maxCrashes,
       delayMs: config.retryDelayMs,
       tell: (job, error) => this.#tell(job, `StatusMessage.error: ${error}`),
     })

@@ -36,7 +36,7 @@ export const progressEveryMs = 1000
 /** Minimum time between two that a process sends: shorter, so that a late one does not suppress the next. */
 export const progressSentEveryMs = 250
 
-const mostMessageCharacters = 10_000
+const maxMessageCharacters = 10_000
 
 /** Maximum length of a result's JSON text: the limit of a metadata document. */
 export const maxOutputCharacters = 10 * 2 ** 20
@@ -45,9 +45,9 @@ export const maxOutputCharacters = 10 * 2 ** 20
 export function messageIn(raw: unknown): FromProcess | undefined {
   const { type, message, output, isLast } = (typeof raw === 'object' && raw !== null ? raw : {}) as Readonly<Record<string, unknown>>
   if (type === 'ready') return { type }
-  if (type === 'progress' && typeof message === 'string') return { type, message: message.slice(0, mostMessageCharacters) }
+  if (type === 'progress' && typeof message === 'string') return { type, message: message.slice(0, maxMessageCharacters) }
   if (type === 'output' && typeof output === 'string' && output.length <= maxOutputCharacters) return { type, output }
   if (type === 'error' && typeof message === 'string')
-    return { type, message: message.slice(0, mostMessageCharacters), isLast: isLast === true }
+    return { type, message: message.slice(0, maxMessageCharacters), isLast: isLast === true }
   return undefined
 }

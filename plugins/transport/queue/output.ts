@@ -6,7 +6,7 @@ import { type DerivedFile, type ExtractorOutput, Problem } from 'pounce/sdk'
 import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 import { RunFailure } from './run-failure.ts'
 
-const mostPreviews = 20
+const maxPreviews = 20
 /** What is stored as metadata has the same limits as metadata in requests. */
 const limits: JsonLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 64, maxMembers: 100_000, maxLeaves: 500_000 }
 const atOnceBytes = 2 ** 20
@@ -36,8 +36,8 @@ export async function takeOutput(text: string, { from, to, maxOutputBytes }: Tak
   if (metadata !== undefined && !isObject(metadata)) throw wrong('metadata is not an object')
   if (tags !== undefined && !(Array.isArray(tags) && tags.every(isText))) throw wrong('tags is not a list of texts')
   if (skipped !== undefined && !isText(skipped)) throw wrong('skipped is not a text')
-  if (previews !== undefined && !(Array.isArray(previews) && previews.length <= mostPreviews)) {
-    throw wrong(`previews is not a list of at most ${mostPreviews} files`)
+  if (previews !== undefined && !(Array.isArray(previews) && previews.length <= maxPreviews)) {
+    throw wrong(`previews is not a list of at most ${maxPreviews} files`)
   }
   const files = [...(previews ?? []), ...(thumbnail === undefined ? [] : [thumbnail])]
   let sizeBytes = 0

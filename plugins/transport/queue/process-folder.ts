@@ -7,7 +7,7 @@ import type { Log } from 'pounce/sdk'
 import { ensureSpaceFor } from './input-file.ts'
 import { removeFolder } from './remove-folder.ts'
 
-const mostEntries = 10_000
+const maxEntries = 10_000
 
 /** What a run gets in the folder of its process. */
 export interface Stage {
@@ -62,7 +62,7 @@ export class ProcessFolder {
     let [bytes, looked] = [0, 0]
     for await (const entry of await opendir(this.work, { recursive: true })) {
       // An endless tree also exceeds the limit.
-      if (++looked > mostEntries) return Number.POSITIVE_INFINITY
+      if (++looked > maxEntries) return Number.POSITIVE_INFINITY
       bytes += (await lstat(join(entry.parentPath, entry.name)).catch(() => undefined))?.size ?? 0
     }
     return bytes

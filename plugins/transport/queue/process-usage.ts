@@ -9,7 +9,7 @@ export interface ProcessUsage {
 
 const maxProcesses = 32
 const maxThreads = 256
-const mostLookedAt = 1000
+const maxLookedAt = 1000
 
 /** Memory, processes and threads of a process and its descendants; zero where the system does not report them. */
 export async function usageOf(pid: number): Promise<ProcessUsage> {
@@ -41,7 +41,7 @@ const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(
 async function familyOf(first: number): Promise<readonly number[]> {
   if (process.platform !== 'linux') return []
   const found = [first]
-  for (let at = 0; at < found.length && found.length < mostLookedAt; ) {
+  for (let at = 0; at < found.length && found.length < maxLookedAt; ) {
     const generation = found.slice(at)
     at = found.length
     found.push(...(await Promise.all(generation.map(childrenOf))).flat())

@@ -27,8 +27,8 @@ import { withRetry } from './retry.ts'
 import type { RunContext } from './run.ts'
 import type { Sandbox } from './sandbox.ts'
 
-const mostJobs = 1000
-const mostRemembered = 10_000
+const maxJobs = 1000
+const maxRemembered = 10_000
 /** Delays the probes, so that they do not compete with the server's startup for the processor. */
 const probeAfterMs = 1000
 
@@ -90,7 +90,7 @@ export class QueueTransport implements Transport {
   }
 
   async publish(jobs: readonly Job[]): Promise<void> {
-    if (jobs.length > mostJobs) throw new Invalid(`At most ${mostJobs} jobs can be published at once, not ${jobs.length}`)
+    if (jobs.length > maxJobs) throw new Invalid(`At most ${maxJobs} jobs can be published at once, not ${jobs.length}`)
     const added = await this.#book.add(jobs.filter(({ id }) => !this.#over.has(id)))
     if (added.length > 0) this.#worker?.wake(added)
   }
@@ -208,7 +208,7 @@ export class QueueTransport implements Transport {
   #remember(jobId: string): void {
     this.#over.add(jobId)
     for (const oldest of this.#over) {
-      if (this.#over.size <= mostRemembered) return
+      if (this.#over.size <= maxRemembered) return
       this.#over.delete(oldest)
     }
   }

@@ -5,7 +5,7 @@ import { type RetryPolicy, withRetry } from './retry.ts'
 const tries = 5
 const delayMs = 200
 const awayMs = 60_000
-const mostCharacters = 500
+const maxCharacters = 500
 
 /** Status messages of one run in the format of Clowder's bus, sent one after the other. */
 export class StatusUpdates {
@@ -60,7 +60,7 @@ export class StatusUpdates {
 
   #line(status: string): JobStatus {
     // Text of an extractor may contain anything; a status is one line.
-    const clean = status.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, mostCharacters)
+    const clean = status.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, maxCharacters)
     return { ...this.#about, status: clean, at: this.#now() }
   }
 

@@ -65,7 +65,7 @@ export class DowntimeLog {
     }
   }
 
-  async #note(record: (OutageRecord & { readonly revision: number; readonly id: string }) | undefined, mostMs: number): Promise<void> {
+  async #note(record: (OutageRecord & { readonly revision: number; readonly id: string }) | undefined, maxMs: number): Promise<void> {
     const now = this.#now()
     if (!record) {
       await this.#documents.commit({ insert: { id, seen: now.toISOString(), times: [] }, into: outages })
@@ -74,7 +74,7 @@ export class DowntimeLog {
     const gapMs = now.getTime() - Date.parse(record.seen)
     // Another kernel has just recorded it.
     if (gapMs < everyMs / 2) return
-    const outage = gapMs > mostMs ? [{ from: record.seen, to: now.toISOString() }] : []
+    const outage = gapMs > maxMs ? [{ from: record.seen, to: now.toISOString() }] : []
     const times = [...record.times, ...outage].slice(-kept)
     await this.#documents.commit({ replace: { ...record, seen: now.toISOString(), times }, in: outages })
     this.#times = times

@@ -18,12 +18,12 @@ export interface HeartbeatsParts {
 
 export const heartbeatExchange = 'extractors'
 
-const mostBytes = 2 ** 20
-const mostQueues = 5000
+const maxHeartbeatBytes = 2 ** 20
+const maxQueues = 5000
 /** Maximum number of cached heartbeats, and of their characters in total. */
-const mostKnown = 5000
-const mostCharacters = 32 * 2 ** 20
-const mostWaiting = 1000
+const maxKnown = 5000
+const maxCharacters = 32 * 2 ** 20
+const maxWaiting = 1000
 const tries = 10
 const longestPauseMs = 5000
 
@@ -80,9 +80,9 @@ export class Heartbeats implements Tenant {
     this.#parts.metrics.count('rabbitmq_heartbeats_total')
     try {
       const heartbeat = this.#read(content)
-      if (this.#waiting.size >= mostWaiting && !this.#waiting.has(heartbeat.queue))
-        throw new Error(`${mostWaiting} other registrations are pending`)
-      if (this.#queues.size < mostQueues) this.#queues.add(heartbeat.queue)
+      if (this.#waiting.size >= maxWaiting && !this.#waiting.has(heartbeat.queue))
+        throw new Error(`${maxWaiting} other registrations are pending`)
+      if (this.#queues.size < maxQueues) this.#queues.add(heartbeat.queue)
       this.#waiting.set(heartbeat.queue, heartbeat)
       this.#telling ??= this.#tellAll().finally(() => {
         this.#telling = undefined
@@ -120,7 +120,7 @@ export class Heartbeats implements Tenant {
     this.#known.set(text, heartbeat)
     this.#characters += text.length
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= mostKnown && this.#characters <= mostCharacters) break
+      if (this.#known.size <= maxKnown && this.#characters <= maxCharacters) break
       this.#known.delete(oldest)
       this.#characters -= oldest.length
     }
@@ -153,8 +153,8 @@ export class Heartbeats implements Tenant {
 
 /** Parses a message of the exchange `extractors` (reference, extraction §4.1). Throws a description of what is wrong with it. */
 function readHeartbeat(content: Buffer): Heartbeat {
-  if (content.length > mostBytes) throw new Error(`it has ${content.length} bytes, more than ${mostBytes}`)
-  const body = parseJson(content, { ...defaultJsonLimits, maxBytes: mostBytes }, 'it')
+  if (content.length > maxHeartbeatBytes) throw new Error(`it has ${content.length} bytes, more than ${maxHeartbeatBytes}`)
+  const body = parseJson(content, { ...defaultJsonLimits, maxBytes: maxHeartbeatBytes }, 'it')
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is not a JSON object')
   const { id, queue, owner, extractor_info: info } = body as Readonly<Record<string, unknown>>
   if (typeof id !== 'string') throw new Error('its id is not text')

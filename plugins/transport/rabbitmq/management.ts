@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 
-const mostBytes = 32 * 2 ** 20
+const maxResponseBytes = 32 * 2 ** 20
 /** A broker may have very many queues with some hundred values each. */
-const limits: JsonLimits = { maxBytes: mostBytes, maxDepth: 64, maxMembers: 2_000_000, maxLeaves: 2_000_000 }
+const limits: JsonLimits = { maxBytes: maxResponseBytes, maxDepth: 64, maxMembers: 2_000_000, maxLeaves: 2_000_000 }
 
 /** The address of the plugin. */
 export interface ManagementOptions {
@@ -61,7 +61,7 @@ export class Management {
     let bytes = 0
     for await (const piece of response.body ?? []) {
       bytes += piece.byteLength
-      if (bytes > mostBytes) throw new Error(`its response to ${path} has more than ${mostBytes} bytes`)
+      if (bytes > maxResponseBytes) throw new Error(`its response to ${path} has more than ${maxResponseBytes} bytes`)
       pieces.push(piece)
     }
     return { body: parseJson(Buffer.concat(pieces), limits, `its answer to ${path}`), path }

@@ -4,7 +4,7 @@ import type { ChannelModel, ConfirmChannel } from 'amqplib'
 /** Result of a message: confirmed, returned (no such queue), or unknown. */
 export type SendOutcome = 'confirmed' | 'no queue' | 'lost'
 
-const mostBytes = 32 * 2 ** 20
+const maxBytes = 32 * 2 ** 20
 
 /** Publishes persistent messages to queues on one channel, and tracks the broker's confirms. */
 export class PublisherConfirms {
@@ -37,7 +37,7 @@ export class PublisherConfirms {
   }
 
   get isFull(): boolean {
-    return this.#waiting.size >= this.#most || this.#bytes > mostBytes
+    return this.#waiting.size >= this.#most || this.#bytes > maxBytes
   }
 
   /** Resolves when a message has a result. */

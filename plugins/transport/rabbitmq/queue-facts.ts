@@ -5,7 +5,7 @@ import { countQueues } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { within } from './within.ts'
 
-const mostQueues = 1000
+const maxQueues = 1000
 const none = { waiting: 0, running: 0, dead: 0 }
 
 /** Statistics of queues that have jobs, bindings or heartbeats: from our records, and from the broker while it is available. */
@@ -17,7 +17,7 @@ export async function queueFacts(parts: {
   readonly log: Log
 }): Promise<readonly QueueFacts[]> {
   const own = await parts.book.counts()
-  const names = [...new Set([...own.keys(), ...parts.alsoNamed])].sort().slice(0, mostQueues)
+  const names = [...new Set([...own.keys(), ...parts.alsoNamed])].sort().slice(0, maxQueues)
   const there = await countsAtBroker(parts, [...names, ...names.map(name => `error.${name}`)])
   return names.map(queue => {
     const { waiting, running, dead } = own.get(queue) ?? none

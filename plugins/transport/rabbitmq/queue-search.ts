@@ -26,7 +26,7 @@ export interface SearchLimits {
 }
 
 const quietMs = 100
-const mostMessages = 60_000
+const maxMessages = 60_000
 
 /**
  * Searches a queue without changing it: all messages are fetched without acknowledgement, and those not taken return unchanged to their
@@ -63,7 +63,7 @@ async function look(
   let seen = 0
   let last = performance.now()
   const until = last + timeMs
-  const most = Math.min(facts.messageCount, mostMessages)
+  const most = Math.min(facts.messageCount, maxMessages)
   let isOver = most === 0
   let isEmptied = isOver
   if (!isOver) {

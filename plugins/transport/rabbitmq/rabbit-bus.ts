@@ -36,7 +36,7 @@ export const inputTypesOf = (bindings: readonly Binding[]): readonly string[] =>
   [...new Set(bindings.flatMap(({ key }) => key.split('.')[2] ?? []))].filter(type => type !== '' && type !== '#' && type !== '*').sort()
 
 const everyMs = 5 * 60_000
-const mostListeners = 1000
+const maxListeners = 1000
 
 interface Known {
   readonly bindings: readonly Binding[]
@@ -126,7 +126,7 @@ export class RabbitBus implements Bus, Tenant {
       const key = `${name} ${address}`
       counts.set(key, { queue: name, address, count: (counts.get(key)?.count ?? 0) + 1 })
     }
-    return [...counts.values()].sort((a, b) => (a.queue < b.queue ? -1 : a.queue > b.queue ? 1 : 0)).slice(0, mostListeners)
+    return [...counts.values()].sort((a, b) => (a.queue < b.queue ? -1 : a.queue > b.queue ? 1 : 0)).slice(0, maxListeners)
   }
 }
 

@@ -17,8 +17,8 @@ import type { Change } from 'pounce/sdk/store-kit'
 import { busJobs, type JobRecord, type JobState, jobOf, type StoredJob } from './bus-jobs.ts'
 
 const countedUpTo = 10_000
-const mostQueues = 1000
-const mostAtOnce = 1000
+const maxQueues = 1000
+const maxAtOnce = 1000
 const resourceKinds: readonly Kind[] = ['file', 'dataset']
 
 /** All changes of job records. Each is one conditional commit, so that of two kernels only one succeeds. */
@@ -92,7 +92,7 @@ export class RabbitJobRepository {
       using: 'due',
       where,
       sort: { by: 'due', order: 'ascending' },
-      limit: Math.min(limit, mostAtOnce),
+      limit: Math.min(limit, maxAtOnce),
     })
     if (page.items.length === 0) return []
     const due = this.#in(heldMs)
@@ -174,7 +174,7 @@ export class RabbitJobRepository {
    */
   async *queueNames(state: JobState): AsyncIterable<string> {
     let last: string | undefined
-    for (let found = 0; found < mostQueues; found++) {
+    for (let found = 0; found < maxQueues; found++) {
       const where: Where = last === undefined ? eq('state', state) : and(eq('state', state), range('queue', { gt: last }))
       const page = await this.#documents.find(busJobs, { using: 'byQueue', where, sort: { by: 'queue', order: 'ascending' }, limit: 1 })
       last = page.items[0]?.queue
@@ -184,8 +184,8 @@ export class RabbitJobRepository {
   }
 
   async #unsent(ids: readonly string[], set: Partial<Pick<JobRecord, 'state' | 'due' | 'isHeld'>>): Promise<void> {
-    for (let at = 0; at < ids.length; at += mostAtOnce) {
-      const some = ids.slice(at, at + mostAtOnce)
+    for (let at = 0; at < ids.length; at += maxAtOnce) {
+      const some = ids.slice(at, at + maxAtOnce)
       const where = eq('state', 'unsent')
       const results = await this.#documents.commitEach<JobRecord>(some.map(id => ({ change: { update: id, in: busJobs, where, set } })))
       requireDone(results)

@@ -6,7 +6,7 @@ import { Config, type RabbitConfig } from './config.ts'
 import { textOf } from './text-of.ts'
 import { within } from './within.ts'
 
-const mostRecords = 1000
+const maxRecords = 1000
 
 /** Publishes facts to the exchange `clowder.metrics` as Clowder 1.x does (reference, extraction §6.4). */
 export class RabbitSink implements EventSink {
@@ -22,7 +22,7 @@ export class RabbitSink implements EventSink {
   }
 
   async publish(records: readonly SinkRecord[]): Promise<void> {
-    if (records.length > mostRecords) throw new Invalid(`At most ${mostRecords} records can be published at once, not ${records.length}`)
+    if (records.length > maxRecords) throw new Invalid(`At most ${maxRecords} records can be published at once, not ${records.length}`)
     if (records.length === 0) return
     const { model, isBlocked } = this.#broker.publishing
     if (!model) throw new Unavailable('The broker is unavailable')

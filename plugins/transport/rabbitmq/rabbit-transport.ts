@@ -42,7 +42,7 @@ class RecentTexts {
   }
 }
 
-const mostJobs = 1000
+const maxJobs = 1000
 const doubtfulSearchMs = 2000
 const nothingRuns: ReadonlySet<string> = new Set()
 
@@ -150,7 +150,7 @@ export class RabbitTransport implements Transport {
   }
 
   async publish(jobs: readonly Job[]): Promise<void> {
-    if (jobs.length > mostJobs) throw new Invalid(`At most ${mostJobs} jobs can be published at once, not ${jobs.length}`)
+    if (jobs.length > maxJobs) throw new Invalid(`At most ${maxJobs} jobs can be published at once, not ${jobs.length}`)
     const { isTaking } = this.#sender
     const since = performance.now()
     const added = await this.#book.add(

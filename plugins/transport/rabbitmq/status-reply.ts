@@ -1,9 +1,9 @@
 import { defaultJsonLimits, type JobStatus, parseJson, saysDone } from 'pounce/sdk/kit'
 import { maskKeys } from './mask-keys.ts'
 
-const mostCharacters = 10_000
+const maxCharacters = 10_000
 /** pyclowder puts the entire output of a failed program into its status, and that twice into the reply. */
-const mostBytes = 2 ** 24
+const maxReplyBytes = 2 ** 24
 
 /** What a status means for its job. `error`: the extractor has given up, and has put the message into its error queue. */
 export type Meaning = 'done' | 'error' | 'under way'
@@ -13,8 +13,8 @@ export const meaningOf = (status: string): Meaning =>
 
 /** Parses a message from the reply queue, leniently (reference, extraction §3.1). Throws a description of what is wrong with it. */
 export function readReply(content: Buffer, now: Date): JobStatus {
-  if (content.length > mostBytes) throw new Error(`it has ${content.length} bytes, more than ${mostBytes}`)
-  const body = parseJson(content, { ...defaultJsonLimits, maxBytes: mostBytes }, 'it')
+  if (content.length > maxReplyBytes) throw new Error(`it has ${content.length} bytes, more than ${maxReplyBytes}`)
+  const body = parseJson(content, { ...defaultJsonLimits, maxBytes: maxReplyBytes }, 'it')
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is not a JSON object')
   const { file_id, extractor_id, status, job_id, start, user_id } = body as Readonly<Record<string, unknown>>
   if (!isName(file_id)) throw new Error('it has no file_id')
@@ -38,8 +38,8 @@ const isName = (value: unknown): value is string =>
 function statusOf(text: string): string {
   if (saysDone(text)) return 'DONE'
   // Not all of a text of megabytes: masking what is truncated anyway would block everything else.
-  const beginning = text.slice(0, 2 * mostCharacters).replaceAll('\u0000', '')
-  return maskKeys(beginning).slice(0, mostCharacters).toWellFormed()
+  const beginning = text.slice(0, 2 * maxCharacters).replaceAll('\u0000', '')
+  return maskKeys(beginning).slice(0, maxCharacters).toWellFormed()
 }
 
 const form = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s?(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?)?$/i

@@ -23,7 +23,7 @@ import {
   wordsOf,
 } from 'pounce/sdk/search'
 
-const mostCounted = 10_000
+const maxCounted = 10_000
 
 /** The entries of one index. */
 class Entries {
@@ -79,7 +79,7 @@ export class MemorySearch implements SearchIndex {
     const ordered = !sort || sort.by === 'score' ? byName(found, query) : this.#sorted(found, scope, sort)
     return {
       hits: ordered.slice(from, from + size).map(({ id, kind }) => ({ id, kind })),
-      total: Math.min(found.length, mostCounted),
+      total: Math.min(found.length, maxCounted),
       isNewestFirst: false,
     }
   }
@@ -87,7 +87,7 @@ export class MemorySearch implements SearchIndex {
   async facets({ query, scope, kinds, facets, limit }: FacetRequest): Promise<FacetCounts> {
     mustBeWithin('limit', limit, 1, 1000)
     const all = matching(this.#entries.within(scope, kinds), query)
-    const found = all.slice(0, mostCounted)
+    const found = all.slice(0, maxCounted)
     const counts = facets.map(facet => {
       const named = counted(found.map(document => new Set(facetValues[facet](document))))
       return [facet, named.slice(0, limit).map(([value, count]) => ({ value, count }))] as const

@@ -10,7 +10,7 @@ export const config = s.Object({
 })
 const Config = configPort(config)
 
-const mostJobs = 1000
+const maxJobs = 1000
 const fileForm = /^([\w.-]{1,200})\.json$/
 const jobForm = /^[0-9a-f]{24}$/
 /** Number of files written or read concurrently. */
@@ -71,7 +71,7 @@ export class FolderTransport implements Transport {
   }
 
   async publish(jobs: readonly Job[]): Promise<void> {
-    if (jobs.length > mostJobs) throw new Invalid(`At most ${mostJobs} jobs can be published at once, not ${jobs.length}`)
+    if (jobs.length > maxJobs) throw new Invalid(`At most ${maxJobs} jobs can be published at once, not ${jobs.length}`)
     if (jobs.length === 0) return
     const orders = jobs.map(() => this.#nextOrder())
     await inPieces([...jobs.entries()], ([at, job]) => this.#publish(job, orders[at] ?? ''))

@@ -36,7 +36,7 @@ export const AverageRowJson = s.model(
 )
 
 /** The columns are those of all rows, so all rows are read before the first one is sent. */
-const mostRows = 10_000
+const maxRows = 10_000
 
 /** A column of a member that is not a property: its path in JSON, its header and its cell. */
 interface Member {
@@ -81,7 +81,7 @@ export const averagesTable = async (rows: AsyncIterable<AverageRow>, settings: C
   const columns = new PropertyColumns()
   const all: AverageRow[] = []
   for await (const row of rows) {
-    if (all.push(row) > mostRows) throw new Invalid(`csv returns at most ${mostRows} sensors: filter by sensors, sources or an area`)
+    if (all.push(row) > maxRows) throw new Invalid(`csv returns at most ${maxRows} sensors: filter by sensors, sources or an area`)
     columns.see(row.properties)
   }
   const hasLastTime = all.some(row => row.last_time !== undefined)

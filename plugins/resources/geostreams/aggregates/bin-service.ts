@@ -30,7 +30,7 @@ const lineOf = (part: SensorPart, property: string, entry: BinEntry, wanted: rea
 }
 
 /** Maximum number of datapoints whose single values may be requested. */
-const mostRaw = 1_000_000
+const maxRaw = 1_000_000
 
 /** Aggregates datapoints by time and depth, for each sensor. */
 export class BinService {
@@ -49,9 +49,9 @@ export class BinService {
    */
   async choose(caller: Caller, choice: StreamChoice, { isRaw, filter }: BinQuery): Promise<readonly number[] | undefined> {
     const chosen = await this.#streams.chosen(caller, choice)
-    const found = isRaw ? await this.#store.count({ ...filter, ...(chosen ? { streams: chosen } : {}) }, mostRaw + 1) : 0
-    if (found > mostRaw)
-      throw new Invalid(`raw returns the values of at most ${mostRaw} datapoints: filter by sensors or streams, or use a shorter period`)
+    const found = isRaw ? await this.#store.count({ ...filter, ...(chosen ? { streams: chosen } : {}) }, maxRaw + 1) : 0
+    if (found > maxRaw)
+      throw new Invalid(`raw returns the values of at most ${maxRaw} datapoints: filter by sensors or streams, or use a shorter period`)
     return chosen
   }
 

@@ -22,9 +22,9 @@ export interface Gathering {
 }
 
 /** Maximum number of runs that are read in parallel. */
-const mostRuns = 8
+const maxRuns = 8
 /** Maximum number of bins of streams beyond those, which are merged in memory. */
-const mostJoined = 500_000
+const maxJoined = 500_000
 
 /** Reads one run of chunked bins, one bin at a time. */
 class Run {
@@ -79,8 +79,8 @@ async function* joined(pieces: Pieces, limit: BinLimit): Pieces {
     const length = piece.reduce((sum, bin) => sum + lengthOf(bin), 0)
     held += length
     limit.hold(length)
-    if (all.length > mostJoined)
-      throw new Invalid(`A sensor with many streams has more than ${mostJoined} bins: use longer bins, a shorter period, or one stream`)
+    if (all.length > maxJoined)
+      throw new Invalid(`A sensor with many streams has more than ${maxJoined} bins: use longer bins, a shorter period, or one stream`)
   }
   yield all.sort((one, other) => byCodePoint(one.property, other.property) || one.fromMs - other.fromMs)
   limit.release(held)
@@ -96,7 +96,7 @@ export async function* gatheredBins(
   { binning, groupOf, limit, signal }: Gathering,
 ): AsyncGenerator<Gathered, void, undefined> {
   const binsOf = (streams: readonly number[]): Pieces => store.bins({ filter: { ...filter, streams }, binning, signal })
-  const alone = filter.streams.length > mostRuns ? filter.streams.slice(0, mostRuns - 1) : filter.streams
+  const alone = filter.streams.length > maxRuns ? filter.streams.slice(0, maxRuns - 1) : filter.streams
   const rest = filter.streams.slice(alone.length)
   const runs = [...alone.map(stream => new Run(binsOf([stream]))), ...(rest.length > 0 ? [new Run(joined(binsOf(rest), limit))] : [])]
   try {

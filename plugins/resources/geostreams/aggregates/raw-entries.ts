@@ -116,7 +116,7 @@ export const isSpecial = (name: string): boolean => name === special.depthCode |
 export const noDepthCode = 'NA'
 
 /** Maximum number of values of one sensor that are kept in memory. */
-const mostValues = 2_000_000
+const maxValues = 2_000_000
 
 interface Growing {
   readonly time: BinTime
@@ -193,8 +193,8 @@ export class RawEntries {
         if (typeof value === 'number') bin.doubles.push(value)
         else if (kind) this.#keep(bin[kind], text)
         this.#values += 1
-        if (this.#values > mostValues)
-          throw new Invalid(`More than ${mostValues} distinct values of a sensor: filter by stream or attributes, or use a shorter period`)
+        if (this.#values > maxValues)
+          throw new Invalid(`More than ${maxValues} distinct values of a sensor: filter by stream or attributes, or use a shorter period`)
       }
     }
     return entered

@@ -42,7 +42,7 @@ interface Asked {
 }
 
 /** Maximum number of numeric properties of a sensor: all are in one row of the response. */
-const mostNumbers = 50_000
+const maxNumbers = 50_000
 
 /** The aggregates of each property across all streams. */
 const numbersOf = async (
@@ -56,13 +56,13 @@ const numbersOf = async (
   for await (const piece of store.bins({ filter, binning, signal }))
     for (const bin of piece) {
       numbers.set(bin.property, add(numbers.get(bin.property), bin))
-      if (numbers.size > mostNumbers) throw new Invalid(`A sensor has more than ${mostNumbers} numeric properties: filter by attributes`)
+      if (numbers.size > maxNumbers) throw new Invalid(`A sensor has more than ${maxNumbers} numeric properties: filter by attributes`)
       seen(bin)
     }
   return numbers
 }
 
-const mostCounted = 1_000_000_000
+const maxCounted = 1_000_000_000
 
 /** What is known of the last end: that of the first datapoint, the last one and those with numbers, and the aggregates of these. */
 interface KnownEnds {
@@ -79,7 +79,7 @@ const lastEnd = async (store: GeoStore, part: SensorPart, { filter, signal }: As
   // Mostly there is a number that each datapoint has.
   const most = [...numbers.values()].reduce((known, { count }) => Math.max(known, count), 0)
   if ((await store.count(all, most + 1)) <= most) return before
-  const endedBy = (untilMs: number): Promise<number> => store.count({ ...all, untilMs }, mostCounted)
+  const endedBy = (untilMs: number): Promise<number> => store.count({ ...all, untilMs }, maxCounted)
   const ended = await endedBy(end)
   if ((await endedBy(before)) === ended) return before
   while (end - before > 1) {

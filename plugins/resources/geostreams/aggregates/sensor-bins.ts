@@ -7,10 +7,10 @@ import { type BinEntry, type BinQuery, isSpecial, noDepthCode, RawEntries, speci
 import { byCodePoint, type SensorPart } from './selected-sensors.ts'
 
 /** Maximum number of properties that a store returns. */
-const mostNames = 1000
-const mostAlternatives = 100
+const maxNames = 1000
+const maxAlternatives = 100
 /** Maximum number of numeric properties of a datapoint. */
-const mostNumbers = 10_000
+const maxNumbers = 10_000
 /** Number of values added before the event loop is yielded. */
 const perTurn = 10_000
 /** Number of bins written together. */
@@ -53,7 +53,7 @@ const joinedEntries = (bins: readonly GeoBin[], times: BinTimes, names: readonly
 
 /** Allows one bin per value of a sensor; more count against the limit of the request. */
 export const allowOnce = (limit: BinLimit, { count, properties }: SensorPart): void =>
-  limit.allow(count * (properties.size < mostNames ? properties.size : mostNumbers))
+  limit.allow(count * (properties.size < maxNames ? properties.size : maxNumbers))
 
 /** The bins of one sensor, by property and date. */
 export async function* sensorBins(
@@ -73,7 +73,7 @@ export async function* sensorBins(
     raw.release()
     return
   }
-  const groupBy = Object.values(special).filter(name => part.properties.has(name) || part.properties.size >= mostNames)
+  const groupBy = Object.values(special).filter(name => part.properties.has(name) || part.properties.size >= maxNames)
   const properties = shown ? { properties: [...shown].filter(isWanted) } : {}
   const binning = { time: times.time, groupBy, ...properties, ...(depthMetres === undefined ? {} : { depthMetres }) }
   const seen = new Set<string>()
@@ -110,8 +110,8 @@ async function* objectBins(
 ): AsyncGenerator<Entries, void, undefined> {
   const names = [...properties].filter(isWanted)
   const filter = { ...request.filter, streams }
-  for (let at = 0; at < names.length; at += mostAlternatives) {
-    const some = new Set(names.slice(at, at + mostAlternatives))
+  for (let at = 0; at < names.length; at += maxAlternatives) {
+    const some = new Set(names.slice(at, at + maxAlternatives))
     // Attributes are alternatives: if the query has its own, all its datapoints are read.
     const attributes = filter.attributes ?? [...some].map(key => ({ key, contains: {} }))
     const raw = new RawEntries(request, request.limit)

@@ -10,7 +10,7 @@ import { type CachedResponse, StoredResponses } from './stored-responses.ts'
 const atOnce = 1000
 
 /** Maximum number of streams to check before each response. */
-const mostStreams = 10_000
+const maxStreams = 10_000
 
 /**
  * Checks whether the datapoints of streams are unchanged. Adding or deleting a datapoint changes the store's count, and the stream's record
@@ -35,7 +35,7 @@ class StreamVersions {
     let count = 0
     for await (const some of chosen ? this.#these(chosen) : this.#all()) {
       count += some.length
-      if (count > mostStreams) return undefined
+      if (count > maxStreams) return undefined
       await this.#add(hash, some)
       for (const { sensor } of some) above.add(sensor)
     }
@@ -118,10 +118,10 @@ export interface DatapointQuery extends AskedQuestion {
 export type Produce = (signal?: AbortSignal) => Bytes
 
 /** Maximum number of streams that a record lists individually. */
-const mostNamed = 200
+const maxNamed = 200
 
 /** Requests whose responses were too long, recorded so that they are not buffered again. */
-const mostRefused = 1000
+const maxRefused = 1000
 
 class TooLong extends Error {}
 
@@ -199,7 +199,7 @@ export class ResponseCache {
     const { streams } = question
     try {
       const { key: blob, sizeBytes } = await this.#blobs.put(streamed(limited(await open(), this.#kept.maxBytes, fault)))
-      const named = streams && streams.length <= mostNamed ? streams : null
+      const named = streams && streams.length <= maxNamed ? streams : null
       const query = { route: question.route, ...normalForm(question) } as { readonly [name: string]: Json }
       const record = { blob, sizeBytes, contentType, filename: filename ?? null, query, created, state, streams: named }
       try {
@@ -217,7 +217,7 @@ export class ResponseCache {
   }
 
   #refuse(key: string): void {
-    if (this.#refused.size >= mostRefused) this.#refused.clear()
+    if (this.#refused.size >= maxRefused) this.#refused.clear()
     this.#refused.add(key)
   }
 }

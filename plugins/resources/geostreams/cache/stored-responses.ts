@@ -34,7 +34,7 @@ export type CachedResponse = AnswerRecord & Stored
 
 export const answers = collection<AnswerRecord>()('geo-answers', { byBlob: { on: ['blob'] }, byCreated: { on: ['created'] } })
 
-const mostEntries = 500
+const maxEntries = 500
 
 const tries = 5
 
@@ -69,7 +69,7 @@ export class StoredResponses {
     let bytes = 0
     for (const [at, entry] of (await this.all()).entries()) {
       bytes += entry.sizeBytes
-      if (entry.id !== key && (bytes > this.maxBytes || at >= mostEntries)) await this.drop(entry)
+      if (entry.id !== key && (bytes > this.maxBytes || at >= maxEntries)) await this.drop(entry)
     }
     return kept
   }

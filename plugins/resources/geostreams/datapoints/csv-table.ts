@@ -212,7 +212,7 @@ interface Tail {
   readonly bytes: Uint8Array
 }
 
-const mostTails = 20_000
+const maxTails = 20_000
 
 /** A table of datapoints as CSV (RFC 4180). */
 export class CsvTable {
@@ -256,7 +256,7 @@ export class CsvTable {
     const known = this.#tails.get(point.stream)
     if (known && known.geometry === point.geometry && known.owner === owner) return known.bytes
     const bytes = Buffer.from(`${this.#after.map(({ print }) => print(point, owner)).join(',')}\r\n`)
-    if (this.#tails.size >= mostTails) this.#tails.clear()
+    if (this.#tails.size >= maxTails) this.#tails.clear()
     this.#tails.set(point.stream, { geometry: point.geometry, owner, bytes })
     return bytes
   }
@@ -303,7 +303,7 @@ const distinct = (headers: readonly string[], fixed: readonly string[]): readonl
 
 const streamsAtOnce = 1000
 
-const mostColumns = 5000
+const maxColumns = 5000
 
 /** Determines the columns of a table before its datapoints are read. */
 export class CsvHeaders {
@@ -340,7 +340,7 @@ export class CsvHeaders {
       for (const { properties } of (await this.#geo.statistics(some)).values())
         for (const name of properties) {
           if (!names || names.has(name)) columns.expect(name)
-          if (columns.count > mostColumns) throw new Invalid(`More than ${mostColumns} columns: filter by streams or attributes`)
+          if (columns.count > maxColumns) throw new Invalid(`More than ${maxColumns} columns: filter by streams or attributes`)
         }
   }
 

@@ -209,7 +209,7 @@ export const createDatapoints = route({
 
 const oneOf = <const T extends string>(...values: readonly T[]) => s.Unsafe<T>({ type: 'string', enum: values })
 
-const mostCounted = 1_000_000_000
+const maxCounted = 1_000_000_000
 
 const Count = s.Object({ datapointsLength: s.Integer() })
 
@@ -251,7 +251,7 @@ export const listDatapoints = route({
     const page = pageOf(query)
     const chosen = await streams.chosen(caller, choice)
     const filter = chosen ? { ...asked, streams: chosen } : asked
-    if (query.onlyCount) return { status: 200, body: wholeBytes({ datapointsLength: await readings.geo.count(filter, mostCounted) }) }
+    if (query.onlyCount) return { status: 200, body: wholeBytes({ datapointsLength: await readings.geo.count(filter, maxCounted) }) }
     const question: DatapointQuery = { filter, sort: sortOf(query), ...page }
     const names = asked.attributes?.every(({ contains }) => contains === undefined) ? shown : undefined
     const answer = await readings.ask(question)

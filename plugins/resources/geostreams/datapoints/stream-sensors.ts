@@ -7,7 +7,7 @@ export interface StreamOwner {
   readonly sensorName: string
 }
 
-const mostKept = 20_000
+const maxKept = 20_000
 
 const atOnce = 1000
 
@@ -27,7 +27,7 @@ export class StreamSensors {
     const wanted = new Set(numbers)
     let missing = [...wanted].filter(number => !this.#kept.has(number))
     if (missing.length === 0) return this.#kept
-    if (this.#kept.size + missing.length > mostKept) {
+    if (this.#kept.size + missing.length > maxKept) {
       this.#kept.clear()
       missing = [...wanted]
     }

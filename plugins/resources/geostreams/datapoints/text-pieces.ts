@@ -10,7 +10,7 @@ const worthSending = 16 * 1024
 const [firstBytes, pieceBytes] = [8 * 1024, 128 * 1024]
 
 /** Maximum length of a UTF-16 unit in UTF-8. */
-const mostBytesEach = 3
+const maxBytesEach = 3
 
 /** Longer texts are encoded by the runtime. */
 const writtenByHand = 64
@@ -19,7 +19,7 @@ const [zero, colon, point, letterZ, dash] = [0x30, 0x3a, 0x2e, 0x5a, 0x2d]
 
 const dayMs = 86_400_000
 
-const mostDigits = 16
+const maxDigits = 16
 
 /**
  * Encodes text into chunks of bytes. Tables are written byte by byte: concatenated strings leave a kilobyte of garbage per line, and V8
@@ -32,7 +32,7 @@ export class TextPieces {
   #next = firstBytes
 
   add(text: string): void {
-    this.#makeRoom(text.length * mostBytesEach)
+    this.#makeRoom(text.length * maxBytesEach)
     if (text.length > writtenByHand) {
       this.#length += this.#buffer.write(text, this.#length)
       return
@@ -58,7 +58,7 @@ export class TextPieces {
   /** In the format of `String`. */
   addNumber(number: number): void {
     if (Number.isSafeInteger(number)) {
-      this.#makeRoom(mostDigits + 1)
+      this.#makeRoom(maxDigits + 1)
       if (number < 0) this.#buffer[this.#length++] = dash
       this.#digits(Math.abs(number))
       return
@@ -75,7 +75,7 @@ export class TextPieces {
     const day = Math.floor(ms / dayMs)
     const ofDay = ms - day * dayMs
     this.add(dayOf(day))
-    this.#makeRoom(mostDigits)
+    this.#makeRoom(maxDigits)
     const second = Math.floor(ofDay / 1000)
     this.#two(Math.floor(second / 3600), colon)
     this.#two(Math.floor(second / 60) % 60, colon)
@@ -103,7 +103,7 @@ export class TextPieces {
   }
 
   #decimals(isNegative: boolean, millionths: number): void {
-    this.#makeRoom(mostDigits + 3)
+    this.#makeRoom(maxDigits + 3)
     if (isNegative) this.#buffer[this.#length++] = dash
     const whole = Math.floor(millionths / 1e6)
     this.#digits(whole)

@@ -4,7 +4,7 @@ import { type Stream, sensors, streams } from '../collections.ts'
 import { eachPage, seenBy } from '../listing.ts'
 
 /** The limits of a `GeoFilter` for streams, and of a list of streams for sensors. */
-const mostStreams = 10_000
+const maxStreams = 10_000
 const sensorsAtOnce = 1000
 const byName = { by: 'name', order: 'ascending' } as const
 
@@ -31,7 +31,7 @@ export class StreamChooser {
     const add = async (sensors?: readonly string[]): Promise<void> => {
       for await (const items of eachPage(page => list(sensors ? { sensors } : {}, page), 1000)) {
         found.push(...items.map(({ id }) => id))
-        if (found.length > mostStreams) throw new Invalid(`More than ${mostStreams} streams: filter by sensors or streams`)
+        if (found.length > maxStreams) throw new Invalid(`More than ${maxStreams} streams: filter by sensors or streams`)
       }
     }
     if (sources === undefined) await add(above === undefined ? undefined : [above])

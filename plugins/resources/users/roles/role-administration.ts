@@ -23,7 +23,7 @@ import { StoredMemberships } from '../accounts/stored-memberships.ts'
 import { roles, users } from '../collections.ts'
 import { roleIds, StoredRoles } from './stored-roles.ts'
 
-const mostRoles = 200
+const maxRoles = 200
 const builtIn: ReadonlySet<string> = new Set(Object.values(roleIds))
 /** Without these, no one could manage a space. */
 const keptByAdmin: readonly Permission[] = ['ViewSpace', 'EditSpace']
@@ -59,7 +59,7 @@ export class RoleAdministration {
 
   /** Throws `Taken` for a name in use, `Invalid` for an unknown permission. An empty list grants no rights. */
   async create(role: Omit<RoleRecord, 'permissions'> & { readonly permissions: readonly string[] }, actor: string): Promise<string> {
-    if ((await this.#roles.all()).length >= mostRoles) throw new Conflict(`Maximum of ${mostRoles} roles reached`)
+    if ((await this.#roles.all()).length >= maxRoles) throw new Conflict(`Maximum of ${maxRoles} roles reached`)
     const permissions = this.#checked(role.permissions)
     const id = this.#ids.next()
     const insert = { id, name: plain(role.name), description: role.description, permissions, given: permissions }
