@@ -152,9 +152,9 @@ test('an event that fails five times is dead-lettered with its reason, and the o
   await dispatch.drained()
   t.is(seen.filter(id => id === 'bad-0').length, 5)
   t.true(seen.includes('good-0'))
-  const parked = await outbox.deadLetters({ limit: 10 })
+  const deadLetters = await outbox.deadLetters({ limit: 10 })
   t.deepEqual(
-    parked.map(({ event, error, consumer }) => [event.id, error, consumer]),
+    deadLetters.map(({ event, error, consumer }) => [event.id, error, consumer]),
     [['bad-0', 'it is broken', 'test.one/hear']],
   )
   t.true(lines.some(({ level, message }) => level === 'error' && String(message).includes('dead letter')))

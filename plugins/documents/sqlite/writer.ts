@@ -180,7 +180,7 @@ export const change = (commits: OutboxWiring['commits'], plan: () => PreparedWri
     })
   })
 
-/** Makes a parked event due again, or drops it. */
+/** Makes a dead letter due again, or drops it. */
 export const settlingDeadLetter = (
   tools: { readonly db: Connection; readonly due: number; prunedTo(): string; notify(): void },
   consumer: OutboxConsumer,
