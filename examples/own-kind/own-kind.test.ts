@@ -95,7 +95,7 @@ test('rights on instruments are checked and explained like all others', async t 
     [['ViewInstrument', 'EditInstrument'], ['ViewInstrument'], []],
   )
   const why = await viewer.get(`/api/permissions/explain?permission=EditInstrument&type=instrument&id=${instrument}`)
-  t.regex(JSON.stringify(why.body), /"verdict":"no".*role Viewer in space \w+ .* does not hold EditInstrument/)
+  t.regex(JSON.stringify(why.body), /"verdict":"no".*role Viewer in space \w+ .* does not grant EditInstrument/)
   t.is((await stranger.get(`/api/permissions/explain?permission=EditInstrument&type=instrument&id=${instrument}`)).status, 404)
 })
 
