@@ -111,7 +111,7 @@ test.serial('permissions of plugins are listed, checked and explained like all o
   )
   const why = await cid.get(`/api/permissions/explain?permission=AnalyzeSpectrum&type=dataset&id=${dataset}`)
   t.like(why.body, { verdict: 'no', verb: 'write' })
-  t.regex(JSON.stringify(why.body), /role Viewer in space \w+ \([^)]+\) does not hold AnalyzeSpectrum/)
+  t.regex(JSON.stringify(why.body), /role Viewer in space \w+ \([^)]+\) does not grant AnalyzeSpectrum/)
 })
 
 test.serial('a role may contain permissions of plugins, and a read-only key lacks those with the verb write', async t => {
