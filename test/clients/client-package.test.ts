@@ -105,6 +105,23 @@ test('an aborted upload is resumed by its id', async t => {
   t.true((await bytesOf(call, id)).equals(bytes))
 })
 
+test('an upload is not resumed with a file of another size', async t => {
+  const { pounce, call, dataset } = await made()
+  const bytes = randomBytes(2 * 1024 * 1024)
+  const about = { dataset: await dataset('Other file'), filename: 'data.bin', pieceBytes: 1024 * 1024 }
+  const stop = new AbortController()
+  let begun = ''
+  const onProgress = (sent: number): void => {
+    if (sent > 0) stop.abort(new Error('enough'))
+  }
+  await t.throwsAsync(pounce.upload(new Blob([bytes]), { ...about, signal: stop.signal, onProgress, onStart: id => (begun = id) }))
+  for (const other of ['short', randomBytes(3 * 1024 * 1024)])
+    await t.throwsAsync(pounce.upload(new Blob([other]), { ...about, resume: begun }), { message: /of a file with 2097152 bytes/ })
+  await pounce.upload(new Blob([bytes]), { ...about, resume: begun })
+  t.true((await bytesOf(call, begun)).equals(bytes))
+  t.is(await pounce.upload(new Blob([bytes]), { ...about, resume: begun }), begun)
+})
+
 test('an upload that does not match its SHA-256 is refused with that reason', async t => {
   const { pounce, dataset } = await made()
   const about = { dataset: await dataset('Damaged'), filename: 'data.bin', sha256: '0'.repeat(64) }
@@ -166,6 +183,33 @@ test('an error response is a PounceProblem with the members of RFC 9457, and an 
   })
 })
 
+test('an error response with a damaged body is a PounceProblem, and an upload is retried after it', async t => {
+  const pounce = (body: ConstructorParameters<typeof Response>[0]) => {
+    const headers = { 'content-type': 'application/json', 'retry-after': '0' }
+    return new client.Pounce({ url: server.url, fetch: (async () => new Response(body, { status: 503, headers })) as typeof fetch })
+  }
+  const cut = new ReadableStream({ start: controller => controller.error(new TypeError('terminated')) })
+  for (const [body, status] of [
+    ['{"message": oops', 503],
+    ['"text"', 503],
+    ['["list"]', 503],
+    ['null', 503],
+    [cut, 0],
+  ] as const) {
+    const problem = await t.throwsAsync(pounce(body).api['listSpaces']?.() as Promise<unknown>, { instanceOf: client.PounceProblem })
+    t.like(problem, { status })
+  }
+  const { key } = await made()
+  let damaged = 0
+  const flaky = (async (url: string, init: RequestInit) => {
+    if (init.method !== 'PATCH' || damaged++ > 0) return fetch(url, init)
+    return new Response('{"message"', { status: 502, headers: { 'content-type': 'application/json', 'retry-after': '0' } })
+  }) as typeof fetch
+  const id = await new client.Pounce({ url: server.url, key, fetch: flaky }).upload(new Blob(['bytes']), { filename: 'a.bin' })
+  t.is(damaged, 2)
+  t.is(await (await server.as(key)(`/api/files/${id}`)).text(), 'bytes')
+})
+
 test('missed events are delivered after an interruption', async t => {
   const { proxy, options } = await breaking(t)
   const { dataset, key } = await made()
@@ -217,7 +261,7 @@ test('a download redirected to another server is requested there without the key
   const sent: { readonly url: string; readonly key: unknown }[] = []
   const redirecting = (async (url: string, { headers }: RequestInit) => {
     sent.push({ url, key: (headers as Answers)['x-api-key'] })
-    const location = url.includes('data.example.org') ? 'https://s3.example.org/object' : undefined
+    const location = url.endsWith('/a') ? '/files/a/blob' : url.includes('data.example.org') ? 'https://s3.example.org/object' : undefined
     return location === undefined ? new Response('bytes') : new Response(null, { status: 302, headers: { location } })
   }) as typeof fetch
   const pounce = new client.Pounce({ url: 'https://data.example.org', key: 'secret', fetch: redirecting })
@@ -225,6 +269,7 @@ test('a download redirected to another server is requested there without the key
   t.is(await response.text(), 'bytes')
   t.deepEqual(sent, [
     { url: 'https://data.example.org/api/files/a', key: 'secret' },
+    { url: 'https://data.example.org/files/a/blob', key: 'secret' },
     { url: 'https://s3.example.org/object', key: undefined },
   ])
 })

@@ -75,6 +75,19 @@ test('an account with a second factor signs in with its code', async t => {
   t.like((await computer.done('whoami', '--json')).json<object>(), { email })
 })
 
+test('password and key are read as lines: an input that stays open or is endless does not delay the command', async t => {
+  const ada = await somebody(server)
+  const computer = await userComputer(t)
+  const words = ['login', server.url, '--email', ada.email]
+  const withPassword = await computer.run(words, { input: `${ada.password}\r\n`, isInputOpen: true })
+  t.is(withPassword.code, 0, withPassword.err)
+  const withMore = await computer.run(words, { input: `${ada.password}\n${'y\n'.repeat(500_000)}`, isInputOpen: true })
+  t.is(withMore.code, 0, withMore.err)
+  const withKey = await computer.run(['login', server.url, '--key', '-'], { input: `${ada.key}\n`, isInputOpen: true })
+  t.is(withKey.code, 0, withKey.err)
+  t.is((await computer.run(words, { input: '' })).code, 1)
+})
+
 test('a wrong password, key or address is refused with the reason, and no credentials are stored', async t => {
   const ada = await somebody(server)
   const computer = await userComputer(t)

@@ -95,6 +95,8 @@ const failureOf = (request: string, error: unknown, signal: AbortSignal | null |
   return new PounceProblem({ title, code, detail: `${request} ${what}` }, { cause: error })
 }
 
+const maxRedirects = 5
+
 /** Sends requests with the server URL and credentials; throws error responses as `PounceProblem`. */
 export class ApiConnection {
   readonly #options: PounceOptions
@@ -109,34 +111,40 @@ export class ApiConnection {
 
   /** Sends a request. Rejects with `PounceProblem` for an error response or if the server is unreachable. */
   async send(method: string, path: string, init: RequestParts = {}): Promise<Response> {
-    let response: Response
+    let problem: PounceProblem
     try {
-      response = await this.#fetched(`${this.#base}${path}`, {
+      const response = await this.#fetched(`${this.#base}${path}`, {
         ...init,
         method,
         headers: { accept: 'application/json, application/problem+json', ...this.#headers, ...init.headers },
       })
+      if (response.ok) return response
+      problem = await problemOf(response)
     } catch (error) {
       throw failureOf(`${method} ${path}`, error, init.signal)
     }
-    if (!response.ok) throw await problemOf(response)
-    return response
+    throw problem
   }
 
   /** Downloads may redirect to another server, such as an object store, which must not receive the API key. Browsers do not reveal redirect targets. */
   async #fetched(url: string, init: RequestParts): Promise<Response> {
     const ask = this.#options.fetch ?? fetch
     if (init.method !== 'GET') return ask(url, init)
-    const response = await ask(url, { ...init, redirect: 'manual' })
-    if (response.type === 'opaqueredirect') return ask(url, init)
-    const location = response.headers.get('location')
-    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
-    const target = new URL(location, url)
-    const own = target.origin === new URL(url).origin ? [] : Object.keys(this.#headers)
-    return ask(target.href, {
-      ...init,
-      headers: Object.fromEntries(Object.entries(init.headers ?? {}).filter(([name]) => !own.includes(name))),
-    })
+    let target = url
+    let headers = init.headers ?? {}
+    for (let redirects = 0; ; redirects++) {
+      const response = await ask(target, { ...init, headers, redirect: 'manual' })
+      if (response.type === 'opaqueredirect') return ask(target, { ...init, headers })
+      const location = response.headers.get('location')
+      if (![301, 302, 303, 307, 308].includes(response.status) || location === null || redirects === maxRedirects) return response
+      const next = new URL(location, target)
+      if (next.origin !== new URL(target).origin) headers = this.#withoutCredentials(headers)
+      target = next.href
+    }
+  }
+
+  #withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    return Object.fromEntries(Object.entries(headers).filter(([name]) => !(name in this.#headers)))
   }
 
   /** Calls an operation; returns the parsed body and the response. */
