@@ -160,6 +160,27 @@ test('a form may be passed as an object, and entries of a dataset are paged', as
   t.deepEqual(names, ['table.csv'])
 })
 
+test('bytes are sent with the media type of the blob if the operation receives it, otherwise with the first that it receives', async t => {
+  const { call } = await made()
+  const about = { type: 'Feature', geometry: { type: 'Point', coordinates: [-88.2, 40.1] } }
+  const sensor = await call('createSensor', { body: { ...about, name: 'Plot 7', properties: { type: { id: 'station' } } } })
+  const stream = await call('createStream', { body: { ...about, name: 'Water', properties: {}, sensor_id: String(sensor['id']) } })
+  const datapoint = (day: number) => ({
+    ...about,
+    start_time: `2026-03-0${day}T00:00:00Z`,
+    properties: { day },
+    stream_id: String(stream['id']),
+  })
+  const text = JSON.stringify([datapoint(1), datapoint(2)])
+  for (const [body, count] of [
+    [new Blob([text], { type: 'application/json' }), 2],
+    [new Blob([`${JSON.stringify(datapoint(3))}\n`]), 1],
+    [new File([`${JSON.stringify(datapoint(4))}\n`], 'day.txt', { type: 'text/plain' }), 1],
+    [new TextEncoder().encode(`${JSON.stringify(datapoint(5))}\n`), 1],
+  ] as const)
+    t.is((await call('createDatapoints', { body })) as unknown, count)
+})
+
 test('a path value that would call another operation is refused', async t => {
   const { call } = await made()
   for (const id of ['', '.', '..', undefined, null])

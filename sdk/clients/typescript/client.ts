@@ -2,8 +2,17 @@ import { type EventOptions, events } from './events.ts'
 import { PounceProblem, problemOf } from './problem.ts'
 import { type FileUpload, upload } from './uploads.ts'
 
-/** An operation: method, path, response type, and the member with the items of a page (empty: the response itself is the list). */
-export type ApiOperation = readonly [method: string, path: string, answer: 'json' | 'text' | 'bytes' | 'empty', items?: string]
+/**
+ * An operation: method, path, response type, the member with the items of a page (empty: the response itself is the list), and the media
+ * types of bytes that it receives.
+ */
+export type ApiOperation = readonly [
+  method: string,
+  path: string,
+  answer: 'json' | 'text' | 'bytes' | 'empty',
+  items?: string | null,
+  receives?: readonly string[],
+]
 
 /** Server URL and credentials. Without credentials the client is anonymous. */
 export interface PounceOptions {
@@ -75,10 +84,17 @@ const formOf = (parts: Text): FormData => {
 const holdsBlob = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && Object.values(body).some(part => part instanceof Blob)
 
-const sentBody = (body: unknown): { readonly body?: NonNullable<RequestInit['body']>; readonly type?: string } => {
+/** The type of a `Blob`, if the operation receives it; otherwise the first that it receives. */
+const byteType = (body: Blob | Uint8Array, [first = 'application/octet-stream', ...others]: readonly string[]): string =>
+  body instanceof Blob && others.includes(body.type) ? body.type : first
+
+const sentBody = (
+  body: unknown,
+  receives: readonly string[] = [],
+): { readonly body?: NonNullable<RequestInit['body']>; readonly type?: string } => {
   if (body === undefined) return {}
   if (body instanceof FormData) return { body }
-  if (isBinary(body)) return { body, type: 'application/octet-stream' }
+  if (isBinary(body)) return { body, type: byteType(body, receives) }
   if (holdsBlob(body)) return { body: formOf(body as Text) }
   return { body: JSON.stringify(body), type: 'application/json' }
 }
@@ -149,10 +165,10 @@ export class ApiConnection {
 
   /** Calls an operation; returns the parsed body and the response. */
   async call(
-    [method, path, kind]: ApiOperation,
+    [method, path, kind, , receives]: ApiOperation,
     { path: values = {}, query = {}, body, headers, signal }: AnyInput,
   ): Promise<{ answer: unknown; response: Response }> {
-    const sent = sentBody(body)
+    const sent = sentBody(body, receives)
     const isShort = kind === 'json' || kind === 'text'
     const signals = [...(signal ? [signal] : []), ...(isShort ? [AbortSignal.timeout(this.#options.timeoutMs ?? 120_000)] : [])]
     const limit = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}
@@ -175,7 +191,7 @@ export class ApiConnection {
 
   /** The items of all pages of a list, fetched page by page. */
   async *items(operation: ApiOperation, input: AnyInput): AsyncGenerator<unknown, void, undefined> {
-    const [, , , member = ''] = operation
+    const member = operation[3] ?? ''
     const size = member === 'results' ? 'size' : 'limit'
     let query: Text = { [size]: 100, ...input.query }
     for (;;) {
@@ -207,7 +223,7 @@ const nextOf = (response: Response, answer: unknown): Text | undefined => {
 }
 
 /** List operations have a member with the items of a page, or return the items directly and are paged by a parameter. */
-const isList = ([, , , items]: ApiOperation): boolean => items !== undefined
+const isList = ([, , , items]: ApiOperation): boolean => typeof items === 'string'
 
 const functionsOf = <T>(operations: Readonly<Record<string, ApiOperation>>, make: (operation: ApiOperation) => unknown): T =>
   Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, make(operation)])) as T
