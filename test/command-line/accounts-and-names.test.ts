@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
@@ -128,6 +131,29 @@ test('the environment specifies the server and the key, and does not affect othe
   t.is(check.code, 0, check.err)
   // Settings that a server refuses are ignored by user commands.
   t.is((await computer.run(['whoami'], { env: { ...env, POUNCE_HTTP__PROT: '1' } })).code, 0)
+})
+
+test('the key of the environment is not sent to a page on another server than that of the environment', async t => {
+  const ada = await somebody(server)
+  const dataset = await newDataset(ada, { name: 'of Ada' })
+  const received: unknown[] = []
+  const other = createServer(({ url, headers }, response) => {
+    received.push(headers['x-api-key'] ?? headers.authorization)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(url?.endsWith('/version') ? '{"version":{"build":"pounce"}}' : '[]')
+  })
+  await once(other.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => other.close())
+  const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const computer = await userComputer(t)
+  const env = { POUNCE_SERVER: server.url, POUNCE_KEY: ada.key }
+  const refused = await computer.run(['ls', `${elsewhere}/datasets/${dataset}`], { env })
+  t.is(refused.code, 1)
+  t.regex(refused.err, /^Sign in first: pounce login/)
+  t.is((await computer.run(['ls', `${server.url}/datasets/${dataset}`, '--json'], { env })).out, '[]\n')
+  await computer.run(['ls', `${server.url}.example.org/datasets/${dataset}`], { env })
+  t.deepEqual(received, [])
+  await computer.run(['ls', '--server', elsewhere], { env })
+  t.true(received.includes(ada.key), 'a server named by the option receives it')
 })
 
 test('several servers are distinguished by name, by option and by the address of a page', async t => {
