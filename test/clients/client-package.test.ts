@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { appendFileSync, openAsBlob } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -120,6 +121,20 @@ test('an upload is not resumed with a file of another size', async t => {
   await pounce.upload(new Blob([bytes]), { ...about, resume: begun })
   t.true((await bytesOf(call, begun)).equals(bytes))
   t.is(await pounce.upload(new Blob([bytes]), { ...about, resume: begun }), begun)
+})
+
+test('an upload whose file is changed meanwhile ends with that reason', async t => {
+  const { pounce } = await made()
+  const path = join(folder, 'changing.log')
+  await writeFile(path, randomBytes(2 * 1024 * 1024))
+  const attempts: number[] = []
+  const onProgress = (sent: number): void => {
+    attempts.push(sent)
+    if (sent > 0) appendFileSync(path, 'more')
+  }
+  const about = { filename: 'changing.log', pieceBytes: 1024 * 1024, onProgress }
+  await t.throwsAsync(async () => pounce.upload(await openAsBlob(path), about), { name: 'NotReadableError' })
+  t.deepEqual(attempts, [0, 1024 * 1024])
 })
 
 test('an upload that does not match its SHA-256 is refused with that reason', async t => {

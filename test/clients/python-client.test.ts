@@ -64,9 +64,9 @@ clientTest(`the Python client uploads, pages, searches and follows events, and c
   t.deepEqual(uploads, {
     resumedFrom: mebi,
     same: [true, true],
-    names: ['b.bin', 'c.csv', 'raw'],
+    names: ['b.bin', 'c.csv', 'growing.log', 'raw'],
     form: true,
-    others: [true, true, true],
+    others: [true, true, true, true],
   } as object)
   t.deepEqual(found['pages'], { all: true, once: true })
   t.deepEqual(found['search'], ['Niobium one', 'Niobium three', 'Niobium two'])

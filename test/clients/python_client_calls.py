@@ -107,6 +107,9 @@ def uploads() -> Dict[str, Any]:
             pounce.upload(Shortened(DATA), filename="shortened.bin", **about)
         except EOFError:
             others.append(True)
+        growing = io.BytesIO(b"first")
+        grown = pounce.upload(growing, filename="growing.log", on_progress=lambda *_: growing.seek(0, 2) and growing.write(b"more"), **about)
+        others.append(pounce.api.get_file(grown).content == b"first")
         sink = io.BytesIO()
         pounce.download(second, sink)
         form = pounce.api.upload_to_dataset(dataset, body={"file": ("c.csv", b"a,b\n1,2\n", "text/csv")})

@@ -101,12 +101,20 @@ const sentBody = (
 
 type RequestParts = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> }
 
-/** The error for a request without a response: the caller's abort reason, or a problem. */
+/** The error of a `Blob` whose file was changed or removed after it was opened: sending it again does not help. */
+const unreadableBody = (error: unknown): unknown => {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof DOMException && cause.name === 'NotReadableError' ? cause : undefined
+}
+
+/** The error for a request without a response: the caller's abort reason, that of an unreadable body, or a problem. */
 const failureOf = (request: string, error: unknown, signal: AbortSignal | null | undefined): unknown => {
   // The response claims to be JSON but is malformed.
   if (error instanceof SyntaxError) return error
   const isLate = signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   if (signal?.aborted && !isLate) return signal.reason
+  const unreadable = unreadableBody(error)
+  if (unreadable) return unreadable
   const [title, code, what] = isLate ? ['Timeout', 'timeout', 'took too long'] : ['Unreachable', 'unreachable', 'did not reach the server']
   return new PounceProblem({ title, code, detail: `${request} ${what}` }, { cause: error })
 }

@@ -148,7 +148,7 @@ class AsyncPounceBase:
                 if on_progress:
                     on_progress(offset, length)
                 source.seek(offset)
-                piece = source.read(piece_bytes)
+                piece = source.read(min(piece_bytes, length - offset))
                 if not piece:
                     raise EOFError(f"The file ended at {offset} of {length} bytes: it was changed during the upload")
                 try:
