@@ -28,7 +28,9 @@ export interface ClientOperation {
   readonly summary: string
   readonly description: string
   readonly parameters: readonly Parameter[]
-  readonly body: { readonly mediaType: string; readonly schema: Schema; readonly required: boolean } | undefined
+  readonly body:
+    | { readonly mediaType: string; readonly mediaTypes: readonly string[]; readonly schema: Schema; readonly required: boolean }
+    | undefined
   readonly answer: 'json' | 'text' | 'bytes' | 'empty'
   /** The schema of the JSON response. */
   readonly schema: Schema
@@ -110,6 +112,7 @@ export const clientOperations = ({ paths, components }: DescribedApi): readonly 
           ...({ parameters, answer, schema, item: list?.item, items: list?.items, views } as const),
           body: sent && {
             mediaType,
+            mediaTypes: Object.keys(requestBody?.content ?? {}),
             schema: sent.schema ?? {},
             required: (requestBody as { readonly required?: boolean }).required ?? false,
           },

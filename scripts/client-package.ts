@@ -32,6 +32,17 @@ const bodyType = ({ mediaType, schema }: NonNullable<ClientOperation['body']>): 
   return mediaType === 'application/json' ? typeOf(schema) : 'Blob | Uint8Array<ArrayBuffer>'
 }
 
+const receivedBytes = ({ body }: ClientOperation): readonly string[] =>
+  body === undefined || ['multipart/form-data', 'application/json'].includes(body.mediaType) ? [] : body.mediaTypes
+
+/** The entry of an operation in the table of the client. */
+const tableEntry = (operation: ClientOperation): string => {
+  const { method, path, answer, items } = operation
+  const receives = receivedBytes(operation)
+  const list = items === undefined ? [] : [items]
+  return JSON.stringify([method, path, answer, ...(receives.length === 0 ? list : [items ?? null, receives])])
+}
+
 const answerTypes = { text: 'string', bytes: 'Response', empty: 'undefined' } as const
 
 const answerType = ({ answer, schema }: ClientOperation): string => (answer === 'json' ? typeOf(schema) : answerTypes[answer])
@@ -70,10 +81,7 @@ export const clientModule = (document: object): string => {
             `${comment(`${each.summary}, page by page.`, '  ')}  ${each.id}(${inputOf(each)}): AsyncGenerator<${typeOf(each.item)}, void, undefined>\n`,
           ],
     )
-  const table = operations.map(
-    ({ id, method, path, answer, items }) =>
-      `  ${id}: ${JSON.stringify([method, path, answer, ...(items === undefined ? [] : [items])])},\n`,
-  )
+  const table = operations.map(each => `  ${each.id}: ${tableEntry(each)},\n`)
   return plain(
     `import { type CallOptions, type ApiOperation, PounceClient, type PounceOptions } from './client.ts'
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { appendFileSync, openAsBlob } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -105,6 +106,37 @@ test('an aborted upload is resumed by its id', async t => {
   t.true((await bytesOf(call, id)).equals(bytes))
 })
 
+test('an upload is not resumed with a file of another size', async t => {
+  const { pounce, call, dataset } = await made()
+  const bytes = randomBytes(2 * 1024 * 1024)
+  const about = { dataset: await dataset('Other file'), filename: 'data.bin', pieceBytes: 1024 * 1024 }
+  const stop = new AbortController()
+  let begun = ''
+  const onProgress = (sent: number): void => {
+    if (sent > 0) stop.abort(new Error('enough'))
+  }
+  await t.throwsAsync(pounce.upload(new Blob([bytes]), { ...about, signal: stop.signal, onProgress, onStart: id => (begun = id) }))
+  for (const other of ['short', randomBytes(3 * 1024 * 1024)])
+    await t.throwsAsync(pounce.upload(new Blob([other]), { ...about, resume: begun }), { message: /of a file with 2097152 bytes/ })
+  await pounce.upload(new Blob([bytes]), { ...about, resume: begun })
+  t.true((await bytesOf(call, begun)).equals(bytes))
+  t.is(await pounce.upload(new Blob([bytes]), { ...about, resume: begun }), begun)
+})
+
+test('an upload whose file is changed meanwhile ends with that reason', async t => {
+  const { pounce } = await made()
+  const path = join(folder, 'changing.log')
+  await writeFile(path, randomBytes(2 * 1024 * 1024))
+  const attempts: number[] = []
+  const onProgress = (sent: number): void => {
+    attempts.push(sent)
+    if (sent > 0) appendFileSync(path, 'more')
+  }
+  const about = { filename: 'changing.log', pieceBytes: 1024 * 1024, onProgress }
+  await t.throwsAsync(async () => pounce.upload(await openAsBlob(path), about), { name: 'NotReadableError' })
+  t.deepEqual(attempts, [0, 1024 * 1024])
+})
+
 test('an upload that does not match its SHA-256 is refused with that reason', async t => {
   const { pounce, dataset } = await made()
   const about = { dataset: await dataset('Damaged'), filename: 'data.bin', sha256: '0'.repeat(64) }
@@ -143,6 +175,27 @@ test('a form may be passed as an object, and entries of a dataset are paged', as
   t.deepEqual(names, ['table.csv'])
 })
 
+test('bytes are sent with the media type of the blob if the operation receives it, otherwise with the first that it receives', async t => {
+  const { call } = await made()
+  const about = { type: 'Feature', geometry: { type: 'Point', coordinates: [-88.2, 40.1] } }
+  const sensor = await call('createSensor', { body: { ...about, name: 'Plot 7', properties: { type: { id: 'station' } } } })
+  const stream = await call('createStream', { body: { ...about, name: 'Water', properties: {}, sensor_id: String(sensor['id']) } })
+  const datapoint = (day: number) => ({
+    ...about,
+    start_time: `2026-03-0${day}T00:00:00Z`,
+    properties: { day },
+    stream_id: String(stream['id']),
+  })
+  const text = JSON.stringify([datapoint(1), datapoint(2)])
+  for (const [body, count] of [
+    [new Blob([text], { type: 'application/json' }), 2],
+    [new Blob([`${JSON.stringify(datapoint(3))}\n`]), 1],
+    [new File([`${JSON.stringify(datapoint(4))}\n`], 'day.txt', { type: 'text/plain' }), 1],
+    [new TextEncoder().encode(`${JSON.stringify(datapoint(5))}\n`), 1],
+  ] as const)
+    t.is((await call('createDatapoints', { body })) as unknown, count)
+})
+
 test('a path value that would call another operation is refused', async t => {
   const { call } = await made()
   for (const id of ['', '.', '..', undefined, null])
@@ -164,6 +217,33 @@ test('an error response is a PounceProblem with the members of RFC 9457, and an 
   t.like(await t.throwsAsync(nowhere.api['listSpaces']?.() as Promise<unknown>, { instanceOf: client.PounceProblem }), {
     ...{ status: 0, code: 'unreachable' },
   })
+})
+
+test('an error response with a damaged body is a PounceProblem, and an upload is retried after it', async t => {
+  const pounce = (body: ConstructorParameters<typeof Response>[0]) => {
+    const headers = { 'content-type': 'application/json', 'retry-after': '0' }
+    return new client.Pounce({ url: server.url, fetch: (async () => new Response(body, { status: 503, headers })) as typeof fetch })
+  }
+  const cut = new ReadableStream({ start: controller => controller.error(new TypeError('terminated')) })
+  for (const [body, status] of [
+    ['{"message": oops', 503],
+    ['"text"', 503],
+    ['["list"]', 503],
+    ['null', 503],
+    [cut, 0],
+  ] as const) {
+    const problem = await t.throwsAsync(pounce(body).api['listSpaces']?.() as Promise<unknown>, { instanceOf: client.PounceProblem })
+    t.like(problem, { status })
+  }
+  const { key } = await made()
+  let damaged = 0
+  const flaky = (async (url: string, init: RequestInit) => {
+    if (init.method !== 'PATCH' || damaged++ > 0) return fetch(url, init)
+    return new Response('{"message"', { status: 502, headers: { 'content-type': 'application/json', 'retry-after': '0' } })
+  }) as typeof fetch
+  const id = await new client.Pounce({ url: server.url, key, fetch: flaky }).upload(new Blob(['bytes']), { filename: 'a.bin' })
+  t.is(damaged, 2)
+  t.is(await (await server.as(key)(`/api/files/${id}`)).text(), 'bytes')
 })
 
 test('missed events are delivered after an interruption', async t => {
@@ -217,7 +297,7 @@ test('a download redirected to another server is requested there without the key
   const sent: { readonly url: string; readonly key: unknown }[] = []
   const redirecting = (async (url: string, { headers }: RequestInit) => {
     sent.push({ url, key: (headers as Answers)['x-api-key'] })
-    const location = url.includes('data.example.org') ? 'https://s3.example.org/object' : undefined
+    const location = url.endsWith('/a') ? '/files/a/blob' : url.includes('data.example.org') ? 'https://s3.example.org/object' : undefined
     return location === undefined ? new Response('bytes') : new Response(null, { status: 302, headers: { location } })
   }) as typeof fetch
   const pounce = new client.Pounce({ url: 'https://data.example.org', key: 'secret', fetch: redirecting })
@@ -225,6 +305,7 @@ test('a download redirected to another server is requested there without the key
   t.is(await response.text(), 'bytes')
   t.deepEqual(sent, [
     { url: 'https://data.example.org/api/files/a', key: 'secret' },
+    { url: 'https://data.example.org/files/a/blob', key: 'secret' },
     { url: 'https://s3.example.org/object', key: undefined },
   ])
 })

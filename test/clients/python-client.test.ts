@@ -61,7 +61,13 @@ clientTest(`the Python client uploads, pages, searches and follows events, and c
   const { progress, pieces, ...uploads } = found['uploads'] as { readonly progress: readonly number[]; readonly pieces: number }
   t.true(pieces > 4, 'a piece was sent again')
   t.is(progress.at(-1), 3 * mebi)
-  t.deepEqual(uploads, { resumedFrom: mebi, same: [true, true], names: ['b.bin', 'c.csv', 'raw'], form: true } as object)
+  t.deepEqual(uploads, {
+    resumedFrom: mebi,
+    same: [true, true],
+    names: ['b.bin', 'c.csv', 'growing.log', 'raw'],
+    form: true,
+    others: [true, true, true, true],
+  } as object)
   t.deepEqual(found['pages'], { all: true, once: true })
   t.deepEqual(found['search'], ['Niobium one', 'Niobium three', 'Niobium two'])
   t.deepEqual(found['problem'], {
@@ -70,10 +76,13 @@ clientTest(`the Python client uploads, pages, searches and follows events, and c
       [0, 'unreachable', 'Unreachable', false],
     ],
     refused: 4,
+    damaged: [503, 503, 503, 503],
   })
   t.deepEqual(found['redirects'], [
     ['data.example.org', '/pounce/api/files/a/b', 'secret'],
     ['s3.example.org', '/object', null],
+    ['data.example.org', '/api/files/plain', 'secret'],
+    ['data.example.org', '/unencrypted', null],
   ])
   t.deepEqual(found['frames'], {
     columns: ['id', 'start_time', 'end_time', 'longitude', 'latitude', 'depth'],

@@ -18,6 +18,13 @@ PIECE = 1024 * 1024
 HASH = hashlib.sha256(DATA).hexdigest()
 
 
+class Shortened(io.BytesIO):
+    """A file of which only the first piece is left when it is read."""
+
+    def read(self, size: Any = -1) -> bytes:
+        return super().read(size) if self.tell() == 0 else b""
+
+
 class HalfSent(httpx.SyncByteStream):
     def __init__(self, body: bytes) -> None:
         self.body = body
@@ -90,6 +97,19 @@ def uploads() -> Dict[str, Any]:
         second = pounce.upload(
             io.BytesIO(DATA), resume=started[0], on_progress=lambda sent, _: resumed.append(sent), **about
         )
+        others = []
+        for other in (b"short", DATA + b"more"):
+            try:
+                pounce.upload(io.BytesIO(other), resume=started[0], **about)
+            except ValueError as error:
+                others.append("with 3145728 bytes" in str(error))
+        try:
+            pounce.upload(Shortened(DATA), filename="shortened.bin", **about)
+        except EOFError:
+            others.append(True)
+        growing = io.BytesIO(b"first")
+        grown = pounce.upload(growing, filename="growing.log", on_progress=lambda *_: growing.seek(0, 2) and growing.write(b"more"), **about)
+        others.append(pounce.api.get_file(grown).content == b"first")
         sink = io.BytesIO()
         pounce.download(second, sink)
         form = pounce.api.upload_to_dataset(dataset, body={"file": ("c.csv", b"a,b\n1,2\n", "text/csv")})
@@ -100,6 +120,7 @@ def uploads() -> Dict[str, Any]:
             "same": [hashlib.sha256(pounce.api.get_file(first).content).hexdigest() == HASH, sink.getvalue() == DATA],
             "names": sorted(entry["name"] for entry in pounce.all.list_entries(dataset, limit=1)),
             "form": "id" in form,
+            "others": others,
         }
 
 
@@ -122,13 +143,21 @@ def problem() -> Dict[str, Any]:
             Pounce(url, key=KEY).api.get_dataset("5b2a1c8e4f0c2d3a6b7e9f10")
         except PounceProblem as error:
             found.append([error.status, error.code, error.title, error.request_id != ""])
+    damaged = []
+    for body in (b'{"message": oops', b'"text"', b'["list"]', b"null"):
+        answer = httpx.Response(503, content=body, headers={"content-type": "application/json"})
+        http = httpx.Client(transport=httpx.MockTransport(lambda _, answer=answer: answer))  # type: ignore[misc]
+        try:
+            Pounce(URL, http=http).api.list_datasets()
+        except PounceProblem as error:
+            damaged.append(error.status)
     refused = 0
     for value in ("", ".", "..", None):
         try:
             Pounce(URL, key=KEY).api.get_dataset(value)  # type: ignore[arg-type]
         except ValueError as error:
             refused += "needs id" in str(error)
-    return {"found": found, "refused": refused}
+    return {"found": found, "refused": refused, "damaged": damaged}
 
 
 def redirects() -> List[Any]:
@@ -136,12 +165,17 @@ def redirects() -> List[Any]:
 
     def answer(request: httpx.Request) -> httpx.Response:
         seen.append([request.url.host, request.url.path, request.headers.get("x-api-key")])
+        if request.url.path.endswith("/plain"):
+            return httpx.Response(302, headers={"location": "http://data.example.org/unencrypted"})
+        if request.url.scheme == "http":
+            return httpx.Response(200, content=b"bytes")
         if request.url.host == "data.example.org":
             return httpx.Response(302, headers={"location": "https://s3.example.org/object"})
         return httpx.Response(200, content=b"bytes")
 
     http = httpx.Client(transport=httpx.MockTransport(answer))
     Pounce("https://data.example.org/pounce/", key="secret", http=http).api.get_file("a/b")
+    Pounce("https://data.example.org", key="secret", http=http).api.get_file("plain")
     return seen
 
 

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
@@ -75,6 +78,19 @@ test('an account with a second factor signs in with its code', async t => {
   t.like((await computer.done('whoami', '--json')).json<object>(), { email })
 })
 
+test('password and key are read as lines: an input that stays open or is endless does not delay the command', async t => {
+  const ada = await somebody(server)
+  const computer = await userComputer(t)
+  const words = ['login', server.url, '--email', ada.email]
+  const withPassword = await computer.run(words, { input: `${ada.password}\r\n`, isInputOpen: true })
+  t.is(withPassword.code, 0, withPassword.err)
+  const withMore = await computer.run(words, { input: `${ada.password}\n${'y\n'.repeat(500_000)}`, isInputOpen: true })
+  t.is(withMore.code, 0, withMore.err)
+  const withKey = await computer.run(['login', server.url, '--key', '-'], { input: `${ada.key}\n`, isInputOpen: true })
+  t.is(withKey.code, 0, withKey.err)
+  t.is((await computer.run(words, { input: '' })).code, 1)
+})
+
 test('a wrong password, key or address is refused with the reason, and no credentials are stored', async t => {
   const ada = await somebody(server)
   const computer = await userComputer(t)
@@ -115,6 +131,29 @@ test('the environment specifies the server and the key, and does not affect othe
   t.is(check.code, 0, check.err)
   // Settings that a server refuses are ignored by user commands.
   t.is((await computer.run(['whoami'], { env: { ...env, POUNCE_HTTP__PROT: '1' } })).code, 0)
+})
+
+test('the key of the environment is not sent to a page on another server than that of the environment', async t => {
+  const ada = await somebody(server)
+  const dataset = await newDataset(ada, { name: 'of Ada' })
+  const received: unknown[] = []
+  const other = createServer(({ url, headers }, response) => {
+    received.push(headers['x-api-key'] ?? headers.authorization)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(url?.endsWith('/version') ? '{"version":{"build":"pounce"}}' : '[]')
+  })
+  await once(other.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => other.close())
+  const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const computer = await userComputer(t)
+  const env = { POUNCE_SERVER: server.url, POUNCE_KEY: ada.key }
+  const refused = await computer.run(['ls', `${elsewhere}/datasets/${dataset}`], { env })
+  t.is(refused.code, 1)
+  t.regex(refused.err, /^Sign in first: pounce login/)
+  t.is((await computer.run(['ls', `${server.url}/datasets/${dataset}`, '--json'], { env })).out, '[]\n')
+  await computer.run(['ls', `${server.url}.example.org/datasets/${dataset}`], { env })
+  t.deepEqual(received, [])
+  await computer.run(['ls', '--server', elsewhere], { env })
+  t.true(received.includes(ada.key), 'a server named by the option receives it')
 })
 
 test('several servers are distinguished by name, by option and by the address of a page', async t => {

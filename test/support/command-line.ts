@@ -22,11 +22,18 @@ export interface CommandEnd {
   lines<T>(): readonly T[]
 }
 
+interface CommandInput {
+  readonly input?: string
+  /** The input does not end while the command runs. */
+  readonly isInputOpen?: boolean
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** A user's computer: a home directory, and the command that uses it. */
 export interface UserComputer {
   readonly folder: string
   readonly credentials: string
-  run(words: readonly string[], options?: { readonly input?: string; readonly env?: Readonly<Record<string, string>> }): Promise<CommandEnd>
+  run(words: readonly string[], options?: CommandInput): Promise<CommandEnd>
   /** Like `run`; throws unless the exit code is 0. */
   done(...words: readonly string[]): Promise<CommandEnd>
 }
@@ -35,7 +42,7 @@ export interface UserComputer {
 export const userComputer = async (t: ExecutionContext): Promise<UserComputer> => {
   const folder = await tempFolder(t)
   const config = join(folder, 'config')
-  const run: UserComputer['run'] = async (words, { input = '', env = {} } = {}) => {
+  const run: UserComputer['run'] = async (words, { input = '', isInputOpen = false, env = {} } = {}) => {
     const { PATH, NODE_COMPILE_CACHE } = process.env
     const child = spawn(process.execPath, [programFile, ...words], {
       cwd: folder,
@@ -51,7 +58,8 @@ export const userComputer = async (t: ExecutionContext): Promise<UserComputer> =
     })
     // A command that does not read its input may exit before it is written.
     child.stdin.on('error', () => undefined)
-    child.stdin.end(input)
+    if (isInputOpen) child.stdin.write(input)
+    else child.stdin.end(input)
     const [code] = (await once(child, 'close')) as [number | null]
     const lines = <T>() => text.out.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as T]))
     return { code, ...text, lines, json: <T>() => JSON.parse(text.out) as T }

@@ -71,11 +71,13 @@ export const removeServer = async (url: string): Promise<void> => {
   await writeFileOf(path, { ...(next === undefined ? {} : { current: next }), servers: left })
 }
 
+const isBelow = (url: string, server: string): boolean => url === server || url.startsWith(`${server}/`)
+
 /** The saved server for a name or URL: the longest one that is a prefix of the URL, so that page URLs match too. */
 const savedUrlFor = (named: string, urls: readonly string[]): string | undefined => {
   if (/^https?:\/\//i.test(named)) {
     const wanted = normalizedUrl(named)
-    return urls.filter(url => wanted === url || wanted.startsWith(`${url}/`)).sort((one, other) => other.length - one.length)[0]
+    return urls.filter(url => isBelow(wanted, url)).sort((one, other) => other.length - one.length)[0]
   }
   const matching = urls.filter(url => new URL(url).host === named || url.replace(/^https?:\/\//, '') === named)
   if (matching.length > 1)
@@ -94,10 +96,17 @@ export interface ServerChoice {
 /** A server to use; its kind is unknown if the key is from the environment. */
 export type ChosenServer = Omit<ServerAccess, 'kind'> & { readonly kind: ServerKind | undefined; readonly saved: SavedServer | undefined }
 
+/** `POUNCE_KEY`, which belongs to `POUNCE_SERVER` if that is set: the address of a page on another server must not receive it. */
+const environmentKey = ({ option, page }: ServerChoice, urls: readonly string[]): string | undefined => {
+  const { POUNCE_KEY: key, POUNCE_SERVER: named } = process.env
+  if (!key || !named || option !== undefined || page === undefined) return key || undefined
+  return isBelow(normalizedUrl(page), savedUrlFor(named, urls) ?? normalizedUrl(named)) ? key : undefined
+}
+
 /** The server that a command uses. Throws if no sign-in is stored for it. */
 export const chosenServer = async ({ option, page }: ServerChoice): Promise<ChosenServer> => {
   const { current, servers } = await savedServers()
-  const key = process.env['POUNCE_KEY'] || undefined
+  const key = environmentKey({ option, page }, Object.keys(servers))
   const named = option ?? page ?? (process.env['POUNCE_SERVER'] || undefined)
   const url = named === undefined ? current : savedUrlFor(named, Object.keys(servers))
   const saved = url === undefined ? undefined : servers[url]

@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { StartupError } from '../../kernel/startup-error.ts'
 
 /** Whether the user can be prompted. */
@@ -32,10 +31,14 @@ export const askedSecret = async (question: string): Promise<string> => {
   }
 }
 
-let lines: Promise<string[]> | undefined
+let lines: AsyncIterator<string> | undefined
 
-/** The next line of standard input; empty after the last. */
+/** The next line of standard input; empty after the last. An input that stays open does not keep the process running. */
 export const inputLine = async (): Promise<string> => {
-  lines ??= text(process.stdin).then(all => all.split(/\r?\n/))
-  return (await lines).shift() ?? ''
+  lines ??= createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]()
+  // Files have neither method.
+  process.stdin.ref?.()
+  const { value, done } = await lines.next()
+  process.stdin.unref?.()
+  return done ? '' : value
 }

@@ -2,8 +2,17 @@ import { type EventOptions, events } from './events.ts'
 import { PounceProblem, problemOf } from './problem.ts'
 import { type FileUpload, upload } from './uploads.ts'
 
-/** An operation: method, path, response type, and the member with the items of a page (empty: the response itself is the list). */
-export type ApiOperation = readonly [method: string, path: string, answer: 'json' | 'text' | 'bytes' | 'empty', items?: string]
+/**
+ * An operation: method, path, response type, the member with the items of a page (empty: the response itself is the list), and the media
+ * types of bytes that it receives.
+ */
+export type ApiOperation = readonly [
+  method: string,
+  path: string,
+  answer: 'json' | 'text' | 'bytes' | 'empty',
+  items?: string | null,
+  receives?: readonly string[],
+]
 
 /** Server URL and credentials. Without credentials the client is anonymous. */
 export interface PounceOptions {
@@ -75,25 +84,42 @@ const formOf = (parts: Text): FormData => {
 const holdsBlob = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && Object.values(body).some(part => part instanceof Blob)
 
-const sentBody = (body: unknown): { readonly body?: NonNullable<RequestInit['body']>; readonly type?: string } => {
+/** The type of a `Blob`, if the operation receives it; otherwise the first that it receives. */
+const byteType = (body: Blob | Uint8Array, [first = 'application/octet-stream', ...others]: readonly string[]): string =>
+  body instanceof Blob && others.includes(body.type) ? body.type : first
+
+const sentBody = (
+  body: unknown,
+  receives: readonly string[] = [],
+): { readonly body?: NonNullable<RequestInit['body']>; readonly type?: string } => {
   if (body === undefined) return {}
   if (body instanceof FormData) return { body }
-  if (isBinary(body)) return { body, type: 'application/octet-stream' }
+  if (isBinary(body)) return { body, type: byteType(body, receives) }
   if (holdsBlob(body)) return { body: formOf(body as Text) }
   return { body: JSON.stringify(body), type: 'application/json' }
 }
 
 type RequestParts = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> }
 
-/** The error for a request without a response: the caller's abort reason, or a problem. */
+/** The error of a `Blob` whose file was changed or removed after it was opened: sending it again does not help. */
+const unreadableBody = (error: unknown): unknown => {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof DOMException && cause.name === 'NotReadableError' ? cause : undefined
+}
+
+/** The error for a request without a response: the caller's abort reason, that of an unreadable body, or a problem. */
 const failureOf = (request: string, error: unknown, signal: AbortSignal | null | undefined): unknown => {
   // The response claims to be JSON but is malformed.
   if (error instanceof SyntaxError) return error
   const isLate = signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   if (signal?.aborted && !isLate) return signal.reason
+  const unreadable = unreadableBody(error)
+  if (unreadable) return unreadable
   const [title, code, what] = isLate ? ['Timeout', 'timeout', 'took too long'] : ['Unreachable', 'unreachable', 'did not reach the server']
   return new PounceProblem({ title, code, detail: `${request} ${what}` }, { cause: error })
 }
+
+const maxRedirects = 5
 
 /** Sends requests with the server URL and credentials; throws error responses as `PounceProblem`. */
 export class ApiConnection {
@@ -109,42 +135,48 @@ export class ApiConnection {
 
   /** Sends a request. Rejects with `PounceProblem` for an error response or if the server is unreachable. */
   async send(method: string, path: string, init: RequestParts = {}): Promise<Response> {
-    let response: Response
+    let problem: PounceProblem
     try {
-      response = await this.#fetched(`${this.#base}${path}`, {
+      const response = await this.#fetched(`${this.#base}${path}`, {
         ...init,
         method,
         headers: { accept: 'application/json, application/problem+json', ...this.#headers, ...init.headers },
       })
+      if (response.ok) return response
+      problem = await problemOf(response)
     } catch (error) {
       throw failureOf(`${method} ${path}`, error, init.signal)
     }
-    if (!response.ok) throw await problemOf(response)
-    return response
+    throw problem
   }
 
   /** Downloads may redirect to another server, such as an object store, which must not receive the API key. Browsers do not reveal redirect targets. */
   async #fetched(url: string, init: RequestParts): Promise<Response> {
     const ask = this.#options.fetch ?? fetch
     if (init.method !== 'GET') return ask(url, init)
-    const response = await ask(url, { ...init, redirect: 'manual' })
-    if (response.type === 'opaqueredirect') return ask(url, init)
-    const location = response.headers.get('location')
-    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
-    const target = new URL(location, url)
-    const own = target.origin === new URL(url).origin ? [] : Object.keys(this.#headers)
-    return ask(target.href, {
-      ...init,
-      headers: Object.fromEntries(Object.entries(init.headers ?? {}).filter(([name]) => !own.includes(name))),
-    })
+    let target = url
+    let headers = init.headers ?? {}
+    for (let redirects = 0; ; redirects++) {
+      const response = await ask(target, { ...init, headers, redirect: 'manual' })
+      if (response.type === 'opaqueredirect') return ask(target, { ...init, headers })
+      const location = response.headers.get('location')
+      if (![301, 302, 303, 307, 308].includes(response.status) || location === null || redirects === maxRedirects) return response
+      const next = new URL(location, target)
+      if (next.origin !== new URL(target).origin) headers = this.#withoutCredentials(headers)
+      target = next.href
+    }
+  }
+
+  #withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    return Object.fromEntries(Object.entries(headers).filter(([name]) => !(name in this.#headers)))
   }
 
   /** Calls an operation; returns the parsed body and the response. */
   async call(
-    [method, path, kind]: ApiOperation,
+    [method, path, kind, , receives]: ApiOperation,
     { path: values = {}, query = {}, body, headers, signal }: AnyInput,
   ): Promise<{ answer: unknown; response: Response }> {
-    const sent = sentBody(body)
+    const sent = sentBody(body, receives)
     const isShort = kind === 'json' || kind === 'text'
     const signals = [...(signal ? [signal] : []), ...(isShort ? [AbortSignal.timeout(this.#options.timeoutMs ?? 120_000)] : [])]
     const limit = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}
@@ -167,7 +199,7 @@ export class ApiConnection {
 
   /** The items of all pages of a list, fetched page by page. */
   async *items(operation: ApiOperation, input: AnyInput): AsyncGenerator<unknown, void, undefined> {
-    const [, , , member = ''] = operation
+    const member = operation[3] ?? ''
     const size = member === 'results' ? 'size' : 'limit'
     let query: Text = { [size]: 100, ...input.query }
     for (;;) {
@@ -199,7 +231,7 @@ const nextOf = (response: Response, answer: unknown): Text | undefined => {
 }
 
 /** List operations have a member with the items of a page, or return the items directly and are paged by a parameter. */
-const isList = ([, , , items]: ApiOperation): boolean => items !== undefined
+const isList = ([, , , items]: ApiOperation): boolean => typeof items === 'string'
 
 const functionsOf = <T>(operations: Readonly<Record<string, ApiOperation>>, make: (operation: ApiOperation) => unknown): T =>
   Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, make(operation)])) as T

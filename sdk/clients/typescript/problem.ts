@@ -44,13 +44,23 @@ export class PounceProblem extends Error {
   }
 }
 
+/** The members of an error response: none if it is not a JSON object. */
+const membersIn = (text: string): ProblemMembers => {
+  try {
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}
+  } catch {
+    return {}
+  }
+}
+
 /** The problem in an error response. Proxies may respond with pages of their own. */
 export const problemOf = async (response: Response): Promise<PounceProblem> => {
   const { status, statusText: title, headers } = response
   const text = await response.text()
   const wait = Number(headers.get('retry-after') ?? Number.NaN)
   const retryAfterSeconds = Number.isFinite(wait) ? wait : undefined
-  const body = text !== '' && headers.get('content-type')?.includes('json') ? (JSON.parse(text) as ProblemMembers) : {}
+  const body = headers.get('content-type')?.includes('json') ? membersIn(text) : {}
   return new PounceProblem({ title, detail: title, ...body, status }, { retryAfterSeconds })
 }
 

@@ -66,6 +66,8 @@ export const upload = async (connection: ApiConnection, blob: Blob, options: Fil
   const path = `/api/uploads/${encodeURIComponent(id)}`
   const received = async (): Promise<number> => {
     const { headers } = await connection.send('HEAD', path, { ...limitsOf(options), headers: tus })
+    const length = Number(headers.get('upload-length') ?? blob.size)
+    if (length !== blob.size) throw new TypeError(`The upload to resume is of a file with ${length} bytes; this one has ${blob.size}`)
     return Number(headers.get('upload-offset'))
   }
   let offset = options.resume === undefined ? 0 : await received()

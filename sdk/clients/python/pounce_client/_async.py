@@ -51,7 +51,9 @@ class AsyncConnection:
 
     def _redirected(self, request: httpx.Request, following: httpx.Request) -> httpx.Request:
         # Downloads may redirect to another server, such as an object store, which must not receive the API key.
-        if following.url.host != request.url.host or following.url.port != request.url.port:
+        before, after = request.url, following.url
+        is_downgraded = before.scheme == "https" and after.scheme != "https"
+        if after.host != before.host or after.port != before.port or is_downgraded:
             for name in self._headers:
                 following.headers.pop(name, None)
         return following
@@ -140,20 +142,23 @@ class AsyncPounceBase:
                 upload = await self._begin_upload(length, _requests.upload_metadata({**named, **about}))
                 if on_start:
                     on_start(upload)
-            offset = 0 if resume is None else await self._received(upload)
+            offset = 0 if resume is None else await self._received(upload, length)
             failed = 0
             while offset < length:
                 if on_progress:
                     on_progress(offset, length)
                 source.seek(offset)
+                piece = source.read(min(piece_bytes, length - offset))
+                if not piece:
+                    raise EOFError(f"The file ended at {offset} of {length} bytes: it was changed during the upload")
                 try:
-                    offset, failed = await self._append(upload, offset, source.read(piece_bytes)), 0
+                    offset, failed = await self._append(upload, offset, piece), 0
                 except PounceProblem as problem:
                     if not problem.is_passing or failed >= retries:
                         raise
                     await asyncio.sleep(problem.retry_after_seconds or 0.5 * 2**failed)
                     failed += 1
-                    known = await self._received_if_reachable(upload, offset)
+                    known = await self._received_if_reachable(upload, length, offset)
                     offset, failed = known, 0 if known > offset else failed
             if on_progress:
                 on_progress(length, length)
@@ -173,13 +178,17 @@ class AsyncPounceBase:
         request = self._connection.request("PATCH", f"/api/uploads/{upload}", headers=headers, content=piece)
         return int((await self._connection.send(request)).headers["upload-offset"])
 
-    async def _received(self, upload: str) -> int:
+    async def _received(self, upload: str, length: int) -> int:
         request = self._connection.request("HEAD", f"/api/uploads/{upload}", headers=_requests.TUS)
-        return int((await self._connection.send(request)).headers["upload-offset"])
+        headers = (await self._connection.send(request)).headers
+        begun = int(headers.get("upload-length", length))
+        if begun != length:
+            raise ValueError(f"The upload to resume is of a file with {begun} bytes; this one has {length}")
+        return int(headers["upload-offset"])
 
-    async def _received_if_reachable(self, upload: str, otherwise: int) -> int:
+    async def _received_if_reachable(self, upload: str, length: int, otherwise: int) -> int:
         try:
-            return await self._received(upload)
+            return await self._received(upload, length)
         except PounceProblem as problem:
             if not problem.is_passing:
                 raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional
 
 import httpx
 
@@ -33,13 +33,19 @@ class PounceProblem(Exception):
         return self.status == 0 or self.status >= 500 or self.status in (408, 409, 423, 429)
 
 
+def _members_in(response: httpx.Response) -> Dict[str, Any]:
+    """The members of an error response: none if it is not a JSON object."""
+    try:
+        body = json.loads(response.content) if "json" in response.headers.get("content-type", "") else None
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
 def problem_of(response: httpx.Response) -> PounceProblem:
     """The problem in an error response whose body was read. Proxies may respond with pages of their own."""
     wait = response.headers.get("retry-after", "")
-    body: Any = {}
-    if "json" in response.headers.get("content-type", "") and response.content:
-        body = json.loads(response.content)
-    members = {"title": response.reason_phrase, **body, "status": response.status_code}
+    members = {"title": response.reason_phrase, **_members_in(response), "status": response.status_code}
     return PounceProblem(members, retry_after_seconds=float(wait) if wait.isdigit() else None)
 
 
