@@ -51,6 +51,15 @@ export class SeparateData {
     if (plugins.length === 0 || roles.length === 0) return
     const name = `${prefix}${await folderId(data)}`
     const owner = `${hostname()}:${data}`
+    const id = idOfName(name)
+    const renew = async (): Promise<void> => {
+      const notBefore = new Date().toISOString()
+      const set = { owner, notBefore }
+      if (await unlessChanged(documents.commit({ update: id, in: leaseRecords, set }))) return
+      await unlessChanged(documents.commit({ insert: { id, name, owner, forMs: 0, notBefore, fence: 1 }, into: leaseRecords }))
+    }
+    // First: of servers that start at the same time, at least one then finds the other.
+    await renew()
     for (const one of await foldersIn(documents)) {
       if (one.name === name) continue
       if (ageOf(one) > keptMs)
@@ -60,14 +69,6 @@ export class SeparateData {
           ...{ dataFolder: one.owner, plugins, remedy },
         })
     }
-    const id = idOfName(name)
-    const renew = async (): Promise<void> => {
-      const notBefore = new Date().toISOString()
-      const set = { owner, notBefore }
-      if (await unlessChanged(documents.commit({ update: id, in: leaseRecords, set }))) return
-      await unlessChanged(documents.commit({ insert: { id, name, owner, forMs: 0, notBefore, fence: 1 }, into: leaseRecords }))
-    }
-    await renew()
     this.#renewing = setInterval(() => void renew().catch(() => undefined), renewalMs).unref()
     this.#leave = async () => {
       await documents.commit({ tombstone: id, in: leaseRecords, where: eq('owner', owner) }).catch(() => undefined)
