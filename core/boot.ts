@@ -16,6 +16,7 @@ import { Readiness } from './readiness.ts'
 import { lockDataFolder } from './services/data-lock.ts'
 import { LocalStores } from './services/local-stores.ts'
 import { createLog, type KernelLog, type LogLevel } from './services/log.ts'
+import { SeparateData } from './services/separate-data.ts'
 import { createServices, type Services } from './services/services.ts'
 import { moveRecords, refuseUnfinishedMove } from './store-migration/migration-record.ts'
 
@@ -119,12 +120,13 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
   const switches = new PluginSwitches(config, kernelLog.with({ plugin: 'switch' }))
   const services = await createServices(config, kernelLog, switches, overrides)
   const localStores = new LocalStores(config, kernelLog)
+  const separateData = new SeparateData(config, kernelLog)
   const kernel: Kernel = new Kernel(config, {
     ...options,
     overridden: new Set(Object.keys(overrides)),
     lockDataFolder: async folder => {
       const lock = await lockDataFolder(folder)
-      return { release: () => localStores.abandon().then(() => lock.release()) }
+      return { release: () => Promise.all([localStores.abandon(), separateData.abandon()]).then(() => lock.release()) }
     },
     log: kernelLog,
     services,
@@ -134,13 +136,14 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
     switchedOff: documents => switches.switchedOff(documents),
     allowSwitching: () => {
       const refuseSwitching = switches.begin()
-      return () => Promise.all([refuseSwitching(), localStores.release()]).then(() => undefined)
+      return () => Promise.all([refuseSwitching(), localStores.release(), separateData.end()]).then(() => undefined)
     },
     collections: [moveRecords, pluginChoices],
     checkRecords: async documents => {
       await refuseUnfinishedMove(documents)
       await options.checkRecords?.(documents)
       await localStores.claim(documents, kernel.plan.providers.get(DocumentStore))
+      await separateData.begin(documents)
     },
   })
   await checkPlugins(kernel)

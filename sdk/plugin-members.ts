@@ -67,6 +67,7 @@ const members: Readonly<Record<string, Member>> = {
     'of { name, everyMs, task } with an everyMs above 0 and a class as task',
   ),
   isLocal: flag,
+  keepsLocalData: flag,
   isSwitchable: flag,
   migrations: { fits: value => value instanceof URL, right: 'the URL of a folder beside the module, not its path' },
 }

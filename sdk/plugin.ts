@@ -161,6 +161,8 @@ export interface PluginDefinition {
   readonly periodic?: readonly Periodic[]
   /** Set when its data exists only in the local data folder: then only one kernel at a time works on the installation, and commands wait for it to stop. */
   readonly isLocal?: boolean
+  /** Set when it keeps data in the local data folder although several kernels may run: each has its own data then. The log and `pounce doctor` report this. */
+  readonly keepsLocalData?: boolean
   /**
    * Lets server admins switch the plugin on and off while the server runs. Such a plugin must not provide anything that other plugins depend on: routes,
    * handlers, periodic tasks and contributions are allowed; ports, resources, middleware, headers and environment variables are not, nor are contributions that

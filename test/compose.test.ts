@@ -90,6 +90,11 @@ test('services wait for the health of their dependencies, all of which have a he
   for (const [name, { healthcheck }] of Object.entries(forTests.services)) t.truthy(healthcheck, name)
 })
 
+test('the kernels do not start while the image of MongoDB creates the account, with a server on the loopback address', t => {
+  const { test: check = [] } = compose.services['mongodb']?.healthcheck ?? {}
+  t.is(check[check.indexOf('--host') + 1], 'mongodb')
+})
+
 test('profiles that run together share no host port, and volumes are declared', t => {
   for (const profiles of [['default'], ['full', 'extractors']]) {
     const ports = inProfile(...profiles)

@@ -1,6 +1,7 @@
-import { type Command, Invalid } from 'pounce/sdk'
+import { type Command, DocumentStore, Invalid } from 'pounce/sdk'
 import type { Kernel } from '../kernel/kernel.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
+import { separateDataIn } from '../services/separate-data.ts'
 import type { BuiltIn } from './built-in.ts'
 import { withKernel } from './kernel-session.ts'
 
@@ -32,12 +33,14 @@ const kernelDoctor = (kernel: Kernel): Command => ({
     progress('migrations')
     const open = (await kernel.migrations.status()).filter(({ state }) => state !== 'applied')
     const detail = open.map(({ plugin, name, state }) => `${plugin}/${name} ${state}`).join(', ')
+    const separate = await separateDataIn(kernel.get(DocumentStore), kernel.config)
     const put = deadLetters === 0 ? `${waiting} waiting` : `${deadLetters} dead letters: see \`pounce events dead-letters\``
     return [
       ...rows,
       { check: 'migrations', ok: open.length === 0, ...(detail === '' ? {} : { detail }) },
       { check: 'events', ok: deadLetters === 0, detail: put },
       ...absent,
+      ...(separate === undefined ? [] : [{ check: 'data folders', ok: false, detail: separate }]),
     ]
   },
 })

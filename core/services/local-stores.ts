@@ -16,7 +16,7 @@ const observedMs = leaseMs * 1.1
 const pollMs = 500
 
 /** The permanent id of a data folder, which is copied and moved with it. */
-const folderId = async (folder: string): Promise<string> => {
+export const folderId = async (folder: string): Promise<string> => {
   const file = join(folder, 'folder-id')
   const known = (await readFile(file, 'utf8').catch(() => '')).trim()
   if (known) return known

@@ -81,3 +81,35 @@ liveRemote('datapoints on disk: a backup without a server contains them, althoug
   const rows = JSON.parse(out || `"${err}"`) as readonly { readonly folder: string; readonly copied: number }[]
   t.is(rows.find(row => row.folder === 'geo')?.copied, 1, out)
 })
+
+liveRemote('datapoints on disk: the start of a second server and `doctor` report that each data folder has its own', async t => {
+  t.timeout(120_000)
+  const { settings } = await placesOn(t, remote, ['documents.mongodb', 'blobs.s3', 'search.elasticsearch'])
+  const [folder, other] = [await dataFolder(t), await dataFolder(t)]
+  const separate = async (data: string) => {
+    const { out, code } = await runPounceWith(settings, data, 'doctor')
+    const found = (JSON.parse(out) as readonly (Finding & { readonly detail?: string })[]).find(({ check }) => check === 'data folders')
+    return { ...found, code }
+  }
+  const first = startChild(folder, settings)
+  t.teardown(() => first.signal('SIGKILL'))
+  await first.ready
+  t.deepEqual(await separate(folder), { code: 0 })
+  const second = startChild(other, settings)
+  t.teardown(() => second.signal('SIGKILL'))
+  await second.ready
+  for (const data of [folder, other]) {
+    const { ok: isWell, code, detail = '' } = await separate(data)
+    t.deepEqual({ isWell, code }, { isWell: false, code: 1 })
+    t.true(detail.includes(folder) && detail.includes(other) && detail.includes('geo.rtree'), detail)
+  }
+  second.signal('SIGTERM')
+  const { code, err } = await second.ended
+  t.is(code, 0)
+  const warned = err.split('\n').filter(line => line.includes('Another server uses these records with its own data folder'))
+  t.is(warned.length, 1, err)
+  t.true(warned[0]?.includes(folder) && warned[0].includes('geo.rtree'), warned[0])
+  t.deepEqual(await separate(folder), { code: 0 })
+  first.signal('SIGTERM')
+  t.notRegex((await first.ended).err, /with its own data folder/)
+})

@@ -50,12 +50,14 @@ export class EventClaims {
   ): Promise<readonly Delivery[]> {
     queue.claimedAt = performance.now()
     queue.expire(now)
+    // Before later events of their subjects are claimed.
+    if (!this.#deliveries.areReleased) await this.#deliveries.releaseDoubtful(me)
     const isTime = !queue.isLive || queue.isRetryDue(now) || queue.lookAt <= performance.now()
     const others = isTime ? await this.#look(queue, now, limit, me) : []
     const chosen = queue.choose(others, limit)
     const held = chosen.filter((one): one is Held => 'event' in one)
     const wanted = chosen.filter((one): one is Candidate => 'kept' in one)
-    const taken = wanted.length > 0 ? await this.#take(wanted, now, me) : []
+    const taken = wanted.length > 0 ? await this.#take(wanted, now, me).catch(leftBy(queue)) : []
     const all = taken.length > 0 ? [...held, ...taken].sort((a, b) => (a.id < b.id ? -1 : 1)) : held
     return queue.lease(all, now + leaseMs)
   }
@@ -85,14 +87,15 @@ export class EventClaims {
   async #take(wanted: readonly Candidate[], now: number, me: string): Promise<readonly Held[]> {
     const seen = new Set<string>()
     const first = wanted.filter(({ subject }) => !seen.has(subject) && seen.add(subject))
-    const taken = await this.#takeAll(first, now, me)
+    // One for both calls: if the second fails, the first is void too.
+    const lease = { by: me, until: now + holdMs, take: randomUUID() }
+    const taken = await this.#takeAll(first, now, lease)
     const subjects = new Set(taken.map(({ subject }) => subject))
     const later = wanted.filter(one => subjects.has(one.subject) && !first.includes(one))
-    return later.length > 0 ? [...taken, ...(await this.#takeAll(later, now, me))] : taken
+    return later.length > 0 ? [...taken, ...(await this.#takeAll(later, now, lease))] : taken
   }
 
-  async #takeAll(wanted: readonly Candidate[], now: number, me: string): Promise<readonly Held[]> {
-    const lease = { by: me, until: now + holdMs, take: randomUUID() }
+  async #takeAll(wanted: readonly Candidate[], now: number, lease: Parameters<PendingDeliveries['take']>[2]): Promise<readonly Held[]> {
     const got = await this.#deliveries.take(
       wanted.map(({ kept }) => kept._id),
       now,
@@ -103,3 +106,11 @@ export class EventClaims {
       .map(({ id, subject, kept }) => ({ id, subject, event: eventOf(kept.e), attempt: kept.n + 1 }))
   }
 }
+
+/** Events that could not be claimed are left in `_deliveries`: later ones must queue behind them. */
+const leftBy =
+  (queue: ConsumerQueue) =>
+  (error: unknown): never => {
+    queue.leave()
+    throw error
+  }

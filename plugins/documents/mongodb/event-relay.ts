@@ -16,6 +16,8 @@ export interface Fresh {
   readonly isGone: boolean
   /** Consumers that have not acknowledged it. */
   readonly left: Set<string>
+  /** Consumers for which it may have a record in `_deliveries`, also after an attempt to move it that failed. */
+  readonly recorded: Set<string>
   /** When it must be moved to `_deliveries`, by the monotonic clock. */
   readonly until: number
 }
@@ -172,14 +174,15 @@ export class EventRelay {
   async #move(ready: readonly Fresh[]): Promise<void> {
     if (ready.length === 0) return
     const { deliveries, describe, acknowledged } = this.#tools
-    const stored = ready.flatMap(one => [...one.left].map(consumer => ({ one, consumer })))
+    const waiting = ready.flatMap(one => [...one.left].map(consumer => ({ one, consumer })))
+    for (const { one, consumer } of waiting) one.recorded.add(consumer)
     await deliveries.add(
-      stored.map(({ one, consumer }) => ({ consumer, id: one.id, subject: one.subject, text: one.text, ...describe(one, consumer) })),
+      waiting.map(({ one, consumer }) => ({ consumer, id: one.id, subject: one.subject, text: one.text, ...describe(one, consumer) })),
     )
     await Promise.all([...Map.groupBy(ready, ({ collection }) => collection)].map(([name, some]) => this.#clear(name, some)))
-    // Acknowledged while their records were being written.
+    // Acknowledged while their records were being written, or since an attempt that failed.
     const late = Map.groupBy(
-      stored.filter(({ one, consumer }) => !one.left.has(consumer)),
+      ready.flatMap(one => [...one.recorded.difference(one.left)].map(consumer => ({ one, consumer }))),
       ({ consumer }) => consumer,
     )
     for (const { id } of ready) this.#fresh.delete(id)

@@ -240,12 +240,12 @@ export class MongodbOutbox implements Outbox {
     let areHeld = true
     const fresh = kept.map((one): Fresh => {
       const { id, e: text, to } = one
-      if (text === '') return { id, subject: '', text, collection, document, isGone, left: new Set(), until }
+      if (text === '') return { id, subject: '', text, collection, document, isGone, left: new Set(), recorded: new Set(), until }
       const event = eventOf(text)
       const elsewhere = to.filter(consumer => busy?.has(consumer) || !this.#offer(consumer, event))
       if (elsewhere.some(consumer => this.#queues.has(consumer))) areHeld = false
       const dueAt = elsewhere.length === 0 ? until : 0
-      return { id, subject: subjectOf(event), text, collection, document, isGone, left: new Set(to), until: dueAt }
+      return { id, subject: subjectOf(event), text, collection, document, isGone, left: new Set(to), recorded: new Set(), until: dueAt }
     })
     this.#note(keyOf(changed), areHeld)
     this.#relay.add(fresh)
@@ -369,9 +369,11 @@ export class MongodbOutbox implements Outbox {
     await this.#acknowledged.tidy()
     const isHeld = (id: string): boolean => this.#relay.has(id) || this.#deferred.has(id)
     const tools = { server, catalog, deliveries: this.#deliveries, acknowledged: this.#acknowledged, isHeld }
+    const released = await this.#deliveries.releaseDoubtful(this.#me)
     const found = await sweep(tools, this.#now())
-    if (found === 0) return this.#acknowledged.tidyOld(this.#now())
-    this.#wiring.log.info('Stale events redelivered', { events: found })
+    if (found === 0) await this.#acknowledged.tidyOld(this.#now())
+    if (found + released === 0) return
+    this.#wiring.log.info('Stale events redelivered', { events: found + released })
     for (const queue of this.#queues.values()) queue.leave()
     this.#notifier.notify()
   }

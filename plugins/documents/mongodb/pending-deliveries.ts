@@ -45,12 +45,18 @@ export interface NewDelivery {
 
 export const idOf = (event: string, consumer: string): string => `${event}/${consumer}`
 
+/** Maximum number of claims without a result that are remembered. */
+const maxDoubtful = 1000
+
 const counted = 100_000
 const countedOfAbsent = 10_000
 
 /** Events stored outside of documents, one record for each consumer that has not settled one. */
 export class PendingDeliveries {
   readonly #server: MongodbConnection
+  /** Claims without a result. The server may have executed them, or may do so later; their leases are renewed, but nobody handles the events. */
+  readonly #doubtful = new Set<string>()
+  #areReleased = true
 
   constructor(server: MongodbConnection) {
     this.#server = server
@@ -129,12 +135,26 @@ export class PendingDeliveries {
     return new Set(await this.#server.use(() => this.#kept().distinct('c', filter)))
   }
 
-  /** Leases those that are still unleased; returns the IDs of the deliveries it got. */
+  /** Leases those that are still unleased; returns the IDs of the deliveries it got. When it fails, `releaseDoubtful` releases what it leased. */
   async take(
     ids: readonly string[],
     now: number,
     lease: { readonly by: string; readonly until: number; readonly take: string },
   ): Promise<ReadonlySet<string>> {
+    try {
+      return await this.#take(ids, now, lease)
+    } catch (error) {
+      this.#areReleased = false
+      this.#doubtful.add(lease.take)
+      for (const oldest of this.#doubtful) {
+        if (this.#doubtful.size <= maxDoubtful) break
+        this.#doubtful.delete(oldest)
+      }
+      throw error
+    }
+  }
+
+  async #take(ids: readonly string[], now: number, lease: Parameters<PendingDeliveries['take']>[2]): Promise<ReadonlySet<string>> {
     const filter = { _id: { $in: [...ids] }, t: { $lte: now } }
     const { by, until, take } = lease
     const { modifiedCount } = await this.#server.use(() =>
@@ -147,6 +167,21 @@ export class PendingDeliveries {
         .toArray(),
     )
     return new Set(mine.map(({ _id }) => _id))
+  }
+
+  /** False after a failed claim, until `releaseDoubtful` has succeeded. */
+  get areReleased(): boolean {
+    return this.#areReleased
+  }
+
+  /** Releases the events that failed claims of a kernel have leased; these claims do not count as attempts. Returns their number. */
+  async releaseDoubtful(by: string): Promise<number> {
+    if (this.#doubtful.size === 0) return 0
+    const takes = [...this.#doubtful]
+    const update = { $set: { by: null, t: 0 }, $inc: { n: -1 } }
+    const { modifiedCount } = await this.#server.use(() => this.#kept().updateMany({ by, take: { $in: takes } }, update))
+    this.#areReleased ||= takes.length === this.#doubtful.size
+    return modifiedCount
   }
 
   /** Renews the leases of a kernel. */

@@ -5,5 +5,6 @@ export const plugin = definePlugin({
   id: 'geo.rtree',
   summary: 'Datapoints of geostreams in one SQLite file in the data folder, with durable group commits and an R*Tree for moving sensors.',
   config,
+  keepsLocalData: true,
   provides: [provide(GeoStore, RtreeGeo), provide(BackupParts, DatapointsBackup), provide(Commands, DatapointsDoctor)],
 })

@@ -8,6 +8,7 @@ import {
   type FileRecord,
   Invalid,
   type Stored,
+  Unavailable,
   wire,
 } from 'pounce/sdk'
 import { type DoctorRow, valueAt } from 'pounce/sdk/kit'
@@ -17,6 +18,26 @@ import { FileDamage } from './file-damage.ts'
 import { Scrub } from './scrub.ts'
 
 const maxNamed = 20
+const slowMs = 1000
+const maxSlow = 20
+
+/** Failures to read single blobs, such as those whose encryption key is missing. Unlike those, an outage of the store takes time. */
+class Unreadable {
+  #slow = 0
+
+  /** The fault that `check` finds, or why it cannot; rejects during an outage. */
+  async faultIn(check: () => Promise<string | undefined>): Promise<{ readonly fault: string | undefined; readonly isKnown: boolean }> {
+    const begun = performance.now()
+    try {
+      return { fault: await check(), isKnown: true }
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      if (performance.now() - begun > slowMs) this.#slow += 1
+      if (this.#slow >= maxSlow) throw error
+      return { fault: `not readable: ${error.message}`, isKnown: false }
+    }
+  }
+}
 
 /** Which bytes are checked, and whether they are read. */
 interface Asked {
@@ -58,12 +79,13 @@ export class DamageDoctor implements Command {
 
   async #files({ isIncluded, isRead }: Asked, isRepairing: boolean, progress: (message: string) => void): Promise<DoctorRow> {
     const found: string[] = []
+    const unreadable = new Unreadable()
     let checked = 0
     progress(isRead ? 'reading stored files' : 'stored files')
     for await (const file of this.#documents.walk(files)) {
       if (!isIncluded(file.id)) continue
       checked += 1
-      const fault = await this.#check(file, isRead, isRepairing)
+      const fault = await this.#check(file, { isRead, isRepairing, unreadable })
       if (fault !== undefined && found.length < maxNamed) found.push(`${file.id} (${file.blob}, ${fault})`)
     }
     const named = await this.#withMarked(found)
@@ -75,12 +97,13 @@ export class DamageDoctor implements Command {
   /** Bytes of other records are not marked: what depends on them, such as a preview, fails visibly and can be created again. */
   async #others({ isIncluded, isRead }: Asked, progress: (message: string) => void): Promise<DoctorRow> {
     const found: string[] = []
+    const unreadable = new Unreadable()
     for (const place of this.#owners.all().flatMap(({ places }) => places)) {
       if (place.in.name === files.name) continue
       progress(`stored bytes of ${place.in.name}`)
       for await (const record of this.#documents.walk(place.in)) {
         if (!isIncluded(record.id)) continue
-        const fault = await this.#faultAt(place, record, isRead)
+        const { fault } = await unreadable.faultIn(() => this.#faultAt(place, record, isRead))
         if (fault !== undefined && found.length <= maxNamed) found.push(`${place.in.name} ${record.id} (${fault})`)
       }
     }
@@ -99,8 +122,12 @@ export class DamageDoctor implements Command {
     return now && valueAt(now, field) === blob ? `${blob}, ${fault}` : undefined
   }
 
-  async #check(file: FileRecord & Stored, isRead: boolean, isRepairing: boolean): Promise<string | undefined> {
-    const fault = await this.#scrub.faultOf(file, { isRead })
+  async #check(
+    file: FileRecord & Stored,
+    { isRead, isRepairing, unreadable }: Pick<Asked, 'isRead'> & { readonly isRepairing: boolean; readonly unreadable: Unreadable },
+  ): Promise<string | undefined> {
+    const { fault, isKnown } = await unreadable.faultIn(() => this.#scrub.faultOf(file, { isRead }))
+    if (!isKnown) return fault
     if (isRepairing && fault !== undefined) await this.#damage.damaged(file.blob, 'scrub')
     else if (isRepairing && isRead) await this.#damage.repaired(file.id)
     return fault

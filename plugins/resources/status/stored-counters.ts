@@ -28,6 +28,7 @@ export const none: Totals = { spaces: 0, collections: 0, datasets: 0, files: 0, 
 
 /** More than the outbox delivers at once, so that redelivered events are still recognized. */
 const remembered = 1000
+const maxTries = 20
 
 type Change = Partial<Record<TotalName, number>>
 
@@ -65,6 +66,17 @@ export class StoredCounters implements Counters, BatchHandler {
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#count(events)
+      } catch (error) {
+        // A conflict is another kernel counting. After this many the outbox redelivers the events, and counted ones are recognized.
+        if (!(error instanceof CommitConflict) || tries === maxTries) throw error
+      }
+    }
+  }
+
+  async #count(events: readonly AnyEvent[]): Promise<void> {
     const known = (await this.#documents.get(counters, theCounter)) ?? (await this.#first())
     const counted = new Set(known.counted)
     const fresh = events.filter(event => !counted.has(event.id))
@@ -72,7 +84,6 @@ export class StoredCounters implements Counters, BatchHandler {
     for (const event of fresh) for (const [name, by] of Object.entries(changeOf(event))) inc[name] = (inc[name] ?? 0) + by
     if (fresh.length === 0) return
     const push = { counted: { values: fresh.map(event => event.id), keepLast: remembered } }
-    // A conflict means that another kernel is counting: the outbox redelivers these events.
     await this.#documents.commit({ update: theCounter, in: counters, where: eq('revision', known.revision), inc, push })
   }
 

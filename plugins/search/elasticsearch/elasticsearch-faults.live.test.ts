@@ -98,6 +98,39 @@ live('an index that was deleted on the server is recreated, empty, and requires 
   t.is(all.length, 1)
 })
 
+live('an index or alias of another program under the name of ours is Unavailable, with what to do, until it is deleted', async t => {
+  const server = url('ELASTICSEARCH')
+  const prefix = ownPrefix(t, server)
+  const { live: alias } = new IndexNames(prefix)
+  const call = (method: string, path: string, body?: object): Promise<Response> =>
+    fetch(`${server}/${path}`, { method, ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) })
+  const foreign = { mappings: { properties: { name: { type: 'long' } } } }
+  const warned: unknown[] = []
+  const log = { ...silent, warn: (_message: string, { error }: { readonly error?: unknown } = {}) => warned.push(error) }
+  const refused = {
+    instanceOf: Unavailable,
+    message: /another program .*: delete it, or set search\.elasticsearch\.index to another prefix/,
+  }
+  await call('PUT', alias, foreign)
+  const index = await startedIndex(t, server, { index: prefix, ...limits }, log)
+  t.regex(String(warned[0]), refused.message)
+  const refuses = async (): Promise<void> => {
+    await t.throwsAsync(index.search(request(word('before'))), refused)
+    await t.throwsAsync(index.search(request({ op: 'all' })), refused)
+    await t.throwsAsync(index.health?.() ?? Promise.resolve(), refused)
+    await t.throwsAsync(index.apply([put(1)]), refused)
+    await t.throwsAsync(index.needsRebuild(), refused)
+  }
+  await refuses()
+  await call('DELETE', alias)
+  const other = `${prefix}.other`
+  await call('PUT', other, { ...foreign, aliases: { [alias]: {} } })
+  await refuses()
+  await call('DELETE', other)
+  await answered(() => index.apply([put(1)]))
+  t.deepEqual(await idsIn(index), [1])
+})
+
 live('a read-only or closed index, and a taken name, are Unavailable with the reason of the server, until they are corrected', async t => {
   const server = url('ELASTICSEARCH')
   const prefix = ownPrefix(t, server)
@@ -106,7 +139,7 @@ live('a read-only or closed index, and a taken name, are Unavailable with the re
     fetch(`${server}/${path}`, { method, ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) })
   await call('PUT', alias)
   const index = await startedIndex(t, server, { index: prefix, ...limits })
-  await t.throwsAsync(index.apply([put(1)]), { instanceOf: Unavailable, message: /invalid_alias_name/ })
+  await t.throwsAsync(index.apply([put(1)]), { instanceOf: Unavailable, message: /an index of another program/ })
   await call('DELETE', alias)
   await answered(() => index.apply([put(1)]))
 
@@ -138,11 +171,11 @@ async function answering(
   t: ExecutionContext,
   status: number,
   product = 'Elasticsearch',
-  body = '{"error":{"type":"made_up","reason":"as told"}}',
+  bodyOf = (_path: string) => '{"error":{"type":"made_up","reason":"as told"}}',
 ): Promise<string> {
-  const server = createServer((_, response) => {
+  const server = createServer(({ url: path = '' }, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...(product === '' ? {} : { 'x-elastic-product': product }) })
-    response.end(body)
+    response.end(bodyOf(path))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -155,7 +188,10 @@ async function answering(
 
 /** A server that answers every search at once, behind a proxy. */
 async function prompt(t: ExecutionContext) {
-  const server = await answering(t, 200, 'Elasticsearch', '{"timed_out":false,"hits":{"total":{"value":0},"hits":[]}}')
+  const { live: alias, first } = new IndexNames('x')
+  const found = '{"timed_out":false,"hits":{"total":{"value":0},"hits":[]}}'
+  const aliases = JSON.stringify({ [first]: { aliases: { [alias]: {} } } })
+  const server = await answering(t, 200, 'Elasticsearch', path => (path.startsWith('/_alias/') ? aliases : found))
   const proxy = await flakyProxy(t, server, { slowMs: 4000 })
   return { proxy, start: () => startedIndex(t, proxy.urlFor(server), { index: 'x', ...limits }) }
 }

@@ -17,6 +17,7 @@ export class ElasticsearchIndexes {
   readonly #names: IndexNames
   readonly #shards: number
   #ready: Promise<void> | undefined
+  #isReady = false
 
   constructor(server: ElasticsearchConnection, names: IndexNames, shards: number) {
     this.#server = server
@@ -28,6 +29,7 @@ export class ElasticsearchIndexes {
   ready(): Promise<void> {
     this.#ready ??= this.#prepare().catch((error: unknown) => {
       this.#ready = undefined
+      if (isNameTaken(error)) throw new Unavailable(this.#taken('an index'), { cause: error })
       // Such as a taken name or too many shards: changes must wait until it is corrected, like those during an outage.
       if (statusOf(error) === 400)
         throw new Unavailable(`The search server could not create the index: ${reasonOf(error)}`, { cause: error })
@@ -36,9 +38,20 @@ export class ElasticsearchIndexes {
     return this.#ready
   }
 
+  /** False until `ready` has resolved: what has the name of the alias may be the index of another program. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
   /** The index in use no longer exists: the next `ready` checks again. */
   lost(): void {
     this.#ready = undefined
+    this.#isReady = false
+  }
+
+  #taken(by: string): string {
+    const { live } = this.#names
+    return `The search server has ${by} of another program under the name ${live}: delete it, or set search.elasticsearch.index to another prefix`
   }
 
   /** False while documents are missing that a rebuild would add. */
@@ -122,10 +135,14 @@ export class ElasticsearchIndexes {
 
   async #prepare(): Promise<void> {
     const { live, first } = this.#names
-    if ((await this.under(live)).length > 0) return
-    await this.#makeFirst()
-    const found = await this.under(live)
-    if (found.length > 1 && found.includes(first)) await this.drop(first)
+    const existing = await this.under(live)
+    if (existing.some(index => this.#names.formatOf(index) !== indexFormat)) throw new Unavailable(this.#taken('an alias'))
+    if (existing.length === 0) {
+      await this.#makeFirst()
+      const found = await this.under(live)
+      if (found.length > 1 && found.includes(first)) await this.drop(first)
+    }
+    this.#isReady = true
   }
 
   /** Several kernels may do this concurrently: one creates it, the others find it created. */
@@ -152,3 +169,5 @@ export class ElasticsearchIndexes {
     await this.#server.call({ method: 'PUT', path, body, limitMs: adminLimitMs })
   }
 }
+
+const isNameTaken = (error: unknown): boolean => statusOf(error) === 400 && reasonOf(error).startsWith('invalid_alias_name')

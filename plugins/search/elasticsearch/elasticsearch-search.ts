@@ -143,6 +143,7 @@ export class ElasticsearchSearch implements SearchIndex {
   async #ask<T extends object>(body: Readonly<Record<string, unknown>>, ends?: number): Promise<T> {
     const until = ends ?? performance.now() + this.#settings.searchTimeoutMs
     try {
+      if (!this.#indexes.isReady) await inTime(this.#indexes.ready(), until)
       return await this.#askOnce<T>(body, until)
     } catch (error) {
       const status = statusOf(error)
@@ -173,7 +174,7 @@ async function inTime(work: Promise<void>, until: number): Promise<void> {
   const ended = new AbortController()
   const limit = pause(Math.max(0, until - performance.now()), true, { signal: ended.signal }).catch(() => false)
   try {
-    if (await Promise.race([work.then(() => false), limit])) throw new Unavailable('The search index is being created')
+    if (await Promise.race([work.then(() => false), limit])) throw new Unavailable('The search index is not available yet')
   } finally {
     ended.abort()
   }

@@ -100,7 +100,10 @@ export class FirstAdmin implements Greeting {
     account: { readonly email: string; readonly password: string; readonly firstName: string; readonly lastName: string },
     isPrivate?: boolean,
   ): Promise<UserRecord & Stored> {
-    if (!(await this.isOpen(token))) throw new Forbidden('This setup link is no longer valid; restart the server for a new one')
+    if (!(await this.isOpen(token)))
+      throw new Forbidden(
+        'This setup link is no longer valid: use the one of the server that started last, or restart a server for a new one',
+      )
     if (isPrivate !== undefined && this.#access.origin === 'configuration' && isPrivate !== this.#access.isPrivate)
       throw new Invalid('access.private is set in the configuration, which overrides any other choice')
     const email = checkedEmail(account.email)

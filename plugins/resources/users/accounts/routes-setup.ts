@@ -10,7 +10,7 @@ const route = routesFor('users', { setUp: FirstAdmin, access: ReadAccess, thrott
 const requireOpen = async (isOpen: boolean, throttle: LoginThrottle, address: string): Promise<void> => {
   if (isOpen) return
   await throttle.wrongKey(address)
-  throw new Forbidden('This setup link is no longer valid; restart the server for a new one')
+  throw new Forbidden('This setup link is no longer valid: use the one of the server that started last, or restart a server for a new one')
 }
 
 export const getSetUp = route({
