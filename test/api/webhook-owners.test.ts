@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import test, { type ExecutionContext } from 'ava'
-import { Mailer, Users } from 'pounce/sdk'
+import { and, DocumentStore, eq, Mailer, Users } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
+import { webhooks } from '../../plugins/resources/webhooks/records.ts'
 import { certificateFor } from '../support/certificate.ts'
 import { ok, refusal, upload } from '../support/scene.ts'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
@@ -150,4 +151,31 @@ test('a user whose webhook of a space was paused because they lost the rights le
     found => found.length > 0,
   )
   t.is(notice?.text, `Users who have these rights can resume it: PUT {"active": true} to /api/webhooks/${made.id}.`)
+})
+
+test('the webhooks of a space are deleted with it, without a notification that they were paused', async t => {
+  const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Admin', ann, bob)
+  await hook(bob, `/api/spaces/${space}/webhooks`, { url: target.url })
+  await hook(ann, `/api/spaces/${space}/webhooks`, { url: target.url })
+  await ok(ann.call(`/api/spaces/${space}`, { method: 'DELETE' }))
+  await server.drained()
+  const ofSpace = { using: 'bySpace', where: and(eq('scope', 'space'), eq('space', space)) } as const
+  t.is(await server.get(DocumentStore).count(webhooks, { ...ofSpace, upTo: 10 }), 0)
+  for (const one of [ann, bob]) t.deepEqual(await ok(one.call('/api/me/notifications?kind=webhook-paused')), [])
+})
+
+test('a changed URL is tried without waiting for the retry of the former one', async t => {
+  const [ann, failing, working] = [await somebody(server, 'ann'), await webhookTarget(t), await webhookTarget(t)]
+  failing.answer = (_request, response) => response.writeHead(500).end()
+  const made = await hook(ann, '/api/webhooks', { url: failing.url, filter: { types: ['dataset.created'] } })
+  await newDataset(ann)
+  const state = () => ok<Hook & { failingSince?: string; retryAt?: string }>(ann.call(`/api/webhooks/${made.id}`))
+  await until('three failures', () => failing.received.length >= 3)
+  await until('the last one to be recorded', state, ({ retryAt }) => retryAt !== undefined)
+  const changed = await ok<{ failingSince?: string; retryAt?: string }>(change(ann, made, { url: working.url }))
+  t.is(changed.retryAt, undefined)
+  t.is(changed.failingSince, undefined)
+  await until('the delivery', () => working.received.length === 1)
 })
