@@ -239,6 +239,13 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     await Promise.all([moves(), ends('/silent'), ends('/stuck')])
   })
 
+  test('fetch: a response that switches to another protocol is Unreachable at once', async t => {
+    const { url } = await serve(t, ({ socket }) =>
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+    )
+    await t.throwsAsync(make(['127.0.0.1']).get(url, limits), { instanceOf: Unreachable, message: /is not HTTP/ })
+  })
+
   test('fetch: a truncated response is an error', async t => {
     const { url } = await serve(t, (request, response) => {
       response.writeHead(200, request.url === '/declared' ? { 'content-length': 100 } : {}).write('half')

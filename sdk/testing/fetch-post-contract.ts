@@ -154,6 +154,13 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     await t.throwsAsync(fetch.post(url, limits), { instanceOf: Unreachable })
   })
 
+  test('fetch.post: a response that switches to another protocol is Unreachable at once', async t => {
+    const { url } = await serve(t, ({ socket }) =>
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+    )
+    await t.throwsAsync(made(t, ['127.0.0.1']).post(url, limits), { instanceOf: Unreachable, message: /is not HTTP/ })
+  })
+
   test('fetch.post: a closed port is Unreachable, and a signal aborts the request', async t => {
     const fetch = made(t, ['127.0.0.1'])
     await t.throwsAsync(fetch.post('http://127.0.0.1:1/', limits), { instanceOf: Unreachable })

@@ -5,6 +5,7 @@ import { Unavailable } from 'pounce/sdk'
 import { bootForTest, FixedClock, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
+import { listen, of } from '../support/live-events.ts'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
 import { until } from '../support/until.ts'
@@ -103,8 +104,13 @@ test.serial('a dead-lettered job runs again when an admin requests it', async t 
   t.like(await refusal(rerun(job.id)), { status: 409 })
   bus.dead.add(job.id)
   t.like(await refusal(rerun(job.id, ann.call)), { status: 403 })
+  await server.drained()
+  const events = await listen(server.url, ann.key, `?id=${file}&kind=extraction`)
   t.deepEqual(await ok(rerun(job.id)), { status: 'OK', job_id: job.id })
   t.is(await status(), 'SUBMITTED')
+  const again = await events.first('the rerun', of('extraction.submitted', job.id))
+  t.like(again.data, { target: { kind: 'file', id: file }, extractor: 'o.any', trigger: 'manual' })
+  events.close()
   await bus.tell(job, 'StatusMessage.done: Done')
   t.is(await status(), 'DONE')
   t.like(await refusal(rerun(unknownId)), { status: 404 })

@@ -77,6 +77,21 @@ test('a mention appears in the inbox with its actor and dataset, and can be mark
   t.deepEqual(await inbox(bob, '?kind=mention'), [])
 })
 
+test('a mention and a reply are no longer listed once their comment is deleted', async t => {
+  const { ann, bob, dataset } = await scene()
+  const before = await unread(bob)
+  const first = await comment(bob, dataset, 'what depth?')
+  const replied = await comment(ann, dataset, 'two metres', first)
+  const mentioned = await comment(ann, dataset, `@${bob.email} please look`)
+  await server.drained()
+  t.is(await unread(bob), before + 2)
+  for (const id of [replied, mentioned]) await ok(ann.call(`/api/comment/${id}/removeComment`, { method: 'DELETE' }))
+  await server.drained()
+  t.deepEqual(await inbox(bob, '?kind=mention'), [])
+  t.deepEqual(await inbox(bob, '?kind=reply'), [])
+  t.is(await unread(bob), before)
+})
+
 test('a reply notifies the author of the comment with its text; a mention in it adds no second notification', async t => {
   const { ann, bob, dataset } = await scene()
   const first = await comment(bob, dataset, 'what depth?')

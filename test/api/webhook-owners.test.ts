@@ -1,7 +1,10 @@
-import { createServer } from 'node:net'
-import test from 'ava'
-import { Mailer, Users } from 'pounce/sdk'
+import { createServer, type Server } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import test, { type ExecutionContext } from 'ava'
+import { and, DocumentStore, eq, Mailer, Users } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
+import { webhooks } from '../../plugins/resources/webhooks/records.ts'
+import { certificateFor } from '../support/certificate.ts'
 import { ok, refusal, upload } from '../support/scene.ts'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -68,15 +71,31 @@ test('an empty update is refused with the valid properties, and a description ca
   t.is((await ok<Hook>(change(ann, made, { description: '' }))).description, '')
 })
 
-test('a target that does not speak HTTP is reported as such', async t => {
-  const target = createServer(socket => socket.on('error', () => undefined).end('220 mail.example.org ESMTP\r\n'))
+/** The error of a test event sent to a target. */
+const errorOf = async (t: ExecutionContext, target: Server, scheme: 'http' | 'https'): Promise<string> => {
   await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve))
   t.teardown(() => target.close())
   const { port } = target.address() as { port: number }
   const ann = await somebody(server, 'ann')
-  const made = await hook(ann, '/api/webhooks', { url: `http://127.0.0.1:${port}/` })
+  const made = await hook(ann, '/api/webhooks', { url: `${scheme}://127.0.0.1:${port}/` })
   const { attempt } = await ok<{ attempt: { error?: string } }>(ann.call(`/api/webhooks/${made.id}/test`, { method: 'POST' }))
-  t.is(attempt.error, `The answer of 127.0.0.1:${port} is not HTTP`)
+  return `${attempt.error}`.replace(`:${port}`, '')
+}
+
+test('a target that does not speak HTTP, or stops speaking it, is reported as such', async t => {
+  const mail = createServer(socket => socket.on('error', () => undefined).end('220 mail.example.org ESMTP\r\n'))
+  t.is(await errorOf(t, mail, 'http'), 'The answer of 127.0.0.1 is not HTTP')
+  const switching = createServer(socket => {
+    socket
+      .on('error', () => undefined)
+      .on('data', () => socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'))
+  })
+  t.is(await errorOf(t, switching, 'http'), 'The answer of 127.0.0.1 is not HTTP')
+})
+
+test('a target without a valid certificate is reported as such', async t => {
+  const target = createTlsServer(certificateFor('127.0.0.1'), socket => socket.on('error', () => undefined))
+  t.is(await errorOf(t, target, 'https'), 'The TLS certificate of 127.0.0.1 is not valid (DEPTH_ZERO_SELF_SIGNED_CERT)')
 })
 
 test('the notification of a pause names the webhook and explains how to resume it', async t => {
@@ -132,4 +151,31 @@ test('a user whose webhook of a space was paused because they lost the rights le
     found => found.length > 0,
   )
   t.is(notice?.text, `Users who have these rights can resume it: PUT {"active": true} to /api/webhooks/${made.id}.`)
+})
+
+test('the webhooks of a space are deleted with it, without a notification that they were paused', async t => {
+  const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Admin', ann, bob)
+  await hook(bob, `/api/spaces/${space}/webhooks`, { url: target.url })
+  await hook(ann, `/api/spaces/${space}/webhooks`, { url: target.url })
+  await ok(ann.call(`/api/spaces/${space}`, { method: 'DELETE' }))
+  await server.drained()
+  const ofSpace = { using: 'bySpace', where: and(eq('scope', 'space'), eq('space', space)) } as const
+  t.is(await server.get(DocumentStore).count(webhooks, { ...ofSpace, upTo: 10 }), 0)
+  for (const one of [ann, bob]) t.deepEqual(await ok(one.call('/api/me/notifications?kind=webhook-paused')), [])
+})
+
+test('a changed URL is tried without waiting for the retry of the former one', async t => {
+  const [ann, failing, working] = [await somebody(server, 'ann'), await webhookTarget(t), await webhookTarget(t)]
+  failing.answer = (_request, response) => response.writeHead(500).end()
+  const made = await hook(ann, '/api/webhooks', { url: failing.url, filter: { types: ['dataset.created'] } })
+  await newDataset(ann)
+  const state = () => ok<Hook & { failingSince?: string; retryAt?: string }>(ann.call(`/api/webhooks/${made.id}`))
+  await until('three failures', () => failing.received.length >= 3)
+  await until('the last one to be recorded', state, ({ retryAt }) => retryAt !== undefined)
+  const changed = await ok<{ failingSince?: string; retryAt?: string }>(change(ann, made, { url: working.url }))
+  t.is(changed.retryAt, undefined)
+  t.is(changed.failingSince, undefined)
+  await until('the delivery', () => working.received.length === 1)
 })

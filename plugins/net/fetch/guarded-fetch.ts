@@ -94,14 +94,25 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 
-/** Codes of Node's HTTP parser begin with HPE. */
-const unreachable = ({ host }: URL, error: NodeJS.ErrnoException): Unreachable =>
-  new Unreachable(
-    error.code?.startsWith('HPE_') ? `The answer of ${host} is not HTTP` : `${host} is unreachable or has no public address`,
-    {
-      cause: error,
-    },
-  )
+/** Codes of Node's HTTP parser begin with HPE. Only a host that may be contacted gets as far as that or a certificate. */
+const reasonOf = (host: string, { code = '' }: NodeJS.ErrnoException): string => {
+  if (code.startsWith('HPE_')) return `The answer of ${host} is not HTTP`
+  if (/CERT|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/.test(code)) return `The TLS certificate of ${host} is not valid (${code})`
+  return `${host} is unreachable or has no public address`
+}
+
+const unreachable = ({ host }: URL, error: NodeJS.ErrnoException): Unreachable => new Unreachable(reasonOf(host, error), { cause: error })
+
+/** Node closes a connection that switches to another protocol (101) without a response, an error or a timeout. */
+const onUnanswered = (request: ClientRequest, { host }: URL, fail: (error: Unreachable) => void): void => {
+  let isAnswered = false
+  request.once('response', () => {
+    isAnswered = true
+  })
+  request.once('close', () => {
+    if (!isAnswered) fail(new Unreachable(`The answer of ${host} is not HTTP`))
+  })
+}
 
 const refused = (host: string): Forbidden => new Forbidden(`${host} is not a public address and not allowed by outbound.allow`)
 
@@ -182,6 +193,10 @@ export class GuardedFetch implements Fetch {
         deadline.end()
         if (request.reusedSocket && error.code === 'ECONNRESET') reject(new StaleConnection())
         else reject(error instanceof Unreachable ? error : unreachable(url, error))
+      })
+      onUnanswered(request, url, error => {
+        deadline.end()
+        reject(error)
       })
       request.on('response', answer => {
         const pieces: Buffer[] = []
@@ -302,6 +317,10 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
       const reason = cause ?? error
       const isAnswer = reason instanceof Problem && !(reason instanceof Forbidden)
       reject(isAnswer ? reason : unreachable(url, reason))
+    })
+    onUnanswered(request, url, error => {
+      deadline.end()
+      reject(error)
     })
     if (!body) {
       request.end()

@@ -1,4 +1,4 @@
-import { Conflict, Files, InTrash, isServerAdmin, NotFound, Policy, routesFor, s } from 'pounce/sdk'
+import { Conflict, Files, InTrash, isServerAdmin, NotFound, Policy, routesFor, s, signedIn } from 'pounce/sdk'
 import { ListedRun, listRun } from './extraction-status.ts'
 import { StoredExtractions } from './stored-extractions.ts'
 import { mayUse, StoredExtractors } from './stored-extractors.ts'
@@ -65,10 +65,10 @@ export const rerunExtraction = route({
   params: s.Object({ job: s.id('extraction') }),
   responses: { 200: s.Object({ status: s.Literal('OK'), job_id: s.String() }) },
   throws: [NotFound, Conflict, InTrash],
-  async handle({ params }, { submissions, extractions, policy }) {
+  async handle({ caller, params }, { submissions, extractions, policy }) {
     const target = (await extractions.get(params.job))?.target
     if (target && (await policy.isInTrash(target))) throw new InTrash(target.kind)
-    await submissions.rerun(params.job)
+    await submissions.rerun(params.job, signedIn(caller).id)
     return { status: 200, body: { status: 'OK' as const, job_id: params.job } }
   },
 })

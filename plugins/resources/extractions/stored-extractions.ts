@@ -10,6 +10,7 @@ import {
   isIn,
   type JobRecords,
   type Kind,
+  type NewEvent,
   type Page,
   type Ref,
   type ReportedRuns,
@@ -133,9 +134,11 @@ export class StoredExtractions {
   }
 
   /** Reopens a failed run. No effect if a status message arrived since `run` was read. */
-  async reopened(run: ExtractionRun): Promise<void> {
+  async reopened(run: ExtractionRun, user: string): Promise<void> {
     const line = { status: submitted, at: this.#clock.now().toISOString() }
-    await this.#write(run, [...run.lines, line].slice(-100))
+    const { id, target, extractor } = run
+    const again = event('extraction.submitted', { kind: 'job', id }, { target, extractor, trigger: 'manual' }, user)
+    await this.#write(run, [...run.lines, line].slice(-100), [again])
   }
 
   /** Deletes the runs on a deleted resource. */
@@ -163,7 +166,7 @@ export class StoredExtractions {
     return state === 'open' ? this.#clock.now().toISOString() : (endHeard ?? end)
   }
 
-  async #write(run: ExtractionRun, lines: readonly StatusLine[]): Promise<boolean> {
+  async #write(run: ExtractionRun, lines: readonly StatusLine[], events: readonly NewEvent[] = []): Promise<boolean> {
     const outcome = outcomeOf(lines)
     const isOver = outcome.state !== 'open' && outcome.state !== run.state
     const { target, extractor } = run
@@ -176,7 +179,7 @@ export class StoredExtractions {
       set: { ...outcome, lines, endHeard: this.#endHeard(run, outcome.state) },
     } as const
     try {
-      await this.#documents.commit(change, isOver ? [news] : [])
+      await this.#documents.commit(change, isOver ? [...events, news] : events)
       return true
     } catch (error) {
       if (error instanceof CommitConflict) return false

@@ -161,14 +161,14 @@ export class Submission {
     await Promise.race([this.#takeBack(run), pause(cancelPatienceMs, undefined, { ref: false })])
   }
 
-  /** Reruns a failed job that is a dead letter. */
-  async rerun(id: string): Promise<void> {
+  /** Reruns a failed job that is a dead letter, for a user. */
+  async rerun(id: string, user: string): Promise<void> {
     const run = await this.#extractions.get(id)
     if (!run) throw new NotFound('extraction')
     if (run.state !== 'failed' || !(await this.#transports.revive(id))) {
       throw new Conflict('No dead letter with this job id: only a failed job that is still stored can be rerun')
     }
-    await this.#extractions.reopened(run)
+    await this.#extractions.reopened(run, user)
   }
 
   async #ask(order: JobOrder): Promise<string> {

@@ -48,7 +48,7 @@ export const publicTypes: Readonly<Record<string, string>> = {
   'section.created': 'A section of a file was created',
   'section.updated': 'A section of a file was changed',
   'section.deleted': 'A section of a file was deleted',
-  'extraction.submitted': 'A file or dataset was submitted to an extractor',
+  'extraction.submitted': 'A file or dataset was submitted to an extractor, or a failed extraction is rerun',
   'extraction.progressed': 'An extractor reported its status',
   'extraction.finished': 'An extraction ended successfully, or was cancelled; `state` says which',
   'extraction.failed': 'An extraction failed',

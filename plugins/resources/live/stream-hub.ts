@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   anonymous,
   type Caller,
@@ -13,7 +14,7 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import { type CredentialRef, networkOf } from 'pounce/sdk/kit'
+import { type CredentialRef, networkOf, Semaphore } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { EventLog, type Position, printPosition, type Segment } from './event-log.ts'
 import { type CloseReason, LiveStream, type LiveStreamOwner } from './live-stream.ts'
@@ -24,6 +25,8 @@ import { cloudEvent, StoredPublicEvents } from './stored-public-events.ts'
 const callerMs = 1000
 /** Maximum number of callers whose rights are read concurrently. */
 const maxConcurrent = 32
+/** Maximum number of replays that send a segment at the same time. */
+const maxReplays = 4
 
 /** Streams with the same filter, which receive the same bytes. */
 interface Channel {
@@ -67,6 +70,7 @@ export class StreamHub implements LiveStreamOwner, SegmentReceiver {
   readonly #groups = new Map<string, Group>()
   readonly #open = new Map<LiveStream, string>()
   readonly #openByCaller = new Map<string, number>()
+  readonly #replays = new Semaphore({ max: maxReplays })
   #heartbeat: NodeJS.Timeout | undefined
 
   constructor(
@@ -107,11 +111,12 @@ export class StreamHub implements LiveStreamOwner, SegmentReceiver {
    */
   async connect({ caller, address, filter, from }: StreamRequest): Promise<LiveStream> {
     const who = caller.user?.id ?? `${caller.via} ${networkOf(address)}`
+    // Read first: there is no await between the check of the limits and the addition of the stream.
+    const credential = caller.user ? await this.#credentials.of(caller) : undefined
     const count = this.#openByCaller.get(who) ?? 0
     if (count >= this.#settings.maxStreamsPerCaller)
       throw new TooMany(`At most ${this.#settings.maxStreamsPerCaller} streams may be open at the same time: close others first`, 10)
     if (this.#open.size >= this.#settings.maxStreams) throw new Unavailable('The server has as many open streams as it accepts')
-    const credential = caller.user ? await this.#credentials.of(caller) : undefined
     const key = credential ? JSON.stringify(credential) : caller.via
     const own = caller.via === 'nothing' ? anonymous : caller
     const group = this.#groups.get(key) ?? { credential, channels: new Map(), size: 0, caller: own, readMs: performance.now() }
@@ -119,7 +124,7 @@ export class StreamHub implements LiveStreamOwner, SegmentReceiver {
     this.#groups.set(key, group)
     const stream = new LiveStream(this, key, filter, from)
     this.#open.set(stream, who)
-    this.#openByCaller.set(who, (this.#openByCaller.get(who) ?? 0) + 1)
+    this.#openByCaller.set(who, count + 1)
     return stream
   }
 
@@ -195,15 +200,21 @@ export class StreamHub implements LiveStreamOwner, SegmentReceiver {
       if (segments.length === 0) await this.#follower.delay(this.#settings.pollMs)
       for (const segment of segments) {
         if (!stream.isOpen || !group) return
-        const caller = await this.#callerOf(group)
-        if (!caller) return stream.close('credential-ended')
-        const some = this.#partOf(segment, stream)
-        const wanted = some.filter(event => this.#events.matches(stream.filter, event, caller))
-        stream.write(this.#textOf(segment, new Set(await this.#events.receivable(caller, wanted, stream.filter))))
-        stream.sequence = segment.sequence
+        await this.#replays.use(() => this.#resend(segment, stream, group))
         await stream.drained()
       }
     }
+  }
+
+  async #resend(segment: Segment, stream: LiveStream, group: Group): Promise<void> {
+    // Rights and events may all be in memory: without a pause a long replay would block all requests.
+    await nextTurn()
+    const caller = await this.#callerOf(group)
+    if (!caller) return stream.close('credential-ended')
+    const some = this.#partOf(segment, stream)
+    const wanted = some.filter(event => this.#events.matches(stream.filter, event, caller))
+    stream.write(this.#textOf(segment, new Set(await this.#events.receivable(caller, wanted, stream.filter))))
+    stream.sequence = segment.sequence
   }
 
   /** Whether the log still has all events after the position of a stream. */

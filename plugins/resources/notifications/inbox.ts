@@ -33,6 +33,8 @@ export interface NotificationRecord {
   readonly actor: string | null
   /** The subject: the notification is shown and sent only while the user may view it. Null if no right is required. */
   readonly about: Ref | null
+  /** The comment that mentions the user, who must be able to view it too. Absent for other kinds, and in records of earlier versions. */
+  readonly comment?: string
   readonly title: string
   /** The account whose current name is shown before the title; null for an unknown one. Absent: the title is complete. */
   readonly named?: string | null
@@ -68,7 +70,8 @@ export const PersonalNotifications = personalRecords({
 })
 
 /** A notification of a user. `key` identifies it, so that redelivery does not repeat it. */
-export interface NewNotification extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'named' | 'title' | 'path'> {
+export interface NewNotification
+  extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'comment' | 'named' | 'title' | 'path'> {
   readonly key: string
   readonly text?: string
   readonly lasting?: string
@@ -80,6 +83,12 @@ const dayMs = 86_400_000
 const maxUnread = 100
 const maxTitle = 300
 const batch = 500
+
+/** What the user must be able to view. */
+const subjectsOf = ({ about, comment }: Pick<NotificationRecord, 'about' | 'comment'>): readonly Ref[] => [
+  ...(about ? [about] : []),
+  ...(comment === undefined ? [] : [{ kind: 'comment', id: comment } as const]),
+]
 
 /** The notifications of users. */
 export class Inbox implements UnreadCount {
@@ -107,6 +116,7 @@ export class Inbox implements UnreadCount {
     kind,
     actor,
     about,
+    comment,
     named,
     title,
     text = '',
@@ -116,13 +126,15 @@ export class Inbox implements UnreadCount {
   }: NewNotification): Promise<void> {
     if (actor === id) return
     const user = await this.#users.get(id)
-    if (!user || user.status === 'Inactive' || !(await this.sees(id, about))) return
+    if (!user || user.status === 'Inactive') return
+    for (const ref of subjectsOf({ about, ...(comment !== undefined && { comment }) })) if (!(await this.sees(id, ref))) return
     const channel = (await this.#preferences.of(user))[kind]
     if (channel === 'off') return
     // Followed resources are in the digest through the feed.
     const mail = channel === 'mail' && !isMailedElsewhere ? 'due' : channel === 'digest' && kind !== 'followed' ? 'digest' : 'none'
     const record: NotificationRecord = {
       ...{ user: id, kind, actor, about, title, text, path },
+      ...(comment !== undefined && { comment }),
       ...(named !== undefined && { named }),
       ...(lasting !== undefined && { lasting }),
       ...{ created: this.#clock.now().toISOString(), read: null, mail },
@@ -170,12 +182,9 @@ export class Inbox implements UnreadCount {
     if (!person) return []
     const caller = await this.#users.callerOf(person)
     const seen = new Set<string>()
-    for (const [kind, refs] of Map.groupBy(
-      some.flatMap(({ about }) => (about ? [about] : [])),
-      ref => ref.kind,
-    ))
+    for (const [kind, refs] of Map.groupBy(some.flatMap(subjectsOf), ref => ref.kind))
       for (const id of await this.#policy.seen(caller, kind, [...new Set(refs.map(({ id }) => id))])) seen.add(id)
-    return some.filter(({ about }) => about === null || seen.has(about.id))
+    return some.filter(one => subjectsOf(one).every(({ id }) => seen.has(id)))
   }
 
   /** Names are read when titles are shown: they follow the accounts, also when one is erased. */

@@ -79,7 +79,7 @@ export class NotifyUsers {
       const title = `mentioned you in a comment on ${await this.#titleOf(target)}`
       const common = { user: subject.id, actor, about: target, named: actor, title, path: pathOf(target), isMailedElsewhere: true }
       // A mention in a reply to the same user is one notification.
-      return [{ ...common, key: `comment ${comment ?? id}`, kind: 'mention' }]
+      return [{ ...common, key: `comment ${comment ?? id}`, kind: 'mention', ...(comment !== undefined && { comment }) }]
     },
     'comment.added': async ({ subject, actor = null, data: { target } }) => {
       const comment = await this.#comments.get(subject.id)

@@ -197,7 +197,7 @@ export class DeliveryDispatcher {
     if (!webhook?.isActive || !this.#claims.isMine(webhook) || webhook.url !== url) return undefined
     const caller = await this.#owners.callerOf(webhook)
     if (!caller) {
-      await this.#webhooks.pause(webhook, 'owner-without-rights')
+      if (!(await this.#owners.hasLostSpace(webhook))) await this.#webhooks.pause(webhook, 'owner-without-rights')
       return undefined
     }
     const signer = await this.#signer.signerOf(webhook)

@@ -66,7 +66,7 @@ export class DeliveryOutcomes {
 
   /** Records the state of the target. True when more may be due immediately. */
   async note(webhook: Webhook, results: readonly TriedDelivery[]): Promise<boolean> {
-    const { id, failures, failingSince } = webhook
+    const { id, url, failures, failingSince } = webhook
     const failed = results.filter(({ outcome }) => !outcome.isDelivered)
     const now = this.#clock.now()
     if (failed.some(({ outcome }) => outcome.isGone)) {
@@ -79,7 +79,7 @@ export class DeliveryOutcomes {
       if (failures === 0 && retryAfter === null) return true
       if (failures > 0) this.#log.info('Webhook target reachable again', { webhook: id, host: new URL(webhook.url).host })
       const recovered = { failures: 0, failingSince: null, retryAt: null, recoveredAt: now.toISOString() }
-      await this.#webhooks.update(id, { set: { ...(failures > 0 && recovered), retryAfter } })
+      await this.#webhooks.update(id, { where: eq('url', url), set: { ...(failures > 0 && recovered), retryAfter } })
       return retryAfter === null
     }
     const since = failingSince ?? now.toISOString()
@@ -96,7 +96,7 @@ export class DeliveryOutcomes {
     }
     const retryAt = new Date(now.getTime() + pauseMs).toISOString()
     const failing = { failures: failures + 1, failingSince: since, lastFailure: now.toISOString(), retryAt, retryAfter }
-    await this.#webhooks.update(id, { set: failing })
+    await this.#webhooks.update(id, { where: eq('url', url), set: failing })
     return false
   }
 

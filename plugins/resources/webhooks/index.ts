@@ -4,6 +4,7 @@ import { DeliveryRetention, EnqueueDeliveries, RemoveDeliveries } from './delive
 import { deliveries, PersonalDeliveries, PersonalWebhooks, webhooks } from './records.ts'
 import * as routes from './routes.ts'
 import * as deliveryRoutes from './routes-deliveries.ts'
+import { RemoveWebhooksOnSpaceRemoved } from './stored-webhooks.ts'
 
 const minuteMs = 60_000
 
@@ -18,7 +19,10 @@ export const plugin = definePlugin({
   ],
   routes: { ...routes, ...deliveryRoutes },
   collections: [webhooks, deliveries],
-  handlers: [on('webhook.removed', RemoveDeliveries, 'remove-deliveries')],
+  handlers: [
+    on('webhook.removed', RemoveDeliveries, 'remove-deliveries'),
+    on('space.removed', RemoveWebhooksOnSpaceRemoved, 'drop-with-space'),
+  ],
   formerHandlers: ['enqueue-deliveries'],
   periodic: [{ name: 'retention', everyMs: 5 * minuteMs, task: DeliveryRetention }],
 })

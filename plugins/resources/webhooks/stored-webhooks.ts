@@ -1,4 +1,5 @@
 import {
+  and,
   type Caller,
   Clock,
   CommitConflict,
@@ -16,6 +17,7 @@ import {
   Policy,
   Problem,
   PublicEvents,
+  type StoredEvent,
   signedIn,
   Taken,
   wire,
@@ -120,18 +122,14 @@ export class StoredWebhooks {
     const actor = signedIn(caller).id
     const owner = known.scope === 'person' ? known.owner : actor
     this.#check(url, filter)
-    const resumed = {
-      isActive: true,
-      pauseReason: null,
-      failures: 0,
-      failingSince: null,
-      retryAt: null,
-      retryAfter: null,
-      recoveredAt: this.#clock.now().toISOString(),
-    }
+    const recoveredAt = this.#clock.now().toISOString()
+    const fresh = { failures: 0, failingSince: null, retryAt: null, retryAfter: null, recoveredAt }
+    const resumed = { isActive: true, pauseReason: null, ...fresh }
     const set = {
       owner,
       ...(url !== undefined && { url, retryAfter: null }),
+      // Failures of the former target say nothing about the new one.
+      ...(url !== undefined && url !== known.url && fresh),
       ...(description !== undefined && { description }),
       ...(filter && { filter }),
       ...(active === true && resumed),
@@ -181,6 +179,17 @@ export class StoredWebhooks {
     }
   }
 
+  /** Deletes the webhooks of a deleted space. */
+  async removeOfSpace(space: string): Promise<void> {
+    for await (const { id, owner } of this.#documents.scan(webhooks, queryOf({ scope: 'space', space }, '')))
+      try {
+        const removed = event('webhook.removed', { kind: 'user', id: owner }, { webhook: id })
+        await this.#documents.commit({ tombstone: id, in: webhooks }, [removed])
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+  }
+
   /** Changes the state of deliveries. Undefined if the webhook does not exist, or the condition does not hold. */
   async update(id: string, change: StateChange): Promise<Webhook | undefined> {
     try {
@@ -197,7 +206,8 @@ export class StoredWebhooks {
     const paused = event('webhook.paused', { kind: 'user', id: owner }, about)
     const set = { isActive: false, pauseReason: reason, claimedBy: null, claimedUntil: null }
     try {
-      await this.#documents.commit({ update: id, in: webhooks, where: eq('isActive', true), set }, [paused])
+      const where = and(eq('isActive', true), eq('url', url))
+      await this.#documents.commit({ update: id, in: webhooks, where, set }, [paused])
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
     }
@@ -233,6 +243,20 @@ export class StoredWebhooks {
   }
 }
 wire(StoredWebhooks, Config, DocumentStore, Policy, PublicEvents, Fetch, WebhookSigner, Clock, Ids)
+
+/** Nobody could see, resume or delete them any more. */
+export class RemoveWebhooksOnSpaceRemoved {
+  readonly #webhooks: StoredWebhooks
+
+  constructor(stored: StoredWebhooks) {
+    this.#webhooks = stored
+  }
+
+  async handle({ subject }: StoredEvent<'space.removed'>): Promise<void> {
+    await this.#webhooks.removeOfSpace(subject.id)
+  }
+}
+wire(RemoveWebhooksOnSpaceRemoved, StoredWebhooks)
 
 const queryOf = (of: WebhookOwner, owner: string) =>
   of.scope === 'space'
