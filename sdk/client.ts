@@ -33,7 +33,13 @@ export class CallFailed extends Error {
 }
 
 /** Bytes and events are returned as the `Response`, so that they can be streamed; rows are returned as one array. */
-type Received<T> = [T] extends [Bytes | EventStream] ? Response : T extends AsyncIterable<infer Row> ? Row[] : T
+type Received<T> = [T] extends [Bytes | EventStream]
+  ? Response
+  : T extends AsyncIterable<readonly [name: string, rows: AsyncIterable<infer Row>]>
+    ? Readonly<Record<string, readonly Row[]>>
+    : T extends AsyncIterable<infer Row>
+      ? Row[]
+      : T
 
 /** A response as returned to the client. */
 export type Answer<R extends Responses> = {

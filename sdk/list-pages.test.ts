@@ -21,7 +21,7 @@ const thing = (n: number, name: string, space = 's'): Thing & Stored => ({
   spaces: [space],
 })
 
-/** A store that scans everything, newest first, respects maxScanned, and records its queries. */
+/** A store that scans everything, newest first, respects maxScanned and maxCharacters, and records its queries. */
 const storeOf = (all: readonly (Thing & Stored)[]) => {
   const asked: Find[] = []
   const newest = [...all].sort((a, b) => (a.created < b.created ? 1 : -1))
@@ -34,12 +34,15 @@ const storeOf = (all: readonly (Thing & Stored)[]) => {
     })
     const items: (Thing & Stored)[] = []
     let maxScanned = query.maxScanned ?? Number.POSITIVE_INFINITY
+    let maxCharacters = query.maxCharacters ?? Number.POSITIVE_INFINITY
     const started = newest.filter(one => query.after === undefined || one.created < String(query.after[0]))
     for (const one of started) {
       if (!isListed(one)) continue
-      if (fits(one)) items.push(one)
-      else maxScanned--
-      if (items.length === query.limit || maxScanned === 0) return { items, next: [one.created, one.id] }
+      if (fits(one)) {
+        items.push(one)
+        maxCharacters -= JSON.stringify(one).length
+      } else maxScanned--
+      if (items.length === query.limit || maxScanned === 0 || maxCharacters <= 0) return { items, next: [one.created, one.id] }
     }
     return { items }
   }
@@ -130,4 +133,27 @@ test('without a limit all items are streamed, newest first in either direction',
     t.true(asked.every(({ limit, sort }) => limit === 500 && sort?.order === 'descending'))
     t.is(asked.length, 3)
   }
+})
+
+test('a page of large records is short and has a cursor, and a whole list is read in small parts', async t => {
+  const mebibyte = 1024 * 1024
+  const all = Array.from({ length: 40 }, (_, n) => ({ ...thing(n, 'x'), spaces: ['s'.repeat(mebibyte)] }))
+  const { documents } = storeOf(all)
+  const page = await listPage(source(documents), { limit: 1000 })
+  t.deepEqual([page.items.length, page.next?.[1]], [16, page.items.at(-1)?.id])
+  const parts: number[] = []
+  const { body } = await answerList(
+    { limit: 0 },
+    {
+      read: query => listPage(source(documents), query),
+      show: items => {
+        parts.push(items.length)
+        return items.map(({ id }) => id)
+      },
+      baseUrl: 'https://data.example.org',
+      url: new URL('https://data.example.org/api/things?limit=0'),
+    },
+  )
+  t.deepEqual(await Array.fromAsync(body as AsyncIterable<string>), all.map(({ id }) => id).toReversed())
+  t.deepEqual(new Set(parts), new Set([2, 0]))
 })

@@ -88,6 +88,12 @@ export const eitherOf = (one: Visible, other: Visible): Visible => {
 /** A visible set as conditions for `and(…)`. Check for `'nothing'` first: it has no condition. */
 export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Where[] => (visible === 'all' ? [] : [visible])
 
+/**
+ * Characters of records after which a page of a list ends early, and a part of a whole list: a record can have a megabyte of tags, but
+ * 1,000 usual ones are far below.
+ */
+const maxCharacters = { page: 16 * 1024 * 1024, part: 2 * 1024 * 1024 } as const
+
 /** Fields by value of `sort`. */
 const sortFields = { name: 'nameKey', created: 'created', modified: 'modified' } as const
 
@@ -228,6 +234,7 @@ export const listing = (query: ListQuery, using: Find['using'], ...where: readon
     ...(after === undefined ? {} : { after: typeof after === 'string' ? readSortedAfter(after, sort) : after }),
     ...(query.maxScanned === undefined ? {} : { maxScanned: query.maxScanned }),
     limit: query.limit === 0 ? 1000 : Math.min(query.limit, 1000),
+    maxCharacters: query.isWhole ? maxCharacters.part : maxCharacters.page,
   }
 }
 

@@ -104,6 +104,13 @@ export const events = <T extends TSchema>(item: T): TUnsafe<EventStream> =>
 export const rows = <T extends TSchema>(item: T): TUnsafe<AsyncIterable<Static<T>>> =>
   Type.Unsafe<AsyncIterable<Static<T>>>({ type: 'array', items: item, [bodyKind]: 'rows' })
 
+/** A JSON object of lists of any length, streamed like `rows`. */
+export const rowsByName = <T extends TSchema>(item: T): TUnsafe<AsyncIterable<readonly [name: string, rows: AsyncIterable<Static<T>>]>> =>
+  Type.Unsafe<AsyncIterable<readonly [name: string, rows: AsyncIterable<Static<T>>]>>({
+    ...Type.Record(Type.String(), Type.Array(item)),
+    [bodyKind]: 'rows',
+  })
+
 /** A JSON array, returned whole or streamed row by row as with `rows`. */
 export const list = <T extends TSchema>(item: T): TUnsafe<readonly Static<T>[] | AsyncIterable<Static<T>>> =>
   Type.Unsafe<readonly Static<T>[] | AsyncIterable<Static<T>>>({ type: 'array', items: item, [bodyKind]: 'rows' })

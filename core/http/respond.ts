@@ -43,7 +43,8 @@ class Responder {
       case 'bytes':
         return this.#sendBytes(request, reply)
       case 'rows':
-        return isIterable(body) ? this.#rows.send(request, reply) : this.#sendJson(request, reply)
+        if (!isIterable(body)) return this.#sendJson(request, reply)
+        return this.#rows.send(request, schema.type === 'object' ? { ...reply, body: new ObjectRows(body as Lists) } : reply)
       case 'events':
         sendEvents(this.#writer, request, reply, body as EventStream)
         return undefined
@@ -120,7 +121,36 @@ const isBytes = (body: unknown): body is Bytes =>
 /** A list is sent in pieces of at least this many characters; a shorter list is sent at once. */
 const pieceLength = 32 * 1024
 
-/** Streams a list of rows as JSON. */
+type Lists = AsyncIterable<readonly [name: string, rows: AsyncIterable<unknown>]>
+
+const textOf = (row: unknown): string => (row instanceof RawJson ? row.text : JSON.stringify(row))
+
+/** An object of lists as text that commas separate, as they do the rows of a list. */
+class ObjectRows {
+  readonly #lists: Lists
+
+  constructor(lists: Lists) {
+    this.#lists = lists
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RawJson> {
+    for await (const [name, rows] of this.#lists) {
+      let text = `${JSON.stringify(name)}:[`
+      let isFirst = true
+      for await (const row of rows) {
+        if (!isFirst) {
+          yield new RawJson(text)
+          text = ''
+        }
+        isFirst = false
+        text += textOf(row)
+      }
+      yield new RawJson(`${text}]`)
+    }
+  }
+}
+
+/** Streams a list of rows, or an object of such lists, as JSON. */
 class RowsResponder {
   readonly #writer: ResponseWriter
   readonly #log: Log
@@ -136,10 +166,11 @@ class RowsResponder {
     const head: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers }
     let out: Writable | undefined
     try {
-      let piece = '['
+      const end = body instanceof ObjectRows ? '}' : ']'
+      let piece = body instanceof ObjectRows ? '{' : '['
       let isFirst = true
       for await (const row of body as AsyncIterable<unknown>) {
-        piece += (isFirst ? '' : ',') + (row instanceof RawJson ? row.text : JSON.stringify(row))
+        piece += (isFirst ? '' : ',') + textOf(row)
         isFirst = false
         if (piece.length < pieceLength) continue
         if (res.destroyed) return
@@ -149,9 +180,9 @@ class RowsResponder {
         piece = ''
       }
       if (res.destroyed) return
-      if (!out) return await sendJson(this.#writer, request, { status, headers: head }, `${piece}]`)
+      if (!out) return await sendJson(this.#writer, request, { status, headers: head }, `${piece}${end}`)
       if (request.isHead) res.end()
-      else out.end(`${piece}]`)
+      else out.end(`${piece}${end}`)
     } catch (error) {
       if (!res.headersSent) throw error
       this.#log.error('streamed list interrupted', { requestId: request.id, path: request.target.redactedPath, error })

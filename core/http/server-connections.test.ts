@@ -1,5 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { Forbidden, multipart, type Route, routesFor, s } from 'pounce/sdk'
 import type { HttpConfig } from './config.ts'
@@ -213,6 +216,66 @@ test('pipelined requests are answered in order', async t => {
   const client = await send(`GET /slow HTTP/1.1\r\nHost: x\r\n\r\n${hello}GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
   finish()
   t.regex(await client.closed(), /200 OK[\s\S]*done[\s\S]*200 OK[\s\S]*hello[\s\S]*404 Not Found/)
+})
+
+test('pipelined requests are processed one after the other, and not after a disconnect', async t => {
+  const begun: number[] = []
+  const signals: AbortSignal[] = []
+  const finish: (() => void)[] = []
+  const step = route({
+    method: 'GET',
+    path: '/step/:number',
+    ...anyone,
+    params: s.Object({ number: s.Integer() }),
+    responses: { 200: s.text() },
+    async handle({ params, signal }) {
+      begun.push(params.number)
+      signals.push(signal)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      finish.push(resolve)
+      await promise
+      return { status: 200, body: `end ${params.number};` }
+    },
+  })
+  const { port, url } = await serve(t, { ...plainRoutes, step })
+  const client = await rawClient(port)
+  client.send([0, 1, 2, 3].map(number => `GET /step/${number} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+  for (const number of [0, 1]) {
+    while (begun.length <= number) await turn()
+    // A second request, on another connection, is answered meanwhile.
+    t.is(await (await fetch(`${url}/hello`)).text(), 'hello')
+    t.deepEqual(begun, [0, 1].slice(0, number + 1))
+    finish[number]?.()
+    await client.receives(new RegExp(`end ${number};$`))
+  }
+  while (begun.length < 3) await turn()
+  client.socket.destroy()
+  while (!signals[2]?.aborted) await turn()
+  finish[2]?.()
+  t.is(await (await fetch(`${url}/hello`)).text(), 'hello')
+  t.deepEqual(begun, [0, 1, 2])
+})
+
+test.serial('a connection is not read any further while many of its requests wait; then all are answered', async t => {
+  const { send, begun, finish, port } = await server(t)
+  let received = 0
+  const count = (message: unknown) => {
+    const { request } = message as { readonly request: IncomingMessage }
+    if (request.socket.localPort === port && request.url === '/hello') received += 1
+  }
+  subscribe('http.server.request.start', count)
+  t.teardown(() => unsubscribe('http.server.request.start', count))
+  const many = 20_000
+  const client = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+  await begun
+  client.send(`${hello.repeat(many)}GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  while (received === 0) await turn()
+  for (let round = 0; round < 100; round += 1) await fetch(`http://127.0.0.1:${port}/hello2`)
+  t.true(received < 10_000, `${received} requests were read`)
+  finish()
+  const answers = await client.closed()
+  t.is(answers.match(/\r\n\r\nhello/g)?.length, many)
+  t.regex(answers, /404 Not Found[\s\S]*$/)
 })
 
 test('the signal of a request is aborted when its client disconnects, not after the response', async t => {

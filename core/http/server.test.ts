@@ -238,6 +238,28 @@ test('rows are one JSON list of any length', async t => {
   await t.throwsAsync(get(t, { getX: rowsOf(broken()) }, '/api/x'))
 })
 
+test('lists by name are one JSON object of any length', async t => {
+  async function* numbers(count: number): AsyncGenerator<unknown> {
+    for (let n = 0; n < count; n++) yield n % 2 === 0 ? { n } : new RawJson(`{"n":${n}}`)
+  }
+  async function* lists(...counts: readonly number[]) {
+    for (const count of counts) yield [`"${count}`, numbers(count)] as const
+  }
+  const textOf = async (...counts: readonly number[]) =>
+    (await get(t, { getX: answering(() => ({ status: 200, body: lists(...counts) }), { 200: s.rowsByName(s.json()) }) }, '/api/x')).text
+  t.is(await textOf(), '{}')
+  t.is(await textOf(0, 1, 3), String.raw`{"\"0":[],"\"1":[{"n":0}],"\"3":[{"n":0},{"n":1},{"n":2}]}`)
+  const long = JSON.parse(await textOf(20_000, 0, 30_000)) as Readonly<Record<string, readonly unknown[]>>
+  t.deepEqual(
+    Object.entries(long).map(([name, { length }]) => [name, length]),
+    [
+      ['"20000', 20_000],
+      ['"0', 0],
+      ['"30000', 30_000],
+    ],
+  )
+})
+
 test('long text is compressed where accepted, short never', async t => {
   const body = { text: 'compress me '.repeat(200) }
   const long = { getX: answering(() => ({ status: 200, body })) }

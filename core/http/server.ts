@@ -5,6 +5,7 @@ import { networkOf } from 'pounce/sdk/kit'
 import { rootRoute, systemRoutes } from '../system-routes.ts'
 import { createApp, type HttpOptions } from './app.ts'
 import type { HttpConfig } from './config.ts'
+import { PipelinedRequests } from './pipelined-requests.ts'
 import { markContinueDue, type RequestContext, RequestTracker } from './request-context.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { type Address, Addresses, type PluginRoute, PrefixRouter, type RegisteredRoute, registerRoutes } from './router.ts'
@@ -181,9 +182,10 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
     log.debug('connection refused', { requestId, status: refusal[0], code: refusal[1] })
     write(socket, refusal, requestId)
   }
+  const pipelined = new PipelinedRequests()
   const listen: RequestListener = (req, res) => {
     if (isAmbiguous(req)) refuseInOrder(res, notHttp, ids.next())
-    else listener(req, res)
+    else pipelined.inTurn(req.socket, res, () => listener(req, res))
   }
   const server = http.createServer(
     {

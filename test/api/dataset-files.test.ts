@@ -168,6 +168,23 @@ test('attaching a file to 20 datasets concurrently loses none of them', async t 
   t.deepEqual((await placesOf(file))?.toSorted(), made.toSorted())
 })
 
+test('a file can be attached to at most 1,000 datasets', async t => {
+  const ann = await somebody(server)
+  const [file, dataset, last] = [await looseFile(ann), await newDataset(ann), await newDataset(ann)]
+  t.deepEqual((await ann.post(`/api/datasets/${dataset}/files/${file}`)).body, ok)
+  const others = Array.from({ length: 998 }, (_, n) => `a${n.toString(16).padStart(23, '0')}`)
+  const places = [dataset, ...others].map(id => ({ dataset: id, folder: null, in: id }))
+  await server.get(Files).change(file, { set: { places } }, [])
+  const next = [await newDataset(ann), await newDataset(ann)]
+  const answers = await Promise.all(next.map(id => ann.post(`/api/datasets/${id}/files/${file}`)))
+  const refused = answers.filter(({ status }) => status !== 200)
+  t.is(refused.length, 1)
+  t.like(refused[0], { status: 400, body: { code: 'invalid', message: 'A file can be in at most 1000 datasets' } })
+  t.deepEqual((await ann.post(`/api/datasets/${dataset}/files/${file}`)).body, ok)
+  await ann.remove(`/api/datasets/${dataset}/${file}`)
+  t.deepEqual((await ann.post(`/api/datasets/${last}/files/${file}`)).body, ok)
+})
+
 test('a dataset without a thumbnail takes that of an attached file, and so do its collections', async t => {
   const ann = await somebody(server)
   const [collection, file] = [await newCollection(ann), await looseFile(ann)]

@@ -170,6 +170,21 @@ test.serial('an invitation can be renewed and revoked, and expires', async t => 
   t.deepEqual(await waiting(ann, space), [])
 })
 
+test.serial('the same invitation again sends no second mail within a minute, also from concurrent requests', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  const email = newAddress()
+  const answers = await Promise.all(Array.from({ length: 8 }, () => invite(ann, space, { emails: [email] })))
+  for (const answer of answers) t.deepEqual(answer, [{ email, status: 'invited' }])
+  t.is((await mailsTo(email)).length, 1)
+  t.is((await waiting(ann, space)).length, 1)
+  clock.advance(60_000)
+  await Promise.all(Array.from({ length: 4 }, () => invite(ann, space, { emails: [email] })))
+  t.is((await mailsTo(email)).length, 2)
+  await invite(ann, space, { emails: [email], message: 'Please' })
+  t.is((await mailsTo(email)).length, 3)
+})
+
 test.serial('an invitation is void once its author may no longer invite', async t => {
   const [ann, eve, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const space = await newSpace(ann)

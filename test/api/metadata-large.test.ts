@@ -55,6 +55,25 @@ test.serial('documents of nearly ten megabytes are stored and returned unchanged
   t.is((await ok<unknown[]>(ann.call(nextOf(first) ?? ''))).length, 1)
 })
 
+test.serial('the metadata of several files is returned whatever its total size', async t => {
+  const documents = server.get(MetadataDocuments)
+  const dataset = await newDataset(ann)
+  const ids = await Array.fromAsync({ length: 4 }, () => upload(ann.call, dataset))
+  const [empty = '', ...described] = ids
+  const agent = { kind: 'extractor', name: 'x', extractorId: 'https://example.org/extractors/x/1', userId: null } as const
+  const content = { text: 'x'.repeat(9 * 1024 * 1024) }
+  for (const id of described)
+    for (let n = 0; n < 3; n++) await documents.add({ target: { kind: 'file', id }, agent, content, author: null })
+  const path = `/api/files/metadata.jsonld?${ids.map(id => `id=${id}`).join('&')}`
+  const found = await ok<Readonly<Record<string, readonly { content: object }[]>>>(ann.call(path))
+  t.deepEqual(Object.keys(found), ids)
+  t.deepEqual(found[empty], [])
+  for (const id of described) {
+    t.is(found[id]?.length, 3)
+    for (const document of found[id] ?? []) t.is((document.content as typeof content).text.length, content.text.length)
+  }
+})
+
 test.serial('pages with large documents are shorter than the limit and neither skip nor repeat documents', async t => {
   const documents = server.get(MetadataDocuments)
   const target = { kind: 'dataset', id: await newDataset(ann) } as const

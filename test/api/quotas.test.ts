@@ -272,6 +272,30 @@ test('a recount includes files older than the quota, follows datasets between sp
   await refused(t, send(call, dataset, 301))
 })
 
+test('a recount deletes the usage and the limits of deleted spaces, and of no others', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, config: { resources: { quotas: { maxBytesPerSpace: 1000 } } } })
+  const { call, id } = await newPerson(server)
+  const [gone, kept] = [await newSpace(call), await newSpace(call)]
+  for (const space of [gone, kept]) {
+    await ok(server.as(server.admin.key)(`/api/admin/quotas/space/${space}`, { method: 'PUT', json: { maxBytes: 500 } }))
+    await sent(call, await newDataset(call, { space: [space] }), 100)
+  }
+  await ok(call(`/api/spaces/${gone}`, { method: 'DELETE' }))
+  await server.drained()
+  clock.advance(61_000)
+  await server.runPeriodic('resources.quotas/recount')
+  const idsIn = async (name: string) => {
+    const found: string[] = []
+    for await (const one of server.get(DocumentStore).walk({ name, indexes: {} })) found.push(one.id)
+    return found.toSorted()
+  }
+  t.deepEqual(await idsIn('quotas.limits'), [`space-${kept}`])
+  t.deepEqual(await idsIn('quotas.usages'), [`space-${kept}`, `user-${id}`])
+  t.like(await inSpace(call, kept), { usedBytes: 100, usedFiles: 1, maxBytes: 500 })
+  t.like(await own(call), { usedBytes: 200, usedFiles: 2 })
+})
+
 test('a recount does not count a concurrent upload that has been charged and may still be refused', async t => {
   const clock = new FixedClock()
   const server = await bootForTest({ t, clock, config: { resources: { quotas: { maxBytesPerPerson: 100 } } } })

@@ -1,6 +1,7 @@
 import test from 'ava'
-import { Sections } from 'pounce/sdk'
+import { DocumentStore, Sections } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
+import { sections } from '../../plugins/resources/sections/stored-sections.ts'
 import { answering, previewOf, say, sectionOf, send, thumbnailOf } from '../support/derived.ts'
 import { unknownId, upload } from '../support/scene.ts'
 import { newDataset, somebody } from '../support/spaces-and-people.ts'
@@ -161,4 +162,25 @@ test('a file is found by the tags of its sections', async t => {
   t.deepEqual(await found(), [file])
   await ann.remove(`/api/sections/${id}`)
   t.deepEqual(await found(), [])
+})
+
+test('a file has at most 10,000 sections, also under concurrent requests', async t => {
+  const file = await newFile()
+  const { id: _id, revision: _revision, ...record } = (await server.get(Sections).get(await sectionOf(ann, file))) ?? t.fail()
+  for (let at = 1; at < 9997; at += 833) {
+    const some = Array.from({ length: 833 }, (_, n) => ({
+      change: { insert: { ...record, id: `c${(at + n).toString(16).padStart(23, '0')}` }, into: sections },
+    }))
+    await server.get(DocumentStore).commitEach(some)
+  }
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ann.post('/api/sections', { file_id: file })))
+  t.is(answers.filter(({ status }) => status === 200).length, 3)
+  for (const { status, body } of answers) {
+    if (status === 200) continue
+    t.is(status, 400)
+    t.like(body, { code: 'invalid', message: 'A file can have at most 10000 sections' })
+  }
+  await ann.remove(`/api/sections/${((await ann.get(`/api/files/${file}/sections`)).body as string[])[0]}`)
+  t.is((await ann.post('/api/sections', { file_id: file })).status, 200)
+  await sectionOf(ann, await newFile())
 })

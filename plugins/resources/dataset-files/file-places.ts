@@ -8,6 +8,7 @@ import {
   type FileRecord,
   Files,
   Folders,
+  Invalid,
   type NewEvent,
   NotFound,
   type Place,
@@ -19,6 +20,8 @@ import { placed } from 'pounce/sdk/kit'
 type File = FileRecord & Stored
 
 const tries = 100
+/** Maximum number of datasets and folders that a file is in: all are read with each change of them. */
+const maxPlaces = 1000
 const rootOf = (dataset: string): Place => ({ dataset, folder: null, in: dataset })
 
 /** The root of a dataset, or one of its folders. */
@@ -39,12 +42,13 @@ export class FilePlaces {
     this.#collections = collections
   }
 
-  /** Adds files to the root of a dataset. Skips files that are there already or were deleted concurrently. */
+  /** Adds files to the root of a dataset. Skips files that are there already or were deleted concurrently. Throws `Invalid` for a file in too many. */
   async attach(dataset: string, ids: readonly string[], actor: string | undefined): Promise<void> {
     await this.#mustTake(dataset)
     for (const id of ids) {
       const file = await this.#replace(id, places => {
         if (places.some(place => place.in === dataset)) return undefined
+        if (places.length >= maxPlaces) throw new Invalid(`A file can be in at most ${maxPlaces} datasets`)
         return { places: [...places, rootOf(dataset)], events: [attached(id, dataset, actor)] }
       })
       if (file) await this.#lendThumbnail(file, dataset)

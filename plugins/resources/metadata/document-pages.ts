@@ -1,11 +1,9 @@
-import { type After, Installation, type Ref, TooLarge, wire } from 'pounce/sdk'
+import { type After, Installation, type Ref, wire } from 'pounce/sdk'
 import { type RawJson, rawJson, shownMetadata } from 'pounce/sdk/kit'
 import { StoredMetadata } from './stored-metadata.ts'
 
 /** Number of characters after which a page ends, even if it has fewer documents than requested. */
 const longestPage = 16 * 1024 * 1024
-/** Maximum number of characters of a response that is built in memory. */
-const longestAnswer = 64 * 1024 * 1024
 
 /** Number of characters of a document after which the event loop is yielded. */
 export const longText = 256 * 1024
@@ -48,23 +46,9 @@ export class DocumentPages {
     return { json: `[${texts.join(',')}]` }
   }
 
-  /** An object with all documents of some files, by id. Throws `TooLarge` beyond the maximum response length. */
-  async byFile(ids: readonly string[]): Promise<string> {
-    const members: string[] = []
-    let length = 0
-    for (const id of ids) {
-      const texts: string[] = []
-      for await (const document of this.#documents.all({ kind: 'file', id })) {
-        const text = this.#text(document)
-        texts.push(text)
-        length += text.length
-        if (text.length > longText) await this.#documents.nextTurn()
-        if (length > longestAnswer)
-          throw new TooLarge(`The metadata of these files exceeds ${longestAnswer} bytes in total: request fewer files`)
-      }
-      members.push(`${JSON.stringify(id)}:[${texts.join(',')}]`)
-    }
-    return `{${members.join(',')}}`
+  /** All documents of some files, by file id. */
+  async *byFile(ids: readonly string[]): AsyncIterable<readonly [id: string, rows: AsyncIterable<RawJson>]> {
+    for (const id of ids) yield [id, this.rows({ kind: 'file', id }, undefined)]
   }
 
   #text(document: Parameters<typeof shownMetadata>[0]): string {

@@ -196,12 +196,12 @@ export const getMetadataOfFiles = route({
   permission: { right: 'ViewMetadata', unscoped: 'Files on which the caller does not hold ViewMetadata are left out of the answer.' },
   cost: 'export',
   query: s.Object({ id: s.repeated(s.String({ maxLength: 100 })) }),
-  responses: { 200: s.Record(s.String(), s.Array(ShownDocument)) },
-  throws: [Invalid, TooLarge],
+  responses: { 200: s.rowsByName(ShownDocument) },
+  throws: [Invalid],
   async handle({ query, caller }, { pages, policy }) {
     const ids = [...new Set(query.id)].filter(s.isId)
     const allowed = await policy.allowed(caller, 'ViewMetadata', 'file', ids)
-    return { status: 200, body: rawJson(await pages.byFile(ids.filter(id => allowed.has(id)))) }
+    return { status: 200, body: pages.byFile(ids.filter(id => allowed.has(id))) as never }
   },
 })
 

@@ -11,11 +11,12 @@ import {
   Files,
   type ReportSource,
   ReportSources,
+  Spaces,
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { type DoctorRow, doctorRow, inBatches } from 'pounce/sdk/kit'
-import { type ChargeRecord, charges, type UsageRecord, usages } from './collections.ts'
+import { type DoctorRow, doctorRow, inBatches, requireDone } from 'pounce/sdk/kit'
+import { type ChargeRecord, charges, holderOf, limits, type UsageRecord, usages } from './collections.ts'
 import { holdersOf, StorageUsage } from './storage-usage.ts'
 import { UsageLedger } from './usage-ledger.ts'
 
@@ -53,6 +54,7 @@ export class Recount {
   readonly #documents: DocumentStore
   readonly #files: Files
   readonly #datasets: Datasets
+  readonly #spaces: Spaces
   readonly #sources: Contributions<ReportSource>
   readonly #clock: Clock
 
@@ -62,6 +64,7 @@ export class Recount {
     documents: DocumentStore,
     files: Files,
     datasets: Datasets,
+    spaces: Spaces,
     sources: Contributions<ReportSource>,
     clock: Clock,
   ) {
@@ -70,6 +73,7 @@ export class Recount {
     this.#documents = documents
     this.#files = files
     this.#datasets = datasets
+    this.#spaces = spaces
     this.#sources = sources
     this.#clock = clock
   }
@@ -82,7 +86,9 @@ export class Recount {
     if (!this.#ledger.isOn) return { files: 0, corrected: 0 }
     const files = await this.#chargeAll(signal)
     await this.#releaseOrphans(signal)
-    return { files, corrected: await this.#correct(signal) }
+    const corrected = await this.#correct(signal)
+    await this.#forgetSpaces(signal)
+    return { files, corrected }
   }
 
   /** Updates the charges of files to the spaces of their datasets: after a move, or for files created otherwise. */
@@ -159,6 +165,23 @@ export class Recount {
     return corrected
   }
 
+  /** Deletes what is stored about deleted spaces: their limits, and their usages once these are zero. */
+  async #forgetSpaces(signal: AbortSignal | undefined): Promise<void> {
+    for await (const some of inBatches(this.#documents.walk(limits), { signal })) await this.#forget(limits, some)
+    for await (const some of inBatches(this.#documents.walk(usages), { signal })) {
+      const unused = some.filter(({ bytes, files }) => bytes === 0 && files === 0)
+      await this.#forget(usages, unused)
+    }
+  }
+
+  async #forget<T extends object>(from: Collection<T>, records: readonly (T & Stored)[]): Promise<void> {
+    const ofSpaces = records.filter(({ id }) => holderOf(id).kind === 'space')
+    const existing = await this.#spaces.getMany(ofSpaces.map(({ id }) => holderOf(id).id))
+    const gone = ofSpaces.filter(({ id }) => !existing.has(holderOf(id).id))
+    const where = ({ revision }: Stored) => eq('revision', revision) as never
+    requireDone(await this.#documents.commitEach(gone.map(each => ({ change: { tombstone: each.id, in: from, where: where(each) } }))))
+  }
+
   /** The usages that differ from the sum of their charges. */
   async *wrongUsages(): AsyncGenerator<WrongUsage> {
     if (!this.#ledger.isOn) return
@@ -201,7 +224,7 @@ export class Recount {
     return sum
   }
 }
-wire(Recount, UsageLedger, StorageUsage, DocumentStore, Files, Datasets, ReportSources, Clock)
+wire(Recount, UsageLedger, StorageUsage, DocumentStore, Files, Datasets, Spaces, ReportSources, Clock)
 
 /** `pounce quota recount`. */
 export class RecountCommand implements Command {

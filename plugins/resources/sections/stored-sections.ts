@@ -5,9 +5,11 @@ import {
   Clock,
   collection,
   DocumentStore,
+  eq,
   event,
   Files,
   Ids,
+  Invalid,
   isIn,
   type Json,
   type NewEvent,
@@ -21,7 +23,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { optionalOrNull, orNotFound, removeFound, requireDone } from 'pounce/sdk/kit'
+import { KeyedMutex, optionalOrNull, orNotFound, removeFound, requireDone } from 'pounce/sdk/kit'
 
 const Area = s.model('Area', s.Object({ x: s.Number(), y: s.Number(), w: s.Number(), h: s.Number() }))
 
@@ -102,11 +104,16 @@ export const sections = collection<SectionRecord>()('sections', {
   byFile: { on: ['file', 'startTime'] },
 })
 
+/** Maximum number of sections of a file. */
+const maxSections = 10_000
+
 /** Sections in the document store. */
 export class StoredSections implements Sections {
   #documents: DocumentStore
   #ids: Ids
   #clock: Clock
+  /** By file: concurrent requests must not exceed `maxSections` together. */
+  readonly #creations = new KeyedMutex()
 
   constructor(documents: DocumentStore, ids: Ids, clock: Clock) {
     this.#documents = documents
@@ -135,7 +142,14 @@ export class StoredSections implements Sections {
     for await (const { id } of this.#documents.scan(sections, ofFiles([file]))) yield id
   }
 
+  /** Throws `Invalid` for a file that has the maximum number of sections. */
   create(file: string, posted: PostedSection, author: string | undefined): Promise<Section> {
+    return this.#creations.use(file, () => this.#create(file, posted, author))
+  }
+
+  async #create(file: string, posted: PostedSection, author: string | undefined): Promise<Section> {
+    const existing = await this.#documents.count(sections, { using: 'byFile', where: eq('file', file), upTo: maxSections })
+    if (existing === maxSections) throw new Invalid(`A file can have at most ${maxSections} sections`)
     const id = this.#ids.next()
     const record = { ...fromPosted(posted), file, author: author ?? null, created: this.#clock.now().toISOString() }
     const created = event('section.created', { kind: 'section', id }, { file }, author)

@@ -63,6 +63,9 @@ export interface Invited {
 
 const dayMs = 86_400_000
 
+/** For this long after an invitation, the same one again sends no further mail: it is a repeated or concurrent request. */
+const repeatMs = 60_000
+
 type User = UserRecord & Stored
 
 type End = StoredEvent<'space.invitation-ended'>['data']['how']
@@ -242,8 +245,13 @@ export class Invitations {
       } catch (error) {
         if (!(error instanceof CommitConflict)) throw error
       }
+      const known = await this.get(id)
+      if (known === undefined) continue
+      const isSame = known.role === asked.role && known.message === asked.message && known.author === asked.author
+      if (isSame && Date.parse(expires) - Date.parse(known.expires) < repeatMs) break
       try {
-        await this.#documents.commit({ update: id, in: invitations, set: { ...asked, expires } }, told)
+        const where = eq('revision', known.revision)
+        await this.#documents.commit({ update: id, in: invitations, where, set: { ...asked, expires } }, told)
         break
       } catch (error) {
         if (!(error instanceof CommitConflict)) throw error

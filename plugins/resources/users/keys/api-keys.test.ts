@@ -1,7 +1,7 @@
 import test from 'ava'
-import { DocumentStore } from 'pounce/sdk'
+import { DocumentStore, eq } from 'pounce/sdk'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
-import { basic, newKey, newPerson } from '../../../../test/support/people.ts'
+import { basic, byCookie, newKey, newPerson, signIn } from '../../../../test/support/people.ts'
 import { keys } from '../collections.ts'
 import { up } from '../migrations/0001-no-person-wide-extraction-keys.ts'
 import { ApiKeys } from './api-keys.ts'
@@ -169,4 +169,28 @@ test('the use of a key is recorded at most once a minute', async t => {
   clock.advance(1000)
   await call('/api/me')
   t.is((await key()).lastUsed, clock.now().toISOString())
+})
+
+test('a user has at most 1,000 keys, also under concurrent requests, and all of them are revoked with the password', async t => {
+  const person = await newPerson(server, 'many')
+  const documents = server.get(DocumentStore)
+  const ofPerson = { using: 'byUser', where: eq('user', person.id) } as const
+  const { id: _id, revision: _revision, ...record } = (await documents.find(keys, { ...ofPerson, limit: 1 })).items[0] ?? t.fail()
+  const add = (from: number, count: number) =>
+    documents.commitEach(
+      Array.from({ length: count }, (_, n) => ({
+        change: { insert: { ...record, id: `e${(from + n).toString(16).padStart(23, '0')}`, name: `key ${from + n}` }, into: keys },
+      })),
+    )
+  t.true((await add(0, 996)).every(({ ok }) => ok))
+  const created = Array.from({ length: 12 }, (_, n) => person.call(`/api/users/keys?name=more${n}`, { method: 'POST' }))
+  const statuses = (await Promise.all(created)).map(({ status }) => status)
+  t.deepEqual(statuses.toSorted(), [...Array<number>(3).fill(200), ...Array<number>(9).fill(400)])
+  // As earlier versions allowed.
+  await add(2000, 250)
+  const json = { password: person.password, newPassword: 'a new long password', revokeKeys: true }
+  const cookie = await signIn(server, person.email, person.password)
+  t.is((await byCookie(server, cookie)('/api/password', { method: 'POST', json })).status, 200)
+  await server.drained()
+  t.is(await documents.count(keys, { ...ofPerson, upTo: 2000 }), 0)
 })

@@ -15,7 +15,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
-import { removeFound } from 'pounce/sdk/kit'
+import { KeyedMutex, removeFound } from 'pounce/sdk/kit'
 import { type KeyRecord, keys } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { idOfHash, isSameDigest, newKey, sha256 } from './installation-secret.ts'
@@ -37,6 +37,8 @@ export class ApiKeys {
   #documents: DocumentStore
   #clock: Clock
   #log: Log
+  /** By user: concurrent requests must not exceed `maxKeys` together. */
+  readonly #creations = new KeyedMutex()
 
   constructor({ maxKeyDays }: Pick<Settings, 'maxKeyDays'>, documents: DocumentStore, clock: Clock, log: Log) {
     this.#maxKeyMs = maxKeyDays === 0 ? Number.POSITIVE_INFINITY : maxKeyDays * dayMs
@@ -50,6 +52,10 @@ export class ApiKeys {
     if (!/^[^\u0000-\u001f\u007f]{1,200}$/u.test(name)) throw new Invalid('name must be 1 to 200 characters')
     // Clients normalize URLs that end in dots: the key could not be revoked by its name.
     if (['.', '..', '_extraction_key'].includes(name)) throw new Invalid(`A key cannot be named ${name}`)
+    return this.#creations.use(user, () => this.#create(user, name, reach, actor))
+  }
+
+  async #create(user: string, name: string, reach: KeyReach, actor?: string): Promise<{ readonly key: string; readonly id: string }> {
     if ((await this.of(user)).length >= maxKeys) throw new Invalid(`Maximum of ${maxKeys} keys per user reached`)
     const now = this.#clock.now()
     if (reach.expires !== undefined && reach.expires <= now.toISOString()) throw new Invalid('expires must be in the future')
@@ -87,7 +93,8 @@ export class ApiKeys {
 
   /** All keys that the user had created by `madeBy` are refused once this resolves. */
   async revokeAll(user: string, madeBy: Time, actor?: string): Promise<void> {
-    for (const key of await this.of(user)) if (key.created <= madeBy) await this.#remove(key, actor)
+    for await (const key of this.#documents.scan(keys, { using: 'byUser', where: eq('user', user) }))
+      if (key.created <= madeBy) await this.#remove(key, actor)
   }
 
   /** The record of a presented key; undefined when it is unknown. */

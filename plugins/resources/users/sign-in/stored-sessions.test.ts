@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Clock, DocumentStore, Users } from 'pounce/sdk'
+import { Clock, DocumentStore, eq, Users } from 'pounce/sdk'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
 import { byCookie, newPerson, refusal, signIn } from '../../../../test/support/people.ts'
 import { sessions } from '../collections.ts'
@@ -108,6 +108,31 @@ test('a session is extended while it is used, up to a limit, and expired ones ar
   await other.runPeriodic('resources.users/sweep-sessions')
   t.is(await status(fresh), 200)
   t.is(await other.get(DocumentStore).count(sessions, { using: 'byExpiry', upTo: 10 }), 1)
+})
+
+test('an account has at most 1,000 sessions: signing in ends the oldest', async t => {
+  const person = await newPerson(server, 'many')
+  const oldest = await signIn(server, person.email, person.password)
+  const documents = server.get(DocumentStore)
+  const ofPerson = { using: 'byUser', where: eq('user', person.id) } as const
+  const { id: first, revision: _revision, ...record } = (await documents.find(sessions, { ...ofPerson, limit: 1 })).items[0] ?? t.fail()
+  const before = (ms: number) => new Date(Date.parse(record.created) - ms).toISOString()
+  const others = Array.from({ length: 999 }, (_, n) => ({ ...record, id: `d${n.toString(16).padStart(23, '0')}`, created: before(n) }))
+  await documents.commitEach(others.map(other => ({ change: { insert: other, into: sessions } })))
+  await documents.commit({ update: first, in: sessions, set: { created: before(dayMs) } })
+  t.is((await byCookie(server, oldest)('/api/me')).status, 200)
+  const newest = [await signIn(server, person.email, person.password), await signIn(server, person.email, person.password)]
+  t.is((await byCookie(server, oldest)('/api/me')).status, 401)
+  for (const cookie of newest) t.is((await byCookie(server, cookie)('/api/me')).status, 200)
+  t.is(await documents.count(sessions, { ...ofPerson, upTo: 2000 }), 1000)
+  const left = await documents.getMany(
+    sessions,
+    others.map(({ id }) => id),
+  )
+  t.deepEqual(
+    others.filter(({ id }) => !left.has(id)),
+    others.slice(-1),
+  )
 })
 
 test('the cookie is secure if the server has an https URL', async t => {

@@ -19,7 +19,7 @@ import {
   type UserRecord,
   wire,
 } from 'pounce/sdk'
-import { cookieIn, cookieName, networkOf, removeFound, sessionCookie, setCookie } from 'pounce/sdk/kit'
+import { cookieIn, cookieName, networkOf, removeFound, requireDone, sessionCookie, setCookie } from 'pounce/sdk/kit'
 import { type SessionRecord, type SignInMethod, sessions, users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { idOfHash, isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
@@ -29,6 +29,10 @@ type Session = SessionRecord & Stored
 const dayMs = 86_400_000
 const touchEveryMs = 60_000
 const maxUserAgent = 200
+/** Maximum number of sessions of an account; a further one ends the oldest. */
+const maxSessions = 1000
+/** Maximum number of sessions that a sign-in ends, if there are more than `maxSessions`. */
+const maxEnded = 200
 
 /** Binds a session to the password at its start. */
 export const stampOf = (user: User): string => sha256(`${user.id}\n${user.passwordHash ?? ''}`).slice(0, 32)
@@ -58,7 +62,7 @@ export class StoredSessions {
   }
 
   /**
-   * Begins a session, and ends the one that was open in this browser. Returns the value of the `Set-Cookie` header with the token: it is
+   * Begins a session, and ends the one that was open in this browser, and the oldest ones beyond the maximum. Returns the value of the `Set-Cookie` header with the token: it is
    * always generated here, and stored nowhere else.
    */
   async begin(
@@ -89,7 +93,17 @@ export class StoredSessions {
       ...(identity === undefined ? {} : { identity }),
     }
     await this.#documents.commit({ insert: { id: idOfHash(hash), ...session }, into: sessions })
+    await this.#endOldest(user.id)
     return this.cookie(token)
+  }
+
+  async #endOldest(user: string): Promise<void> {
+    const ofUser = { using: 'byUser', where: eq('user', user) } as const
+    const excess = (await this.#documents.count(sessions, { ...ofUser, upTo: maxSessions + maxEnded })) - maxSessions
+    if (excess <= 0) return
+    const { items } = await this.#documents.find(sessions, { ...ofUser, sort: { by: 'created', order: 'ascending' }, limit: excess })
+    const ends = items.map(({ id }) => ({ change: { tombstone: id, in: sessions }, events: [ended(id, user, user)] }))
+    requireDone(await this.#documents.commitEach(ends))
   }
 
   /** Records that the owner of a session has reauthenticated; returns the time. */
