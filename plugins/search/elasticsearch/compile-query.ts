@@ -36,15 +36,17 @@ type Place = 'in' | 'resource_type'
 const types: readonly FieldType[] = ['text', 'number', 'date']
 const placeFields = { in: 'within', resource_type: 'kind' } as const
 /** Weights of the fields; words of metadata, and of long texts, have weight one. */
-const weights = { name: 10, tags: 6, description: 4, created_as: 2, comments: 2, any: 1 } as const
+const weights: Readonly<Record<string, number>> = { name: 10, tags: 6, description: 4, created_as: 2, comments: 2, any: 1 }
+/** Further words of a query do not add to scores. */
+const maxScoredClauses = 16 * 12
 
-const isPlace = (field: string): field is Place => Object.hasOwn(placeFields, field)
+export const isPlace = (field: string): field is Place => Object.hasOwn(placeFields, field)
 const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
 
 /** Translates a query. Throws `Invalid` for an unsupported one. */
 export function compileQuery(query: SearchQuery): CompiledQuery {
   const compiler = new QueryCompiler()
-  return { condition: compiler.compile(query, true), scored: compiler.scored }
+  return { condition: compiler.compile(query, true), scored: compiler.scored.slice(0, maxScoredClauses) }
 }
 
 class QueryCompiler {
@@ -84,13 +86,9 @@ class QueryCompiler {
     }
   }
 
-  /** Hits are weighted by the fields that match. */
+  /** Hits are weighted by the fields that match, and not by how rare words are: that depends on hidden entries too, and would disclose their words. */
   #score(isPositive: boolean, clauseIn: (field: string) => Clause, fields = Object.keys(weights)): void {
-    if (!isPositive) return
-    for (const field of fields) {
-      const boost = weights[field as keyof typeof weights] ?? 1
-      this.scored.push({ bool: { must: [clauseIn(field)], boost } })
-    }
+    if (isPositive) for (const field of fields) this.scored.push({ constant_score: { filter: clauseIn(field), boost: weights[field] } })
   }
 
   #word(text: string, isPositive: boolean): Clause {
@@ -98,13 +96,14 @@ class QueryCompiler {
     if (pieces.length === 0) return nothing
     if (pieces.length > 1 && !pieces.some(isPattern)) {
       this.#score(isPositive, field => phraseAndPrefix(field, pieces))
+      this.#score(isPositive, field => phrase(field, pieces))
       return phraseBegins('any', pieces)
     }
     for (const piece of pieces.filter(each => !isAnything(each))) this.#scorePiece(piece, isPositive)
     return allOf(pieces.map(piece => (isAnything(piece) ? everything : pieceIn('any', piece))))
   }
 
-  /** An exact word is scored by how rare it is, other words with the same beginning only slightly. */
+  /** A whole word is scored as well, other words with the same beginning are not. */
   #scorePiece(piece: string, isPositive: boolean, fields?: string[]): void {
     this.#score(isPositive, field => pieceIn(field, piece), fields)
     if (!isPattern(piece)) this.#score(isPositive, field => term(field, piece), fields)

@@ -54,7 +54,7 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
   const { values, fields, manyValued } = indexMetadata(document.metadata, fieldId, found)
   addFixed(document, found, words)
   addPlaces(document, found)
-  const columnTexts: Record<keyof typeof columns, string> = {
+  const columnTexts: Record<(typeof columns)[number], string> = {
     name: text(document.name),
     tags: text(...document.tags),
     description: text(document.description),
@@ -64,7 +64,7 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
     text: text(document.text),
     tokens: [[...found.flags].join(' '), ...found.rows].join(' _ '),
   }
-  return { texts: Object.keys(columns).map(name => columnTexts[name as keyof typeof columns]), values, fields, manyValued, words }
+  return { texts: columns.map(name => columnTexts[name]), values, fields, manyValued, words }
 }
 
 /** The words of several texts, separated by `_` so that no phrase matches across two texts. */
