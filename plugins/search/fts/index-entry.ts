@@ -60,7 +60,9 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
     description: text(document.description),
     createdas: text(document.createdAs),
     comments: text(...document.comments),
-    metadata: text(...document.metadata.map(({ value }) => (value instanceof Date ? value.toISOString() : String(value)))),
+    metadata: text(
+      ...document.metadata.flatMap(({ value, written }) => [value instanceof Date ? value.toISOString() : String(value), written]),
+    ),
     text: text(document.text),
     tokens: [[...found.flags].join(' '), ...found.rows].join(' _ '),
   }

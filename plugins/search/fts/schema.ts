@@ -1,5 +1,5 @@
 /** Incremented when the tables or the format of entries change: an index of another version is emptied and rebuilt. */
-export const schemaVersion = 7
+export const schemaVersion = 8
 
 /** The full-text columns. */
 export const columns = ['name', 'tags', 'description', 'createdas', 'comments', 'metadata', 'text', 'tokens'] as const
