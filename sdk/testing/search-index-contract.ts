@@ -312,6 +312,15 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await orders(), before)
   })
 
+  test('words that are only searched within a scope do not rank hits outside of it', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'plot', spaces: [north], comments: ['zebra'] }), put(2, { name: 'plot', spaces: [south] })])
+    const visible: SearchQuery = { op: 'visible', scope: { all: false, spaces: [south], includePublic: false } }
+    const inside: SearchQuery = { op: 'and', all: [visible, { op: 'or', any: [word('plot'), word('zebra')] }] }
+    const outside: SearchQuery = { op: 'and', all: [{ op: 'not', not: visible }, word('plot')] }
+    t.deepEqual(numbers(await index.search(request({ op: 'or', any: [inside, outside] }))), [2, 1])
+  })
+
   test('documents are sorted by creation, in either order', async t => {
     const index = await makeIndex(t)
     const order = [5, 3, 9, 1, 7]

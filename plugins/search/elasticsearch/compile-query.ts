@@ -51,6 +51,8 @@ export function compileQuery(query: SearchQuery): CompiledQuery {
 
 class QueryCompiler {
   readonly scored: Clause[] = []
+  /** The scopes outside of which words are not searched: there, they must not add to scores. */
+  #within: readonly Clause[] = []
 
   compile(query: SearchQuery, isPositive: boolean): Clause {
     switch (query.op) {
@@ -78,7 +80,7 @@ class QueryCompiler {
       case 'visible':
         return permittedBy(query.scope) ?? nothing
       case 'and':
-        return allOf(query.all.map(part => this.compile(part, isPositive)))
+        return this.#and(query.all, isPositive)
       case 'or':
         return anyOf(query.any.map(part => this.compile(part, isPositive)))
       case 'not':
@@ -88,7 +90,18 @@ class QueryCompiler {
 
   /** Hits are weighted by the fields that match, and not by how rare words are: that depends on hidden entries too, and would disclose their words. */
   #score(isPositive: boolean, clauseIn: (field: string) => Clause, fields = Object.keys(weights)): void {
-    if (isPositive) for (const field of fields) this.scored.push({ constant_score: { filter: clauseIn(field), boost: weights[field] } })
+    if (!isPositive) return
+    for (const field of fields)
+      this.scored.push({ constant_score: { filter: allOf([clauseIn(field), ...this.#within]), boost: weights[field] } })
+  }
+
+  #and(all: readonly SearchQuery[], isPositive: boolean): Clause {
+    const outer = this.#within
+    const scopes = all.filter(isScope).map(part => this.compile(part, false))
+    this.#within = [...outer, ...scopes]
+    const others = all.filter(part => !isScope(part)).map(part => this.compile(part, isPositive))
+    this.#within = outer
+    return allOf([...scopes, ...others])
   }
 
   #word(text: string, isPositive: boolean): Clause {
@@ -179,6 +192,8 @@ class QueryCompiler {
     return pieces.length === 0 ? nothing : allOf(pieces.map(piece => pieceIn(own, piece)))
   }
 }
+
+const isScope = (query: SearchQuery): boolean => query.op === 'visible' || (query.op === 'not' && query.not.op === 'visible')
 
 /** The term prefixes of a field, for each type that its values may have. */
 const keysOf = (field: string): readonly string[] =>

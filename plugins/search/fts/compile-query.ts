@@ -2,7 +2,7 @@ import type { SearchQuery } from 'pounce/sdk/search'
 import { foldValue, isAnything, patternsOf, pieceFits, type Regex, readingOf } from 'pounce/sdk/search'
 import { type ComparisonOperator, compileComparison } from './compile-comparison.ts'
 import { automatonOf, phrase, phraseIn, WordCompiler } from './compile-words.ts'
-import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote } from './condition.ts'
+import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote, split } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
 import { permittedBy } from './rights.ts'
 import { type FixedField, fieldToken, fixedFields, isFixedField, isPlace, type PlaceField, type TextColumn, tokens } from './tokens.ts'
@@ -23,6 +23,8 @@ export interface ScoredPart {
   readonly whole?: string
   /** Absent: any column. */
   readonly column?: TextColumn
+  /** The scopes outside of which it is not searched: there, it must not add to scores. */
+  readonly within: readonly string[]
 }
 
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
@@ -32,7 +34,8 @@ type RegexQuery = Extract<SearchQuery, { op: 'regex' }>
 /** Translates a query. User text only ever becomes quoted words, hashes and bound values. */
 export function compileQuery(query: SearchQuery, vocabulary: Vocabulary): CompiledQuery {
   const compiler = new QueryCompiler(vocabulary)
-  const conditions = query.op === 'and' ? query.all.map(part => compiler.compile(part, true)) : [compiler.compile(query, true)]
+  const isSplit = query.op === 'and' && !query.all.some(isScope)
+  const conditions = isSplit ? query.all.map(part => compiler.compile(part, true)) : [compiler.compile(query, true)]
   return { conditions, scored: compiler.scored }
 }
 
@@ -45,6 +48,7 @@ class QueryCompiler {
   readonly #vocabulary: Vocabulary
   readonly #words: WordCompiler
   readonly scored: ScoredPart[] = []
+  #within: readonly string[] = []
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
@@ -74,7 +78,7 @@ class QueryCompiler {
         return permitted === undefined ? nothing : { fts: permitted }
       }
       case 'and':
-        return and(query.all.map(part => this.compile(part, isPositive)))
+        return this.#and(query.all, isPositive)
       case 'or':
         return or(query.any.map(part => this.compile(part, isPositive)))
       case 'not':
@@ -82,8 +86,17 @@ class QueryCompiler {
     }
   }
 
-  #scored(part: ScoredPart, isPositive: boolean): Condition {
-    if (isPositive) this.scored.push(part)
+  #and(all: readonly SearchQuery[], isPositive: boolean): Condition {
+    const outer = this.#within
+    const scopes = all.filter(isScope).map(part => this.compile(part, false))
+    this.#within = [...outer, ...split(scopes).fts]
+    const others = all.filter(part => !isScope(part)).map(part => this.compile(part, isPositive))
+    this.#within = outer
+    return and([...scopes, ...others])
+  }
+
+  #scored(part: Omit<ScoredPart, 'within'>, isPositive: boolean): Condition {
+    if (isPositive) this.scored.push({ ...part, within: this.#within })
     return { fts: part.fts }
   }
 
@@ -163,6 +176,8 @@ class QueryCompiler {
     return this.#fields(field).map(({ id }) => fieldToken(id))
   }
 }
+
+const isScope = (query: SearchQuery): boolean => query.op === 'visible' || (query.op === 'not' && query.not.op === 'visible')
 
 /** Matches whole values in any of the fields: numbers and texts by their tokens, dates by their span. */
 function equalsAny(fields: readonly KnownField[], value: Value): Condition {

@@ -13,8 +13,8 @@ import { StoredVocabulary } from './vocabulary.ts'
 export const maxRanked = 1000
 /** A word in more entries than this is too common to be worth scoring. */
 const tellingAtMost = 3000
-/** Further parts of a query do not add to scores. */
-const maxScoredParts = 16
+/** Further matches do not add to scores: those of 16 words. */
+const maxScoredMatches = 192
 /** Weights of a match in a column. The score of a part is the sum of those of the columns in which it matches, and the same again for whole words. */
 const weights = { name: 10, tags: 6, description: 4, createdas: 2, comments: 2 } as const
 /** Other texts have the same weight as a match anywhere. */
@@ -178,7 +178,7 @@ export class SearchRun {
    * have.
    */
   #scored(rows: readonly ListedRow[], parts: readonly ScoredPart[]): readonly ListedRow[] {
-    const weighted = parts.slice(0, maxScoredParts).flatMap(weightedMatches)
+    const weighted = parts.flatMap(weightedMatches).slice(0, maxScoredMatches)
     const each = weighted.map(({ weight }) => `SELECT rowid, ${weight} AS weight FROM fts WHERE fts MATCH ?`).join(' UNION ALL ')
     const found = this.#statements.rows(`SELECT rowid, sum(weight) FROM (${each}) GROUP BY rowid`, ...weighted.map(({ fts }) => fts))
     const scores = new Map(found as readonly (readonly [number, number])[])
@@ -238,12 +238,13 @@ type ListedRow = readonly [rid: number, score?: number]
 const byScore = (rows: readonly ListedRow[]): readonly ListedRow[] => rows.toSorted(([one, a = 0], [other, b = 0]) => b - a || other - one)
 
 /** What the hits of a part are searched for in, with the weight of a match. */
-function weightedMatches({ fts, whole, column }: ScoredPart): readonly { readonly fts: string; readonly weight: number }[] {
-  return [fts, ...(whole === undefined ? [] : [whole])].flatMap(each =>
+function weightedMatches({ fts, whole, column, within }: ScoredPart): readonly { readonly fts: string; readonly weight: number }[] {
+  const matches = [fts, ...(whole === undefined ? [] : [whole])].flatMap(each =>
     column === undefined
       ? [...Object.entries(weights).map(([name, weight]) => ({ fts: `${name} : (${each})`, weight })), { fts: each, weight: anywhere }]
       : [{ fts: each, weight: weights[column] }],
   )
+  return within.length === 0 ? matches : matches.map(match => ({ ...match, fts: allOf([`(${match.fts})`, ...within]) }))
 }
 
 /** Rows with these words; their documents are only joined if they are needed. */
