@@ -9,6 +9,8 @@ export interface MetadataValue {
   readonly field: string
   /** Numeric text is stored as a number, an ISO date as a `Date`; everything else as text. */
   readonly value: string | number | boolean | Date
+  /** The text of a number or date, if it has other words than the value: `01234`, `2021-04-19`. Found like any text, but not by its field. */
+  readonly written?: string
 }
 
 /** The index entry of one resource. */

@@ -17,7 +17,7 @@ export type {
 } from '../ports/search-index.ts'
 export { facetNames } from '../ports/search-index.ts'
 export { isInScope, matchesQuery, metadataValuesOf, sortValueOf, type WordTests } from './matches-query.ts'
-export { createdSpan, type Reading, readingOf, type TimeSpan, typedValue } from './readings.ts'
+export { createdSpan, metadataValueOf, type Reading, readingOf, type TimeSpan, typedValue } from './readings.ts'
 export { type Regex, toLuceneRegex } from './regex.ts'
 export { RegexAutomaton, startOf, TooComplex } from './regex-automaton.ts'
 export {

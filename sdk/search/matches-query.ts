@@ -122,7 +122,7 @@ const textsIn = ({ name, description, tags, comments, createdAs, metadata, text 
   ...tags,
   ...comments,
   createdAs ?? '',
-  ...metadata.map(({ value }) => textOf(value)),
+  ...metadata.flatMap(({ value, written }) => (written === undefined ? [textOf(value)] : [textOf(value), written])),
   text ?? '',
 ]
 

@@ -1,3 +1,6 @@
+import type { MetadataValue } from '../ports/search-index.ts'
+import { wordsOf } from './text.ts'
+
 /** A time span in ms since 1970; `from` is inclusive, `before` exclusive. */
 export interface TimeSpan {
   readonly from: number
@@ -45,6 +48,14 @@ export function typedValue(text: string): string | number | Date {
   if (number !== undefined) return /^[+-]?\d{16,}$/.test(text.trim()) ? text : number
   const time = timeOf(text)
   return time === undefined ? text : new Date(time)
+}
+
+/** The metadata value that a text represents, found by the words of the text too. */
+export function metadataValueOf(field: string, text: string): MetadataValue {
+  const value = typedValue(text)
+  if (typeof value === 'string') return { field, value }
+  const own = value instanceof Date ? value.toISOString() : String(value)
+  return wordsOf(own).join(' ') === wordsOf(text).join(' ') ? { field, value } : { field, value, written: text.trim() }
 }
 
 /** The possible interpretations of a value in a query. */

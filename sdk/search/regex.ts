@@ -42,6 +42,6 @@ function times(from: number, to: number | undefined): string {
   return from === 0 && to === 1 ? '?' : `{${from},${to}}`
 }
 
-/** A backslash before a letter or digit could have a meaning, and those need no escaping. */
-const escaped = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '\\$&')
+/** A backslash before a letter or digit could have a meaning, and before a character of two UTF-16 units it breaks ranges of a class. */
+const escaped = (text: string): string => text.replace(/[!-/:-@[-`{-~]/g, '\\$&')
 const inClass = (point: number): string => escaped(String.fromCodePoint(point))

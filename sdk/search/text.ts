@@ -26,12 +26,15 @@ export const wordsPerValue = 2000
 /** Number of UTF-16 units of a folded text value that are stored for `<`, `>` and suggestions. */
 export const comparedChars = 200
 
-/** Normalizes text for comparison of words: lower case, without accents and compatibility forms, with spaces around single-character words. */
+/**
+ * Normalizes text for comparison of words: lower case, without accents, compatibility forms and invisible characters within words (soft hyphens, joiners), with
+ * spaces around single-character words.
+ */
 export function simplify(text: string): string {
   if (plain.test(text)) return text.toLowerCase()
   return text
     .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
+    .replace(/[\u200d\p{M}\u00ad\u200c\u2060\ufeff]+/gu, '')
     .normalize('NFC')
     .toLowerCase()
     .replace(special, letter => plainLetters[letter] ?? letter)
@@ -103,7 +106,7 @@ export interface WordSpan {
 }
 
 const runForm =
-  /[[\p{L}\p{N}\p{M}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]\p{M}*/gv
+  /[[\p{L}\p{N}\p{M}\u00ad\u200c\u200d\u2060\ufeff]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]\p{M}*/gv
 
 /** The words of `wordsOf` with their positions in the text, for highlighting search results. */
 export function wordSpansOf(text: string): readonly WordSpan[] {

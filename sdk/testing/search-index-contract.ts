@@ -8,6 +8,8 @@ import { day, everything, field, found, numbers, put, request, searchId, start, 
 import { searchQueryContract } from './search-query-contract.ts'
 import { searchRebuildContract } from './search-rebuild-contract.ts'
 
+const [north, south, west] = [searchId(700), searchId(701), searchId(702)]
+
 /** Returns a fresh, empty, started index; may use `t.teardown`. */
 export type MakeSearchIndex = (t: TestContext) => Promise<SearchIndex>
 
@@ -113,7 +115,6 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
 
 function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
   const [ann, bob] = [searchId(800), searchId(801)]
-  const [north, south, west] = [searchId(700), searchId(701), searchId(702)]
   const plot = (n: number, over: Partial<SearchDocument>) =>
     put(n, { name: 'plot', creator: bob, metadata: ['v', `only${n}`].map(name => ({ field: name, value: n })), ...over })
   const documents = [
@@ -266,6 +267,60 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(numbers(await index.search(request({ op: 'all' }, { size: 2 }))), [29, 28])
   })
 
+  test('hits are ranked by the field that matches, whole words before beginnings of words', async t => {
+    const index = await makeIndex(t)
+    await index.apply([
+      put(1, { text: 'a glacier' }),
+      put(2, { comments: ['a glacier'] }),
+      put(3, { description: 'a glacier' }),
+      put(4, { name: 'glaciers' }),
+      put(5, { tags: ['glacier'] }),
+      put(6, { name: 'glacier' }),
+      put(7, { text: 'glaciers' }),
+    ])
+    t.deepEqual(numbers(await index.search(request(word('glacier')))), [6, 5, 4, 3, 2, 1, 7])
+    t.deepEqual(numbers(await index.search(request(field('name', 'contains', 'glacier')))), [6, 4])
+    const both: SearchQuery = { op: 'and', all: [word('a'), { op: 'phrase', text: 'glacier' }] }
+    t.deepEqual(numbers(await index.search(request(both))), [3, 2, 1])
+  })
+
+  test('the order of hits does not depend on hidden documents', async t => {
+    const index = await makeIndex(t)
+    const scope: SearchScope = { all: false, spaces: [south], includePublic: false }
+    const queries: readonly SearchQuery[] = [
+      { op: 'or', any: [word('quartz'), word('feldspar')] },
+      { op: 'or', any: [{ op: 'phrase', text: 'quartz' }, field('name', 'contains', 'feldspar')] },
+      { op: 'regex', regex: readRegex('quartz|feldspar') },
+      word('*a*'),
+    ]
+    const orders = async (): Promise<readonly (readonly number[])[]> => {
+      const found = await Promise.all(queries.map(query => index.search(request(query, { scope }))))
+      return found.map(numbers)
+    }
+    await index.apply([
+      put(1, { name: 'feldspar', spaces: [south], text: 'a long explanation of minerals' }),
+      put(2, { name: 'quartz', spaces: [south] }),
+      put(3, { name: 'feldspar', spaces: [south] }),
+      ...Array.from({ length: 6 }, (_, n) => put(10 + n, { name: 'slate', spaces: [south] })),
+    ])
+    const before = await orders()
+    await index.apply(
+      Array.from({ length: 8 }, (_, n) => put(100 + n, { name: 'feldspar', spaces: [north], text: 'much more '.repeat(200) })),
+    )
+    t.deepEqual(await orders(), before)
+    await index.apply(Array.from({ length: 40 }, (_, n) => put(200 + n, { name: 'quartz', spaces: [north] })))
+    t.deepEqual(await orders(), before)
+  })
+
+  test('words that are only searched within a scope do not rank hits outside of it', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'plot', spaces: [north], comments: ['zebra'] }), put(2, { name: 'plot', spaces: [south] })])
+    const visible: SearchQuery = { op: 'visible', scope: { all: false, spaces: [south], includePublic: false } }
+    const inside: SearchQuery = { op: 'and', all: [visible, { op: 'or', any: [word('plot'), word('zebra')] }] }
+    const outside: SearchQuery = { op: 'and', all: [{ op: 'not', not: visible }, word('plot')] }
+    t.deepEqual(numbers(await index.search(request({ op: 'or', any: [inside, outside] }))), [2, 1])
+  })
+
   test('documents are sorted by creation, in either order', async t => {
     const index = await makeIndex(t)
     const order = [5, 3, 9, 1, 7]
@@ -307,7 +362,12 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
 
   test('sorting by text or by an unknown field is invalid', async t => {
     const index = await makeIndex(t)
-    await index.apply([put(1, { name: 'a', metadata: [{ field: 'label', value: 'x' }] })])
+    const metadata = [
+      { field: 'label', value: 'x' },
+      { field: 'name', value: 3 },
+    ]
+    await index.apply([put(1, { name: 'a', metadata })])
+    t.is((await index.search(request({ op: 'all' }, { sort: { by: 'metadata.name', order: 'ascending' } }))).total, 1)
     for (const by of ['name', 'label', 'nowhere', 'created; --', '']) {
       await t.throwsAsync(index.search(request({ op: 'all' }, { sort: { by, order: 'ascending' } })), { instanceOf: Invalid }, by)
     }

@@ -1,4 +1,5 @@
 import type { MetadataValue, SearchIndex, SearchQuery } from '../ports/search-index.ts'
+import { readRegex } from '../search/read-regex.ts'
 import type { ContractTest, TestContext } from './any-runner.ts'
 import { day, everything, field, found, put, request, searchId, start, word } from './search-documents.ts'
 
@@ -121,6 +122,35 @@ function hostileText(test: ContractTest, makeIndex: MakeIndex): void {
     t.deepEqual(await found(index, word('^alpha')), [1])
     t.deepEqual(await found(index, word('"alpha"')), [1])
     t.deepEqual(await found(index, word('alpha NOT beta')), [])
+  })
+
+  test('a number or date is found by its own words and by those of the text that was written', async t => {
+    const index = await makeIndex(t)
+    const metadata = [
+      { field: 'code', value: 42, written: '0042' },
+      { field: 'day', value: new Date('2021-04-19T00:00:00Z'), written: '2021-04-19' },
+    ]
+    await index.apply([put(1, { metadata }), put(2, { metadata: [{ field: 'code', value: 42 }] })])
+    t.deepEqual(await found(index, word('0042')), [1])
+    t.deepEqual(await found(index, word('42')), [1, 2])
+    t.deepEqual(await found(index, { op: 'phrase', text: '2021-04-19' }), [1])
+    t.deepEqual(await found(index, field('code', 'contains', '0042')), [1, 2])
+    t.deepEqual(await found(index, { op: 'phrase', text: '42 0042' }), [])
+  })
+
+  test('soft hyphens and joiners in words are ignored', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'ground\u00adwater' }), put(2, { text: 'می\u200cخواهم' })])
+    for (const text of ['groundwater', 'ground\u00adwater', 'ground\u2060water']) t.deepEqual(await found(index, word(text)), [1], text)
+    t.deepEqual(await found(index, word('water')), [])
+    t.deepEqual(await found(index, word('میخواهم')), [2])
+  })
+
+  test('ranges of a regular expression include characters of two UTF-16 units', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: '🌱' }), put(2, { name: 'a-b' })])
+    t.deepEqual(await found(index, { op: 'regex', regex: readRegex('^[🌀-🫿]$') }), [1])
+    t.deepEqual(await found(index, { op: 'regex', regex: readRegex('^[a-c]$') }), [2])
   })
 
   test('very long words and values are found by their full text', async t => {

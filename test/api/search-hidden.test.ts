@@ -58,6 +58,22 @@ test('whether results can be sorted by a field does not depend on hidden resourc
   t.is(before[0], 400)
 })
 
+test('the order of hits does not depend on annotations that the caller may not view', async t => {
+  const carol = await somebody(server, 'carol')
+  const role = { name: 'Without annotations', description: '', permissions: ['ViewSpace', 'ViewDataset', 'ViewFile'] }
+  await ok(carol.asAdmin('/api/roles', { method: 'POST', json: role }))
+  const space = await ok<{ id: string }>(alice.call('/api/spaces', { method: 'POST', json: { name: 'Coast', description: '' } }))
+  await ok(alice.call(`/api/spaces/${space.id}/updateUsers`, { method: 'POST', json: { rolesandusers: { [role.name]: carol.id } } }))
+  const annotated = await newDataset(alice, { name: 'sandbank-1', space: [space.id] })
+  await newDataset(alice, { name: 'sandbank-2', space: [space.id] })
+  const query = 'sandbank OR plover'
+  t.is(await found(carol, query), 'sandbank-2 sandbank-1')
+  await alice.post(`/api/datasets/${annotated}/comment`, { text: 'plover' })
+  await annotate(alice, `/api/datasets/${annotated}`, { species: 'plover' })
+  t.is(await found(alice, query), 'sandbank-1 sandbank-2')
+  t.is(await found(carol, query), 'sandbank-2 sandbank-1')
+})
+
 test('the content of a container is found only by callers who may view it, and not while it is in the trash', async t => {
   const space = await ok<{ id: string }>(alice.call('/api/spaces', { method: 'POST', json: { name: 'Shared', description: '' } }))
   await ok(alice.call(`/api/spaces/${space.id}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: bob.id } } }))

@@ -43,6 +43,8 @@ const contents: readonly (readonly [name: string, metadata: unknown])[] = [
       'Funding Institution': 'University of Illinois',
       serial: '12345678901234567890',
       note: '観測データ 🌱',
+      sample: '0042',
+      source: 'ground\u00adwater',
     },
   ],
 ]
@@ -106,6 +108,15 @@ const answers: readonly (readonly [query: string, found: string])[] = [
   ['Funding__Institution:ill*', 'cedar'],
   ['serial==12345678901234567890', 'cedar'],
   ['serial==12345678901234567891', ''],
+  ['0042', 'cedar'],
+  ['"0042"', 'cedar'],
+  ['42', 'cedar'],
+  ['sample:42', 'cedar'],
+  ['"1.0"', 'alder'],
+  ['"2021-04-20"', 'birch'],
+  ['"2021-04-19T23:30:00-02:00"', 'cedar'],
+  ['groundwater', 'cedar'],
+  ['source:ground\u00adwater', 'cedar'],
   ['観測', 'cedar'],
   ['🌱', 'cedar'],
   ['tag:leaf', 'alder birch'],
@@ -119,6 +130,19 @@ for (const [query, found] of answers) {
     t.is(await find(query), found)
   })
 }
+
+test('numbers and dates in metadata are quoted as they were written', async t => {
+  const matched = async (query: string) => {
+    const { results } = await ok<{ readonly results: readonly { readonly matched: unknown }[] }>(
+      ann.call(`/api/search?query=${encodeURIComponent(query)}&datasetid=${dataset}&view=full`),
+    )
+    return results.map(hit => hit.matched)
+  }
+  const sample = [[{ field: 'metadata.sample', text: '0042', marks: [{ start: 0, end: 4 }] }]]
+  for (const query of ['0042', '42', 'sample:42', 'sample<50']) t.deepEqual(await matched(query), sample, query)
+  t.deepEqual(await matched('"2021-04-20"'), [[{ field: 'metadata.taken', text: '2021-04-20', marks: [{ start: 0, end: 10 }] }]])
+  t.deepEqual(await matched('groundwater'), [[{ field: 'metadata.source', text: 'ground\u00adwater', marks: [{ start: 0, end: 12 }] }]])
+})
 
 test('parameters are literal values, not query syntax', async t => {
   t.is(await find('depth', '&tag=leaf%20fall'), '')

@@ -15,7 +15,7 @@ import {
 import { geoNumberOf, type SensorRecord, type StreamRecord } from 'pounce/sdk/geo'
 import { fullNameOf, type ResourceSummary } from 'pounce/sdk/kit'
 import type { MetadataValue, SearchDocument } from 'pounce/sdk/search'
-import { typedValue } from 'pounce/sdk/search'
+import { metadataValueOf } from 'pounce/sdk/search'
 import { sensors, streams } from './collections.ts'
 
 /** Limits for the index entry of one sensor or stream. */
@@ -30,7 +30,7 @@ const searchedProperties = (properties: { readonly [key: string]: Json }): reado
   const values: MetadataValue[] = []
   const walk = (field: string, value: Json, depth: number): void => {
     if (values.length >= maxValues || depth > maxDepth || value === null) return
-    if (typeof value === 'string') values.push({ field, value: typedValue(value.slice(0, longestValue)) })
+    if (typeof value === 'string') values.push(metadataValueOf(field, value.slice(0, longestValue)))
     else if (typeof value !== 'object') values.push({ field, value })
     else if (Array.isArray(value)) for (const item of value as readonly Json[]) walk(field, item, depth + 1)
     else for (const [key, item] of Object.entries(value)) walk([field, nameOf(key)].filter(Boolean).join('.'), item, depth + 1)

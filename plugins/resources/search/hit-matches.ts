@@ -146,7 +146,7 @@ export class HitMatches {
       for await (const some of pagesOf(page => documents.of(target, page), readItems)) {
         const { values, text } = metadataValues(some)
         yield [
-          ...values.map(({ field, value }) => searchedValue(`metadata.${field}`, value)),
+          ...values.map(({ field, value, written }) => searchedValue(`metadata.${field}`, value, written)),
           ...(text === '' ? [] : [searchedValue('text', text)]),
         ]
       }
@@ -172,6 +172,6 @@ const recordValues = ({ authorName, summary }: Hit): readonly SearchedValue[] =>
     ...(createdAs === name ? [] : [searchedValue('created_as', createdAs)]),
     searchedValue('creator', authorName),
     searchedValue('content_type', contentType),
-    ...values.map(({ field, value }) => searchedValue(`metadata.${field}`, value)),
+    ...values.map(({ field, value, written }) => searchedValue(`metadata.${field}`, value, written)),
   ]
 }

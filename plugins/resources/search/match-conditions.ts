@@ -46,9 +46,14 @@ const unshown: ReadonlySet<string> = new Set(['in', 'contains', 'resource_type',
 /** Matched only when named in the query. */
 const named: ReadonlySet<string> = new Set(['creator', 'content_type'])
 
-export const searchedValue = (field: string, value: MetadataValue['value']): SearchedValue => {
-  const text = value instanceof Date ? value.toISOString() : String(value)
-  return { field, value, text, words: wordSpansOf(text) }
+/** A number or date is quoted as it was written; words that only the value itself has are in the whole text. */
+export const searchedValue = (field: string, value: MetadataValue['value'], written?: string): SearchedValue => {
+  const own = value instanceof Date ? value.toISOString() : String(value)
+  const text = written ?? own
+  const words = wordSpansOf(text)
+  if (written === undefined) return { field, value, text, words }
+  const others = wordsOf(own).filter(word => !words.some(each => each.word === word))
+  return { field, value, text, words: [...words, ...others.map(word => ({ word, start: 0, end: text.length }))] }
 }
 
 /** The parts of a query for which a match can be shown; negated parts have none. */

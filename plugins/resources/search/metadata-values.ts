@@ -1,6 +1,6 @@
 import type { Json, MetadataRecord } from 'pounce/sdk'
 import type { MetadataValue } from 'pounce/sdk/search'
-import { typedValue } from 'pounce/sdk/search'
+import { metadataValueOf } from 'pounce/sdk/search'
 
 /** Limits for the index entry of one resource. */
 const maxValues = 2000
@@ -55,7 +55,7 @@ export class MetadataCollector {
       list.push(value)
     }
     const addText = (field: string, value: string): void => {
-      if (value.length <= longestValue) addValue({ field, value: typedValue(value) })
+      if (value.length <= longestValue) addValue(metadataValueOf(field, value))
       else if (this.#text.length < longestText) this.#text += `${value.slice(0, longestText - this.#text.length)}\n`
     }
     const walkMembers = (field: string, members: Readonly<Record<string, Json>>, depth: number): void => {

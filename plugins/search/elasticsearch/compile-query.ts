@@ -36,19 +36,23 @@ type Place = 'in' | 'resource_type'
 const types: readonly FieldType[] = ['text', 'number', 'date']
 const placeFields = { in: 'within', resource_type: 'kind' } as const
 /** Weights of the fields; words of metadata, and of long texts, have weight one. */
-const weights = { name: 10, tags: 6, description: 4, created_as: 2, comments: 2, any: 1 } as const
+const weights: Readonly<Record<string, number>> = { name: 10, tags: 6, description: 4, created_as: 2, comments: 2, any: 1 }
+/** Further words of a query do not add to scores. */
+const maxScoredClauses = 16 * 12
 
-const isPlace = (field: string): field is Place => Object.hasOwn(placeFields, field)
+export const isPlace = (field: string): field is Place => Object.hasOwn(placeFields, field)
 const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
 
 /** Translates a query. Throws `Invalid` for an unsupported one. */
 export function compileQuery(query: SearchQuery): CompiledQuery {
   const compiler = new QueryCompiler()
-  return { condition: compiler.compile(query, true), scored: compiler.scored }
+  return { condition: compiler.compile(query, true), scored: compiler.scored.slice(0, maxScoredClauses) }
 }
 
 class QueryCompiler {
   readonly scored: Clause[] = []
+  /** The scopes outside of which words are not searched: there, they must not add to scores. */
+  #within: readonly Clause[] = []
 
   compile(query: SearchQuery, isPositive: boolean): Clause {
     switch (query.op) {
@@ -76,7 +80,7 @@ class QueryCompiler {
       case 'visible':
         return permittedBy(query.scope) ?? nothing
       case 'and':
-        return allOf(query.all.map(part => this.compile(part, isPositive)))
+        return this.#and(query.all, isPositive)
       case 'or':
         return anyOf(query.any.map(part => this.compile(part, isPositive)))
       case 'not':
@@ -84,13 +88,20 @@ class QueryCompiler {
     }
   }
 
-  /** Hits are weighted by the fields that match. */
+  /** Hits are weighted by the fields that match, and not by how rare words are: that depends on hidden entries too, and would disclose their words. */
   #score(isPositive: boolean, clauseIn: (field: string) => Clause, fields = Object.keys(weights)): void {
     if (!isPositive) return
-    for (const field of fields) {
-      const boost = weights[field as keyof typeof weights] ?? 1
-      this.scored.push({ bool: { must: [clauseIn(field)], boost } })
-    }
+    for (const field of fields)
+      this.scored.push({ constant_score: { filter: allOf([clauseIn(field), ...this.#within]), boost: weights[field] } })
+  }
+
+  #and(all: readonly SearchQuery[], isPositive: boolean): Clause {
+    const outer = this.#within
+    const scopes = all.filter(isScope).map(part => this.compile(part, false))
+    this.#within = [...outer, ...scopes]
+    const others = all.filter(part => !isScope(part)).map(part => this.compile(part, isPositive))
+    this.#within = outer
+    return allOf([...scopes, ...others])
   }
 
   #word(text: string, isPositive: boolean): Clause {
@@ -98,13 +109,14 @@ class QueryCompiler {
     if (pieces.length === 0) return nothing
     if (pieces.length > 1 && !pieces.some(isPattern)) {
       this.#score(isPositive, field => phraseAndPrefix(field, pieces))
+      this.#score(isPositive, field => phrase(field, pieces))
       return phraseBegins('any', pieces)
     }
     for (const piece of pieces.filter(each => !isAnything(each))) this.#scorePiece(piece, isPositive)
     return allOf(pieces.map(piece => (isAnything(piece) ? everything : pieceIn('any', piece))))
   }
 
-  /** An exact word is scored by how rare it is, other words with the same beginning only slightly. */
+  /** A whole word is scored as well, other words with the same beginning are not. */
   #scorePiece(piece: string, isPositive: boolean, fields?: string[]): void {
     this.#score(isPositive, field => pieceIn(field, piece), fields)
     if (!isPattern(piece)) this.#score(isPositive, field => term(field, piece), fields)
@@ -180,6 +192,8 @@ class QueryCompiler {
     return pieces.length === 0 ? nothing : allOf(pieces.map(piece => pieceIn(own, piece)))
   }
 }
+
+const isScope = (query: SearchQuery): boolean => query.op === 'visible' || (query.op === 'not' && query.not.op === 'visible')
 
 /** The term prefixes of a field, for each type that its values may have. */
 const keysOf = (field: string): readonly string[] =>

@@ -69,7 +69,7 @@ function contentsOf(document: SearchDocument): Readonly<Record<string, unknown>>
   for (const { field, values, isInOwnField } of texts) for (const value of values) addFixed(entry, field, value, isInOwnField)
   for (const { field, value } of document.metadata) addMetadata(entry, field, value)
   const own = texts.filter(({ isInOwnField }) => isInOwnField).map(({ in: name, values }) => [name, values.map(words)] as const)
-  const metadata = document.metadata.map(({ value }) => words(asText(value)))
+  const metadata = document.metadata.flatMap(({ value, written = '' }) => [words(asText(value)), words(written)])
   return {
     ...Object.fromEntries(own),
     any: [...own.flatMap(([, values]) => values), ...metadata, words(document.text ?? '')].filter(value => value !== ''),

@@ -1,5 +1,5 @@
 /** Incremented when the mapping or the entries change: indexes of another format are not used, and are rebuilt. */
-export const indexFormat = 3
+export const indexFormat = 4
 
 const words = { type: 'text', analyzer: 'whitespace' } as const
 const tokens = { type: 'keyword', doc_values: false, norms: false } as const

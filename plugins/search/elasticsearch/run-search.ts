@@ -2,8 +2,8 @@ import { Invalid } from 'pounce/sdk'
 import type { SearchHits, SearchRequest } from 'pounce/sdk/search'
 import { type Clause, nothing, terms } from './clause.ts'
 import { sortByValue } from './compile-comparison.ts'
-import { compileQuery, sortable } from './compile-query.ts'
-import { metadataPath, pathKey } from './field-keys.ts'
+import { compileQuery, isPlace, sortable } from './compile-query.ts'
+import { isFixedField, metadataPath, pathKey } from './field-keys.ts'
 import { permittedBy } from './rights.ts'
 
 /** With more hits than this they are not ranked, but sorted newest first. */
@@ -57,8 +57,9 @@ async function runSorted(request: SearchRequest, query: Clause, permitted: Claus
   const by = request.sort?.by ?? ''
   const order = request.sort?.order === 'ascending' ? 'asc' : 'desc'
   const answer = await send(bodyOf(request, query, [sortByValue(pathKey(metadataPath(by)), order), ...newestFirst]))
-  const isKnown = request.from === 0 && isNumber(answer.hits.hits[0]?.sort?.[0])
-  if (answer.hits.total.value > 0 && !isKnown && !(await isSortable(by, permitted, send)))
+  const isText = isFixedField(by) || isPlace(by)
+  const isKnown = !isText && request.from === 0 && isNumber(answer.hits.hits[0]?.sort?.[0])
+  if (answer.hits.total.value > 0 && !isKnown && (isText || !(await isSortable(by, permitted, send))))
     throw new Invalid(`Results cannot be sorted by ${by}; use score, created, or a metadata field that is a number or a date`)
   return hitsOf(answer)
 }

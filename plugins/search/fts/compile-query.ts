@@ -2,10 +2,10 @@ import type { SearchQuery } from 'pounce/sdk/search'
 import { foldValue, isAnything, patternsOf, pieceFits, type Regex, readingOf } from 'pounce/sdk/search'
 import { type ComparisonOperator, compileComparison } from './compile-comparison.ts'
 import { automatonOf, phrase, phraseIn, WordCompiler } from './compile-words.ts'
-import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote } from './condition.ts'
+import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote, split } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
 import { permittedBy } from './rights.ts'
-import { fieldToken, fixedFields, isFixedField, isPlace, type PlaceField, tokens } from './tokens.ts'
+import { type FixedField, fieldToken, fixedFields, isFixedField, isPlace, type PlaceField, type TextColumn, tokens } from './tokens.ts'
 import type { KnownField, Vocabulary } from './vocabulary.ts'
 
 /** A query in the terms of the index. */
@@ -13,9 +13,18 @@ export interface CompiledQuery {
   /** All of them must hold. */
   readonly conditions: readonly Condition[]
   /** The parts that hits are scored by: those that search for words and are not negated. */
-  readonly scored: readonly string[]
-  /** True when every hit matches all scored parts. */
-  readonly isAllScored: boolean
+  readonly scored: readonly ScoredPart[]
+}
+
+/** A part of a query that adds to the score of the hits that match it. */
+export interface ScoredPart {
+  readonly fts: string
+  /** The same with whole words, where `fts` also finds beginnings of words. */
+  readonly whole?: string
+  /** Absent: any column. */
+  readonly column?: TextColumn
+  /** The scopes outside of which it is not searched: there, it must not add to scores. */
+  readonly within: readonly string[]
 }
 
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
@@ -25,8 +34,9 @@ type RegexQuery = Extract<SearchQuery, { op: 'regex' }>
 /** Translates a query. User text only ever becomes quoted words, hashes and bound values. */
 export function compileQuery(query: SearchQuery, vocabulary: Vocabulary): CompiledQuery {
   const compiler = new QueryCompiler(vocabulary)
-  const conditions = query.op === 'and' ? query.all.map(part => compiler.compile(part, true)) : [compiler.compile(query, true)]
-  return { conditions, scored: compiler.scored, isAllScored: !compiler.hasAlternatives }
+  const isSplit = query.op === 'and' && !query.all.some(isScope)
+  const conditions = isSplit ? query.all.map(part => compiler.compile(part, true)) : [compiler.compile(query, true)]
+  return { conditions, scored: compiler.scored }
 }
 
 /** The metadata path of a field in a query. */
@@ -37,8 +47,8 @@ const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less
 class QueryCompiler {
   readonly #vocabulary: Vocabulary
   readonly #words: WordCompiler
-  readonly scored: string[] = []
-  hasAlternatives = false
+  readonly scored: ScoredPart[] = []
+  #within: readonly string[] = []
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
@@ -68,41 +78,50 @@ class QueryCompiler {
         return permitted === undefined ? nothing : { fts: permitted }
       }
       case 'and':
-        return and(query.all.map(part => this.compile(part, isPositive)))
+        return this.#and(query.all, isPositive)
       case 'or':
-        this.hasAlternatives ||= query.any.length > 1
         return or(query.any.map(part => this.compile(part, isPositive)))
       case 'not':
         return not(this.compile(query.not, !isPositive))
     }
   }
 
-  #scored(fts: string, isPositive: boolean): Condition {
-    if (isPositive) this.scored.push(fts)
-    return { fts }
+  #and(all: readonly SearchQuery[], isPositive: boolean): Condition {
+    const outer = this.#within
+    const scopes = all.filter(isScope).map(part => this.compile(part, false))
+    this.#within = [...outer, ...split(scopes).fts]
+    const others = all.filter(part => !isScope(part)).map(part => this.compile(part, isPositive))
+    this.#within = outer
+    return and([...scopes, ...others])
+  }
+
+  #scored(part: Omit<ScoredPart, 'within'>, isPositive: boolean): Condition {
+    if (isPositive) this.scored.push({ ...part, within: this.#within })
+    return { fts: part.fts }
   }
 
   #phrase(text: string, field: string | undefined, isPositive: boolean): Condition {
-    if (field === undefined) return this.#scored(phrase(text), isPositive)
+    if (field === undefined) return this.#scored({ fts: phrase(text) }, isPositive)
     if (field === 'created') return compileComparison({ field, fields: [], is: 'equals', value: text })
     if (isPlace(field)) return placePhrase(field, text)
     if (!isFixedField(field)) return { fts: phraseIn(this.#tokens(field), text) }
     const { token, column } = fixedFields[field]
-    return this.#scored(column ? phrase(text, column) : phraseIn([token], text), isPositive)
+    return column ? this.#scored({ fts: phrase(text, column), column }, isPositive) : { fts: phraseIn([token], text) }
   }
 
   #regex({ regex, field }: RegexQuery, isPositive: boolean): Condition {
-    if (field === undefined) return this.#scored(this.#words.regex(regex), isPositive)
+    if (field === undefined) return this.#scored({ fts: this.#words.regex(regex) }, isPositive)
     if (field === 'created') throw new InvalidQuery('created is a time and does not support regular expressions')
     if (isPlace(field)) return placeRegex(field, regex)
     if (!isFixedField(field)) return { fts: this.#words.regexIn(this.#tokens(field), regex) }
     const { token, column } = fixedFields[field]
-    return this.#scored(column ? this.#words.regex(regex, column) : this.#words.regexIn([token], regex), isPositive)
+    return column
+      ? this.#scored({ fts: this.#words.regex(regex, column), column }, isPositive)
+      : { fts: this.#words.regexIn([token], regex) }
   }
 
   #field(query: FieldQuery, isPositive: boolean): Condition {
     const { field, is, values } = query
-    this.hasAlternatives ||= values.length > 1
     if (is === 'differs') return and([this.#exists(field), not(or(values.map(value => this.#value(field, 'equals', value, false))))])
     return or(values.map(value => this.#value(field, is, value, isPositive)))
   }
@@ -126,7 +145,7 @@ class QueryCompiler {
 
   #contains(field: string, value: Value, isPositive: boolean): Condition {
     const pieces = patternsOf(String(value)).filter(piece => !isAnything(piece))
-    if (isFixedField(field)) return pieces.length === 0 ? nothing : this.#scored(this.#containsFixed(field, pieces), isPositive)
+    if (isFixedField(field)) return pieces.length === 0 ? nothing : this.#containsFixed(field, pieces, isPositive)
     const reading = readingOf(value)
     const isExact = ({ type }: KnownField): boolean =>
       typeof value !== 'string' || (type === 'number' && reading.number !== undefined) || (type === 'date' && reading.span !== undefined)
@@ -136,9 +155,11 @@ class QueryCompiler {
     return or([equalsAny(known.filter(isExact), value), ...words])
   }
 
-  #containsFixed(field: keyof typeof fixedFields, pieces: readonly string[]): string {
+  #containsFixed(field: FixedField, pieces: readonly string[], isPositive: boolean): Condition {
     const { token, column } = fixedFields[field]
-    return column ? this.#words.inColumn(column, pieces) : this.#words.inFields([token], pieces)
+    return column
+      ? this.#scored({ ...this.#words.inColumn(column, pieces), column }, isPositive)
+      : { fts: this.#words.inFields([token], pieces) }
   }
 
   #exists(field: string): Condition {
@@ -155,6 +176,8 @@ class QueryCompiler {
     return this.#fields(field).map(({ id }) => fieldToken(id))
   }
 }
+
+const isScope = (query: SearchQuery): boolean => query.op === 'visible' || (query.op === 'not' && query.not.op === 'visible')
 
 /** Matches whole values in any of the fields: numbers and texts by their tokens, dates by their span. */
 function equalsAny(fields: readonly KnownField[], value: Value): Condition {

@@ -10,6 +10,13 @@ const maxPatternTerms = 4000
 
 const nowhere = quote('_none')
 
+/** A query for words, of which the last may go on, or for patterns. */
+interface WordsFound {
+  readonly fts: string
+  /** The same for whole words; absent for patterns. */
+  readonly whole?: string
+}
+
 /** Translates words, patterns and regular expressions to queries of the full-text index. */
 export class WordCompiler {
   readonly #vocabulary: Vocabulary
@@ -19,16 +26,24 @@ export class WordCompiler {
   }
 
   /** Adjacent words, the last of them as a prefix; with patterns among them, all of them in any position. */
-  words(text: string): string {
+  words(text: string): WordsFound {
     const pieces = patternsOf(text)
-    if (pieces.length === 0) return nowhere
-    if (pieces.length === 1 || pieces.some(isPattern)) return allOf(pieces.map(piece => this.#piece(piece)))
-    return `${quote(...pieces)} *`
+    if (pieces.length === 0) return { fts: nowhere }
+    if (pieces.some(isPattern)) return { fts: this.#all(pieces) }
+    const whole = quote(...pieces)
+    return { fts: pieces.length === 1 ? this.#all(pieces) : `${whole} *`, whole }
   }
 
   /** All pieces, in this column. */
-  inColumn(column: string, pieces: readonly string[]): string {
-    return `${column} : (${pieces.map(piece => this.#piece(piece)).join(' AND ')})`
+  inColumn(column: string, pieces: readonly string[]): WordsFound {
+    const fts = `${column} : (${this.#all(pieces)})`
+    return pieces.some(isPattern) ? { fts } : { fts, whole: `${column} : (${pieces.map(piece => quote(piece)).join(' AND ')})` }
+  }
+
+  /** A piece that is anything says something only if it is alone. */
+  #all(pieces: readonly string[]): string {
+    const telling = pieces.filter(piece => !isAnything(piece))
+    return allOf((telling.length === 0 ? pieces.slice(0, 1) : telling).map(piece => this.#piece(piece)))
   }
 
   /** All pieces, each in any of the fields. */

@@ -54,17 +54,19 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
   const { values, fields, manyValued } = indexMetadata(document.metadata, fieldId, found)
   addFixed(document, found, words)
   addPlaces(document, found)
-  const columnTexts: Record<keyof typeof columns, string> = {
+  const columnTexts: Record<(typeof columns)[number], string> = {
     name: text(document.name),
     tags: text(...document.tags),
     description: text(document.description),
     createdas: text(document.createdAs),
     comments: text(...document.comments),
-    metadata: text(...document.metadata.map(({ value }) => (value instanceof Date ? value.toISOString() : String(value)))),
+    metadata: text(
+      ...document.metadata.flatMap(({ value, written }) => [value instanceof Date ? value.toISOString() : String(value), written]),
+    ),
     text: text(document.text),
     tokens: [[...found.flags].join(' '), ...found.rows].join(' _ '),
   }
-  return { texts: Object.keys(columns).map(name => columnTexts[name as keyof typeof columns]), values, fields, manyValued, words }
+  return { texts: columns.map(name => columnTexts[name]), values, fields, manyValued, words }
 }
 
 /** The words of several texts, separated by `_` so that no phrase matches across two texts. */

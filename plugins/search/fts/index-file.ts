@@ -167,7 +167,7 @@ export class IndexFile {
 
   #index(rid: number, tags: readonly string[], entry: IndexEntry): void {
     this.#statements.run(
-      `INSERT INTO fts (rowid, ${Object.keys(columns).join(', ')}) VALUES (?${', ?'.repeat(entry.texts.length)})`,
+      `INSERT INTO fts (rowid, ${columns.join(', ')}) VALUES (?${', ?'.repeat(entry.texts.length)})`,
       rid,
       ...entry.texts,
     )

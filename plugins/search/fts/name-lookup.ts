@@ -28,7 +28,7 @@ export class NameLookup {
     this.#scope.use(scope)
     const compiler = new WordCompiler(new StoredVocabulary(this.#statements, permitted))
     const [single, longer] = [words.filter(isSingle), words.filter(word => !isSingle(word))]
-    const named = [...(longer.length > 0 ? [compiler.inColumn('name', longer)] : []), ...single.map(word => phrase(word, 'name'))]
+    const named = [...(longer.length > 0 ? [compiler.inColumn('name', longer).fts] : []), ...single.map(word => phrase(word, 'name'))]
     return kinds.flatMap(kind => {
       const ofKind = [...named, quote(tokens.kind(kind))]
       const isAll = isUnlimited(scope)

@@ -1,11 +1,11 @@
 import type { Kind } from 'pounce/sdk'
 import type { SearchHits, SearchRequest } from 'pounce/sdk/search'
-import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
+import { compileQuery, metadataPath, type ScoredPart } from './compile-query.ts'
 import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
 import type { PreparedStatements } from './prepared-statements.ts'
 import { type Limits, permittedBy, rightsInSql, type ScopeFunction, withoutHidden } from './rights.ts'
-import { kindKey, rank } from './schema.ts'
+import { kindKey } from './schema.ts'
 import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
@@ -13,6 +13,12 @@ import { StoredVocabulary } from './vocabulary.ts'
 export const maxRanked = 1000
 /** A word in more entries than this is too common to be worth scoring. */
 const tellingAtMost = 3000
+/** Further matches do not add to scores: those of 16 words. */
+const maxScoredMatches = 192
+/** Weights of a match in a column. The score of a part is the sum of those of the columns in which it matches, and the same again for whole words. */
+const weights = { name: 10, tags: 6, description: 4, createdas: 2, comments: 2 } as const
+/** Other texts have the same weight as a match anywhere. */
+const anywhere = 1
 const countedAtMost = 10_000
 /** This few rows are checked one by one; otherwise the full-text index leads. */
 const listedAtMost = { withWords: 2000, withoutWords: 50_000 } as const
@@ -26,8 +32,6 @@ interface Source {
   readonly parameters: readonly Parameter[]
   /** Each row is read: listing all of them costs no more than counting them. */
   readonly isByRow?: boolean
-  /** The full-text expression that leads, and by which its rows can be scored while they are listed. */
-  readonly words?: string
 }
 
 const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
@@ -58,21 +62,20 @@ export class SearchRun {
       return { hits: this.#hits(this.#sorted(source, ids, isAscending, from, size)), total, isNewestFirst: false }
     }
     const isByScore = by === 'score'
-    const ranking = isByScore ? this.#rankingOf(compiled) : undefined
-    const isScored = ranking !== undefined && ranking === source.words
-    const isOrdered = ranking !== undefined || (isByScore && isAscending)
+    const telling = isByScore ? compiled.scored.filter(({ fts }) => this.#isFew(fts)) : []
+    const isOrdered = telling.length > 0 || (isByScore && isAscending)
     // Hits that are ordered later may be listed from the oldest on, for which FTS5 takes three quarters of the time.
     const isOldestFirst = isByScore ? isOrdered && !source.isByRow : isAscending
     const enough = source.isByRow ? Math.max(from + size, countedAtMost) : isOrdered ? maxRanked + 1 : Math.max(from + size, 1)
-    const rows = this.#list(source, enough, { isOldestFirst, isScored })
+    const rows = this.#list(source, enough, isOldestFirst)
     const isWhole = rows.length < enough || source.isByRow
     const total = Math.min(rows.length + (isWhole ? 0 : this.#countAfter(source, rows, isOldestFirst)), countedAtMost)
     if (!isOrdered || total > maxRanked) {
       const inOrder = isByScore && isOldestFirst ? this.#list(source, from + size) : rows
       return { hits: this.#hits(inOrder.slice(from, from + size)), total, isNewestFirst: isByScore && compiled.scored.length > 0 }
     }
-    const ranked = byScore(ranking === undefined || isScored ? rows : this.#scored(rows, ranking))
-    const isNewestFirst = ranking === undefined && compiled.scored.length > 0
+    const ranked = byScore(telling.length === 0 ? rows : this.#scored(rows, telling))
+    const isNewestFirst = telling.length === 0 && compiled.scored.length > 0
     const ordered = isAscending && !isNewestFirst ? ranked.toReversed() : ranked
     return { hits: this.#hits(ordered.slice(from, from + size)), total, isNewestFirst }
   }
@@ -115,7 +118,7 @@ export class SearchRun {
     const rights = rightsInSql(limits)
     if (!listing || (words.length > 0 && this.#isFew(whole))) {
       if (this.#isBetterByRow(words, limits)) return extended(ledBy(allOf(words), rights.length > 0), [...rights, ...sql])
-      return extended({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole] }, sql)
+      return extended(ledBy(whole, false), sql)
     }
     const byWords: SqlCondition[] =
       words.length === 0
@@ -136,7 +139,7 @@ export class SearchRun {
   #isFew(words: string): boolean {
     const known = this.#few.get(words)
     if (known !== undefined) return known
-    const isIt = this.#count({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [words] }, tellingAtMost) < tellingAtMost
+    const isIt = this.#count(ledBy(words, false), tellingAtMost) < tellingAtMost
     this.#few.set(words, isIt)
     return isIt
   }
@@ -150,11 +153,9 @@ export class SearchRun {
     return words.length > 1 && !scope.all && scope.spaces.length > manySpaces && this.#isFew(allOf(words))
   }
 
-  /** Newest first, with their scores if `isScored`. */
-  #list(source: Source, limit: number, { isOldestFirst = false, isScored = false } = {}): readonly ListedRow[] {
-    const columns = `${source.rid} AS rid${isScored ? `, ${rank}` : ''}`
+  #list(source: Source, limit: number, isOldestFirst = false): readonly ListedRow[] {
     return this.#statements.rows(
-      `SELECT ${columns} ${source.from} ORDER BY ${source.rid} ${isOldestFirst ? 'ASC' : 'DESC'} LIMIT ?+0`,
+      `SELECT ${source.rid} AS rid ${source.from} ORDER BY ${source.rid} ${isOldestFirst ? 'ASC' : 'DESC'} LIMIT ?+0`,
       ...source.parameters,
       limit,
     ) as readonly ListedRow[]
@@ -172,18 +173,15 @@ export class SearchRun {
     return this.#count(after, Math.max(countedAtMost - rows.length, 0))
   }
 
-  /** The expression to score hits by, without common words; undefined when nothing is left. */
-  #rankingOf({ scored, isAllScored }: CompiledQuery): string | undefined {
-    const telling = scored.filter(fts => this.#isFew(fts))
-    if (telling.length === 0) return undefined
-    return isAllScored ? allOf(telling) : anyOf(telling)
-  }
-
-  /** The rows with their scores. */
-  #scored(rows: readonly ListedRow[], ranking: string): readonly ListedRow[] {
-    const scores = new Map(
-      this.#statements.rows(`SELECT rowid, ${rank} FROM fts WHERE fts MATCH ?`, ranking) as readonly (readonly [number, number])[],
-    )
+  /**
+   * The rows with their scores. Unlike `bm25`, these depend on nothing but the entry itself: statistics of all entries would disclose which words hidden ones
+   * have.
+   */
+  #scored(rows: readonly ListedRow[], parts: readonly ScoredPart[]): readonly ListedRow[] {
+    const weighted = parts.flatMap(weightedMatches).slice(0, maxScoredMatches)
+    const each = weighted.map(({ weight }) => `SELECT rowid, ${weight} AS weight FROM fts WHERE fts MATCH ?`).join(' UNION ALL ')
+    const found = this.#statements.rows(`SELECT rowid, sum(weight) FROM (${each}) GROUP BY rowid`, ...weighted.map(({ fts }) => fts))
+    const scores = new Map(found as readonly (readonly [number, number])[])
     return rows.map(([rid]) => [rid, scores.get(rid) ?? 0])
   }
 
@@ -193,7 +191,7 @@ export class SearchRun {
     const fields = isText ? [] : new StoredVocabulary(this.#statements, permitted).fields(metadataPath(by))
     const ids = fields.filter(({ type }) => type !== 'text').map(({ id }) => id)
     const having = allOf([anyOf(ids.map(id => quote(tokens.has(fieldToken(id))))), permitted])
-    if (this.#count({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [having] }, 1) === 0)
+    if (this.#count(ledBy(having, false), 1) === 0)
       throw new InvalidQuery(`Results cannot be sorted by ${by}; use score, created, or a metadata field that is a number or a date`)
     return ids
   }
@@ -233,18 +231,27 @@ export function hitsOf(statements: PreparedStatements, rids: readonly number[]):
   return found.map(([id, kind]) => ({ id: String(id), kind: kind as Kind }))
 }
 
-/** A row number, and its score if it was read: the lower, the better. */
+/** A row number, and its score if it was computed. */
 type ListedRow = readonly [rid: number, score?: number]
 
 /** Best first; equal ones newest first. */
-const byScore = (rows: readonly ListedRow[]): readonly ListedRow[] => rows.toSorted(([one, a = 0], [other, b = 0]) => a - b || other - one)
+const byScore = (rows: readonly ListedRow[]): readonly ListedRow[] => rows.toSorted(([one, a = 0], [other, b = 0]) => b - a || other - one)
+
+/** What the hits of a part are searched for in, with the weight of a match. */
+function weightedMatches({ fts, whole, column, within }: ScoredPart): readonly { readonly fts: string; readonly weight: number }[] {
+  const matches = [fts, ...(whole === undefined ? [] : [whole])].flatMap(each =>
+    column === undefined
+      ? [...Object.entries(weights).map(([name, weight]) => ({ fts: `${name} : (${each})`, weight })), { fts: each, weight: anywhere }]
+      : [{ fts: each, weight: weights[column] }],
+  )
+  return within.length === 0 ? matches : matches.map(match => ({ ...match, fts: allOf([`(${match.fts})`, ...within]) }))
+}
 
 /** Rows with these words; their documents are only joined if they are needed. */
 const ledBy = (words: string, hasDocuments: boolean): Source => ({
   from: `FROM fts ${hasDocuments ? 'CROSS JOIN doc AS d ON d.rid = fts.rowid ' : ''}WHERE fts MATCH ?`,
   rid: 'fts.rowid',
   parameters: [words],
-  words,
 })
 
 const extended = (source: Source, conditions: readonly SqlCondition[]): Source => ({

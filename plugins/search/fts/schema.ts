@@ -1,17 +1,8 @@
 /** Incremented when the tables or the format of entries change: an index of another version is emptied and rebuilt. */
-export const schemaVersion = 7
+export const schemaVersion = 8
 
-/** The full-text columns, and the weight of a hit in each. */
-export const columns = {
-  name: 10,
-  tags: 6,
-  description: 4,
-  createdas: 2,
-  comments: 2,
-  metadata: 2,
-  text: 1,
-  tokens: 0,
-} as const
+/** The full-text columns. */
+export const columns = ['name', 'tags', 'description', 'createdas', 'comments', 'metadata', 'text', 'tokens'] as const
 
 /**
  * `doc.rid` increases with the time of creation, so that reading the full-text index backwards is newest first. Entries that are not `doc.listed` are in no
@@ -40,12 +31,9 @@ export const schema = `
   CREATE INDEX tag_by_name ON tag_total (kind, folded);
   CREATE INDEX tag_by_use ON tag_total (kind, docs, cased, folded);
   CREATE TABLE word (term TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE VIRTUAL TABLE fts USING fts5(${Object.keys(columns).join(', ')},
+  CREATE VIRTUAL TABLE fts USING fts5(${columns.join(', ')},
     content='', contentless_delete=1, prefix='2 3', tokenize="ascii tokenchars '_'");
 `
-
-/** `bm25` with the weights of the columns. */
-export const rank = `bm25(fts, ${Object.values(columns).join(', ')})`
 
 /**
  * The keys in `meta` of the kinds of all entries so far. That of the empty kind is in an index that has recorded them from its first entry on, which those of

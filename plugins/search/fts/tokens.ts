@@ -41,6 +41,9 @@ export const fixedFields = {
 
 export type FixedField = keyof typeof fixedFields
 
+/** The columns with the words of a fixed field. */
+export type TextColumn = Exclude<(typeof fixedFields)[FixedField]['column'], undefined>
+
 export const isFixedField = (field: string): field is FixedField => Object.hasOwn(fixedFields, field)
 
 const places = ['in', 'resource_type'] as const
