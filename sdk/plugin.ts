@@ -74,6 +74,7 @@ export type KoaMiddleware = (context: never, next: () => Promise<never>) => unkn
 /** The part of Koa's context that plugin middleware may rely on. `state.request` includes the caller from the phase `afterAuthentication` on. */
 export interface MiddlewareContext {
   readonly method: string
+  /** The path of the route, without the path of `http.baseUrl`; segments that may be tokens are redacted. */
   readonly path: string
   /** The client's address; behind the proxies of `http.trustedProxies`, the address that they saw. */
   readonly ip: string

@@ -73,9 +73,9 @@ export class RequestContext {
     this.target = requestTarget(req.url ?? '/', below)
     this.#proxies = proxies
     this.isContinueDue = continueDue.delete(req)
-    const { path, redactedPath, search, key } = this.target
-    // From here on keys and tokens are hidden from all code, even from errors of libraries.
-    if (key !== undefined || redactedPath !== path) req.url = search ? `${redactedPath}?${search}` : redactedPath
+    const { redactedPath, search } = this.target
+    // From here on keys and tokens are hidden from all code, even from errors of libraries, and middleware sees the path of the route.
+    req.url = search ? `${redactedPath}?${search}` : redactedPath
   }
 
   /** The address of the client, according to trusted proxies. */

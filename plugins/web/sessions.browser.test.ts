@@ -188,6 +188,30 @@ inBrowser('the page requests a second factor, terms of service and a step-up', a
   t.deepEqual(unexpected(problems), [])
 })
 
+inBrowser('a second factor that the server requires is set up on the page, which is then loaded', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, config: { resources: { users: { requireSecondFactor: 'admins' } } } })
+  const { email, password } = server.admin
+  const { page } = await webPage(t, browser(), server.url)
+  await page.goto('/login?next=/datasets')
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set up a second factor' })
+  await dialog.getByLabel('Password').fill('not the password')
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  await dialog.getByText('Wrong password').waitFor()
+  t.is(await page.getByRole('dialog').count(), 1)
+  await dialog.getByLabel('Password').fill(password)
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '')
+  await dialog.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
+  await dialog.getByRole('button', { name: 'Confirm code' }).click()
+  await dialog.getByRole('button', { name: 'I have kept them' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByText('No datasets yet').waitFor()
+})
+
 /** Registers a passkey in the browser, and returns the status of the response. */
 const registerPasskey = async (password: string): Promise<number> => {
   const post = (path: string, body: object) =>
@@ -233,6 +257,11 @@ inBrowser('a passkey signs in alone, or as the second factor after the password'
   await page.getByRole('button', { name: 'Use a passkey' }).click()
   await waitForPath(page, '/collections')
   t.deepEqual(unexpected(problems), [])
+
+  // A browser refuses the passkeys of another host.
+  await page.goto(`http://127.0.0.1:${port}/login`)
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await page.getByText('Passkeys can be used only where the address of this server is localhost.').waitFor()
 })
 
 inBrowser('users of a directory sign in with their user name', async t => {

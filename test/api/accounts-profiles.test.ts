@@ -153,7 +153,7 @@ test('on a private server, an account is 404 by id and address for callers who m
 
 test('each status change is mailed to the account owner and applies at the next request, with any credential', async t => {
   const person = await newPerson(server, 'standing')
-  const session = byCookie(server, await signIn(server, person.email, person.password))
+  let session = byCookie(server, await signIn(server, person.email, person.password))
   const withBasic = () => server.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
   const seen = async () => [(await person.call('/api/me')).status, (await session('/api/me')).status, (await withBasic()).status]
   t.deepEqual(await seen(), [200, 200, 200])
@@ -166,6 +166,8 @@ test('each status change is mailed to the account owner and applies at the next 
   t.deepEqual(await seen(), [401, 401, 401])
   t.is((await server.as()('/api/login', { method: 'POST', json: { email: person.email, password: person.password } })).status, 401)
   await set({ readonly: [person.id] })
+  t.deepEqual(await seen(), [200, 401, 200], 'a suspension has ended the session')
+  session = byCookie(server, await signIn(server, person.email, person.password))
   t.deepEqual(await seen(), [200, 200, 200])
   for (const call of [person.call, session]) t.is((await put(person.id, { position: 'x' }, call)).status, 403)
   await set({ admin: [person.id] })

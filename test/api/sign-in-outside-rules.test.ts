@@ -34,6 +34,40 @@ test('a new account waits for an admin where configured, and admins are notified
   t.is((await place.signIn()).answer.status, 401)
 })
 
+test('users whose account was erased, or unlinked from the provider, get another one at the next sign-in', async t => {
+  const { server, signIn, whoIs } = await outsideServer(t)
+  const visit = async (email: string) => (await whoIs((await signIn({ sub: 'back', email })).browser))?.id
+  const first = await visit('back@example.org')
+  t.is((await server.as(server.admin.key)(`/api/users/${first}`, { method: 'DELETE' })).status, 202)
+  await server.drained()
+  const second = await visit('back@example.org')
+  t.truthy(second)
+  t.not(second, first)
+  t.is(await visit('back@example.org'), second)
+  await server.get(Users).change(second ?? '', { pull: { identities: ['uni back'] } }, [])
+  t.is(await visit('back@example.org'), undefined, 'the account with this address is not theirs any more')
+  const third = await Promise.all([visit('elsewhere@example.org'), visit('elsewhere@example.org')])
+  t.truthy(third[0])
+  t.is(third[0], third[1])
+  t.false([first, second].includes(third[0]))
+})
+
+test('browsers get pages about refusals and links also below the path of the base URL', async t => {
+  const { server } = await outsideServer(t, { more: { http: { baseUrl: 'http://127.0.0.1/dm' } }, without: ['web'] })
+  const pages = {
+    '/api/login/uni/callback?state=x': 'Sign-in failed',
+    '/setup?token=wrong': 'Set up Pounce',
+    '/api/login/link?token=wrong': 'Link a sign-in to your account',
+    '/api/password/reset/finish?token=wrong': '<form',
+  }
+  for (const prefix of ['', '/dm'])
+    for (const [path, text] of Object.entries(pages)) {
+      const page = await server.as()(`${prefix}${path}`, { headers: { accept: 'text/html' } })
+      t.is(page.headers.get('content-type'), 'text/html; charset=utf-8', prefix + path)
+      t.true((await page.text()).includes(text), prefix + path)
+    }
+})
+
 test('if configured, no accounts are created, and existing ones can sign in', async t => {
   const place = await outsideServer(t, { users: { outsideAccounts: 'none' } })
   t.is((await place.signIn({ sub: 'new', email: 'new@example.org' })).answer.status, 401)

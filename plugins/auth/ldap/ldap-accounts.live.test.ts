@@ -64,6 +64,15 @@ live('user input is escaped in the filter', async t => {
   t.is((await provider.password(strange, 'a good password'))?.email, strange)
 })
 
+live('names may have letters of any language, also in the search for groups', async t => {
+  const name = `Zoë.Łukasz.大樹.𠮷.${Date.now()}`
+  const { dn, password } = await newPerson(url('LDAP'), 'un mot très long', { mail: `zoe-${Date.now()}@example.org` }, name)
+  const group = await newGroup(url('LDAP'), [dn])
+  const { provider } = await accountsOf(url('LDAP'), { userFilter: '(uid={login})', groupBaseDn: `ou=groups,${root}` })
+  t.deepEqual((await provider.password(name, password))?.groups, [group])
+  t.is(await provider.password(name.replace('ë', 'é'), password), undefined)
+})
+
 live('a name that matches two entries, and an entry without an address, are refused', async t => {
   const { log, lines } = keptLog()
   const shared = `both-${Date.now()}@example.org`

@@ -3,11 +3,10 @@ import { type AuthProvider, Log, type VerifiedIdentity, wire } from 'pounce/sdk'
 import { Config, type LdapConfig } from './config.ts'
 import { Directory } from './directory.ts'
 
-const special = /[\\*()\0]|[^\x20-\x7e]+/gu
+const special = /[\\*()\p{Cc}]/gu
 
-/** RFC 4515, section 3: everything but plain letters is escaped as its UTF-8 bytes. */
-const escaped = (value: string): string =>
-  value.replace(special, letters => Array.from(Buffer.from(letters), byte => `\\${byte.toString(16).padStart(2, '0')}`).join(''))
+/** RFC 4515, section 3. Other characters may stand as they are, and must here: the library reads escaped bytes as Latin-1. */
+const escaped = (value: string): string => value.replace(special, character => `\\${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
 
 /** Inserts a value for `{name}`, escaped so that it cannot change the structure of the filter. */
 const fillFilter = (filter: string, name: string, value: string): string => filter.replaceAll(`{${name}}`, () => escaped(value))

@@ -44,6 +44,7 @@ import * as accountRoutes from './sign-in/routes-account.ts'
 import * as sessionRoutes from './sign-in/routes-session.ts'
 import * as siteRoutes from './sign-in/routes-sites.ts'
 import { SweepSessions } from './sign-in/sign-in.ts'
+import { EndSessionsOnUserUpdated } from './sign-in/stored-sessions.ts'
 
 const hourMs = 3_600_000
 
@@ -98,6 +99,7 @@ export const plugin = definePlugin({
     on('user.link-requested', IdentityLinks, 'identity-links'),
     on('user.updated', NotifyAccountOwner, 'tell-owner'),
     on('user.updated', RevokeKeysOnUserUpdated, 'end-keys'),
+    on('user.updated', EndSessionsOnUserUpdated, 'end-sessions'),
     on('user.created', NotifyAdminsOfPendingAccount, 'tell-admins'),
     on('role.removed', ReplaceRemovedRole, 'hand-over-role'),
   ],

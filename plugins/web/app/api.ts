@@ -75,7 +75,7 @@ export interface Models {
   GeostreamSettings: { readonly userAgreement: string; readonly sensorsTitle: string; readonly sensorTitle: string; readonly parametersTitle: string; readonly parameterTitle: string }
   Group: { readonly id: string; readonly name: string; readonly description: string; readonly source: string; readonly created: string; readonly external?: string | null; readonly spaces?: number }
   HeldPermissions: { readonly type: string; readonly id: string; readonly permissions: readonly (string)[] }
-  IdentityLink: { readonly email: string; readonly provider: string; readonly expires: string }
+  IdentityLink: { readonly email: string; readonly provider: string; readonly label: string; readonly expires: string }
   Invitation: { readonly id: string; readonly email: string; readonly role: { readonly id: string; readonly name: string }; readonly author: Models['UserSummary']; readonly created: string; readonly expires: string }
   InvitationResult: { readonly email?: string; readonly userId?: string; readonly status: "added" | "member" | "invited" | "unknown" | "invalid" }
   Job: { readonly job_id: string; readonly extractor_id: string; readonly state: "waiting" | "running" | "dead"; readonly attempts: number }

@@ -21,7 +21,7 @@ const signInRefusal = ({ message }: Problem, hasPages: boolean, start: string): 
 /** Behind the emailed link that links an identity of a provider to an account. */
 const linkPage: LinkPage = {
   title: 'Link a sign-in to your account',
-  text: 'Someone signed in with <b data-member="provider"></b> using your email address, <b data-member="email"></b>. If this was not you, close this page: linking it would give that person access to your account.',
+  text: 'Someone signed in with <b data-member="label"></b> using your email address, <b data-member="email"></b>. If this was not you, close this page: linking it would give that person access to your account.',
   button: 'Link sign-in',
   done: 'Done. You can sign in with it now.',
 }

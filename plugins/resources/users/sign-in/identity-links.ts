@@ -1,4 +1,6 @@
 import {
+  type AuthProvider,
+  AuthProviders,
   Clock,
   CommitConflict,
   type Contributions,
@@ -37,6 +39,13 @@ const lastsMs = 24 * 3_600_000
 
 const idLength = 24
 
+/** The name of a provider as shown at its sign-in button. */
+const labelOf = (providers: Contributions<AuthProvider>, id: string): string =>
+  providers
+    .all()
+    .flatMap(provider => [provider, ...(provider.sites ?? [])])
+    .find(one => one.id === id)?.label ?? id
+
 /** An identity of a provider as stored in an account. */
 export const identityName = ({ provider, subject }: Pick<VerifiedIdentity, 'provider' | 'subject'>): string => `${provider} ${subject}`
 
@@ -49,6 +58,7 @@ export class IdentityLinks {
   readonly #pages: Contributions<PageAddresses>
   readonly #documents: DocumentStore
   readonly #users: Users
+  readonly #providers: Contributions<AuthProvider>
   readonly #post: AccountMail
   readonly #throttle: LoginThrottle
   readonly #ids: Ids
@@ -61,6 +71,7 @@ export class IdentityLinks {
     pages: Contributions<PageAddresses>,
     documents: DocumentStore,
     stored: Users,
+    providers: Contributions<AuthProvider>,
     post: AccountMail,
     throttle: LoginThrottle,
     ids: Ids,
@@ -72,6 +83,7 @@ export class IdentityLinks {
     this.#pages = pages
     this.#documents = documents
     this.#users = stored
+    this.#providers = providers
     this.#post = post
     this.#throttle = throttle
     this.#ids = ids
@@ -106,19 +118,20 @@ export class IdentityLinks {
     const page = pathOfPage(this.#pages, 'link', this.#rules.linkPage, '/api/login/link')
     await this.#documents.commit({ update: id, in: identityLinks, push: { secrets: { values: [sha256(secret)] } } })
     await this.#post.send([user], 'Connect a sign-in to your account?', [
-      `Someone signed in with ${link.provider} using your email address. If this was you, link this identity to your account:`,
+      `Someone signed in with ${labelOf(this.#providers, link.provider)} using your email address. If this was you, link this identity to your account:`,
       `${this.#installation.baseUrl}${page}?token=${id}${secret}`,
       'The link works once, for 24 hours. If this was not you, do not use it: it would give that person access to your account.',
     ])
   }
 
   /** The link of a token; throws `Forbidden` for a wrong, used or old one. */
-  async open(token: string, address: string): Promise<{ readonly link: PendingLink; readonly user: User }> {
+  async open(token: string, address: string): Promise<{ readonly link: PendingLink; readonly user: User; readonly label: string }> {
     const link = await this.#documents.get(identityLinks, token.slice(0, idLength))
     const secret = sha256(token.slice(idLength))
     const isRight = link?.secrets.some(each => isSameDigest(each, secret)) === true && !this.#isOver(link)
     const user = isRight ? await this.#users.get(link.account) : undefined
-    if (link && user && isSameDigest(link.stamp, stampOf(user)) && this.#mayLink(user, link.provider)) return { link, user }
+    if (link && user && isSameDigest(link.stamp, stampOf(user)) && this.#mayLink(user, link.provider))
+      return { link, user, label: labelOf(this.#providers, link.provider) }
     await this.#throttle.wrongKey(address, token)
     throw new Forbidden('This link is no longer valid; sign in again for a new one')
   }
@@ -154,15 +167,30 @@ export class IdentityLinks {
     return this.#clock.now().toISOString() >= expires
   }
 }
-wire(IdentityLinks, configPort(config), KnownPages, DocumentStore, Users, AccountMail, LoginThrottle, Ids, Clock, Installation, Log)
+wire(
+  IdentityLinks,
+  configPort(config),
+  KnownPages,
+  DocumentStore,
+  Users,
+  AuthProviders,
+  AccountMail,
+  LoginThrottle,
+  Ids,
+  Clock,
+  Installation,
+  Log,
+)
 
 /** Notifies users of a new way to sign in to their account, so that they detect one that they did not add. */
 export class NotifyIdentityLinked {
   readonly #users: Users
+  readonly #providers: Contributions<AuthProvider>
   readonly #post: AccountMail
 
-  constructor(users: Users, post: AccountMail) {
+  constructor(users: Users, providers: Contributions<AuthProvider>, post: AccountMail) {
     this.#users = users
+    this.#providers = providers
     this.#post = post
   }
 
@@ -170,9 +198,9 @@ export class NotifyIdentityLinked {
     const user = await this.#users.get(subject.id)
     if (!user) return
     await this.#post.send([user], 'New sign-in method for your account', [
-      `Someone signed in with ${provider} using your email address. This identity is now linked to your account.`,
+      `Someone signed in with ${labelOf(this.#providers, provider)} using your email address. This identity is now linked to your account.`,
       'If this was not you, contact the operators of the server immediately.',
     ])
   }
 }
-wire(NotifyIdentityLinked, Users, AccountMail)
+wire(NotifyIdentityLinked, Users, AuthProviders, AccountMail)

@@ -121,11 +121,19 @@ export class OutsideAccounts {
     )
   }
 
-  /** One commit; its id is derived from the identity, so that two concurrent first sign-ins create one account. */
+  /** Derived from the identity, so that two concurrent first sign-ins create one account. Erased and unlinked accounts keep their ids. */
+  async #newIdFor(identity: string): Promise<string> {
+    for (let former = 0; ; former += 1) {
+      const id = idOfHash(sha256(former === 0 ? identity : `${identity}\n${former}`))
+      const holder = await this.#users.get(id)
+      if (!holder || holder.identities?.includes(identity)) return id
+    }
+  }
+
   async #made(identity: VerifiedIdentity): Promise<User> {
     const { provider, email, isEmailVerified, firstName, lastName } = identity
     if (this.#rules.outsideAccounts === 'none') throw new NotSignedIn('You have no account on this server; ask an admin to create one')
-    const id = idOfHash(sha256(identityName(identity)))
+    const id = await this.#newIdFor(identityName(identity))
     const record: UserRecord = {
       email,
       firstName,

@@ -137,15 +137,20 @@ export const getIdentityLink = route({
   responses: {
     200: s.model(
       'IdentityLink',
-      s.Object({ email: s.String(), provider: s.String(), expires: s.String({ description: 'ISO 8601, UTC' }) }),
+      s.Object({
+        email: s.String(),
+        provider: s.String(),
+        label: s.String({ description: 'Name of the provider' }),
+        expires: s.String({ description: 'ISO 8601, UTC' }),
+      }),
     ),
   },
   throws: [Forbidden, TooMany],
   async handle({ query, address }, { links }) {
-    const { link, user } = await links.open(query.token, address)
+    const { link, user, label } = await links.open(query.token, address)
     return {
       status: 200,
-      body: { email: user.email, provider: link.provider, expires: link.expires },
+      body: { email: user.email, provider: link.provider, label, expires: link.expires },
       headers: { 'cache-control': 'no-store' },
     }
   },

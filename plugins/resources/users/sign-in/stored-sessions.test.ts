@@ -79,6 +79,23 @@ test('a new password, suspension and revocation end sessions immediately', async
   t.is((await byCookie(server, cookie)('/api/me')).status, 401)
 })
 
+test('sessions that a suspension ended stay ended when the account is activated again', async t => {
+  const person = await newPerson(server, 'resumed')
+  const [used, unused] = [await signIn(server, person.email, person.password), await signIn(server, person.email, person.password)]
+  const set = async (list: 'inactive' | 'active'): Promise<number> =>
+    (await server.as(server.admin.key)('/api/admin/users', { method: 'POST', json: { [list]: [person.id] } })).status
+  t.is(await set('inactive'), 200)
+  t.is((await byCookie(server, used)('/api/me')).status, 401)
+  await server.drained()
+  t.is(await set('active'), 200)
+  for (const cookie of [used, unused]) t.is((await byCookie(server, cookie)('/api/me')).status, 401)
+  const fresh = await signIn(server, person.email, person.password)
+  await server.drained()
+  t.is((await byCookie(server, fresh)('/api/me')).status, 200)
+  const page = (await (await byCookie(server, fresh)('/api/sessions')).json()) as readonly object[]
+  t.is(page.length, 1)
+})
+
 test('an inactive account cannot sign in, and gets the reason only with the correct password', async t => {
   const person = await newPerson(server, 'inactive')
   await server.get(Users).change(person.id, { set: { status: 'Inactive' } }, [])

@@ -16,6 +16,8 @@ import {
   type Page,
   range,
   type Stored,
+  type StoredEvent,
+  type Time,
   type UserRecord,
   wire,
 } from 'pounce/sdk'
@@ -156,6 +158,15 @@ export class StoredSessions {
     })
   }
 
+  /** Ends the sessions of a user that had begun by `begunBy`. */
+  async endBegunBy(user: string, begunBy: Time, actor = user): Promise<void> {
+    await removeFound(this.#documents, sessions, {
+      using: 'byUser',
+      where: and(eq('user', user), range('created', { lte: begunBy })),
+      events: ({ id }) => [ended(id, user, actor)],
+    })
+  }
+
   /** The id of the session of a request, whether or not it is still open. */
   idIn(cookies: string | undefined): string | undefined {
     const token = this.tokenIn(cookies)
@@ -233,3 +244,17 @@ export class StoredSessions {
   }
 }
 wire(StoredSessions, configPort(config), DocumentStore, Clock, Installation, Log)
+
+/** Ends the sessions of an account that is suspended: they are not resumed when it is activated again. */
+export class EndSessionsOnUserUpdated {
+  readonly #sessions: StoredSessions
+
+  constructor(sessions: StoredSessions) {
+    this.#sessions = sessions
+  }
+
+  async handle({ subject, actor, at, data: { status } }: StoredEvent<'user.updated'>): Promise<void> {
+    if (status === 'Inactive') await this.#sessions.endBegunBy(subject.id, at, actor)
+  }
+}
+wire(EndSessionsOnUserUpdated, StoredSessions)

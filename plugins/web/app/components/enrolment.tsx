@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { type Answer, api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
-import { refreshSession, signOut } from '../lib/session.ts'
+import { reloadRights, signOut } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
 import { Button, TextField } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
@@ -24,7 +24,7 @@ export const EnrolmentDialog = () => {
     if (!enrolment) return
     const { recoveryCodes } = await api('POST /api/second-factors/totp/confirm', { body: { enrolment: enrolment.enrolment, code } })
     if (recoveryCodes) setCodes(recoveryCodes)
-    else await refreshSession()
+    else reloadRights()
   }
   const leave = <Button onPress={() => void run(signOut)}>{t('signOut')}</Button>
   return (
@@ -37,7 +37,7 @@ export const EnrolmentDialog = () => {
             <Button icon="copy" onPress={() => void navigator.clipboard?.writeText(codes.join('\n'))}>
               {t('copy')}
             </Button>
-            <Button look="filled" onPress={() => void refreshSession()}>
+            <Button look="filled" onPress={reloadRights}>
               {t('enrolment.kept')}
             </Button>
           </div>

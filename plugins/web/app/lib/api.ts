@@ -74,7 +74,7 @@ const recoverable: ReadonlySet<string> = new Set(['not-signed-in', 'step-up-requ
 
 /** Calls that authenticate: their rejection is about the credentials entered. */
 const proves = (address: Address): boolean =>
-  /^\w+ \/api\/(?:login|logout|signup|setup|password|session|sessions\/step-up)(?:\/|$)/.test(address)
+  /^\w+ \/api\/(?:(?:login|logout|signup|setup|password|session|sessions\/step-up)(?:\/|$)|second-factors\/totp$)/.test(address)
 
 const send = async (address: Address, input: Input<Address>): Promise<Response> => {
   try {

@@ -6,6 +6,16 @@ type Assertion = NonNullable<Operations['POST /api/login/second-factor']['body']
 export const canUsePasskeys = (): boolean =>
   typeof PublicKeyCredential !== 'undefined' && typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function'
 
+/** The address of this page is not that of the host whose passkeys the server accepts. */
+export class PasskeyElsewhere extends Error {
+  readonly host: string
+
+  constructor(host: string, options?: ErrorOptions) {
+    super(`Passkeys of this server belong to ${host}`, options)
+    this.host = host
+  }
+}
+
 /** Prompts for a passkey; undefined when the user dismisses the browser's prompt. */
 export const passkeyFor = async (options: Readonly<Record<string, unknown>>): Promise<Assertion | undefined> => {
   try {
@@ -14,6 +24,8 @@ export const passkeyFor = async (options: Readonly<Record<string, unknown>>): Pr
     return credential instanceof PublicKeyCredential ? (credential.toJSON() as Assertion) : undefined
   } catch (error) {
     if (error instanceof DOMException && (error.name === 'NotAllowedError' || error.name === 'AbortError')) return undefined
+    if (error instanceof DOMException && error.name === 'SecurityError')
+      throw new PasskeyElsewhere(String(options['rpId']), { cause: error })
     throw error
   }
 }

@@ -19,9 +19,9 @@ export const LinkIdentityPage = () => {
     retry: false,
   })
   const { isBusy, error, run } = useAct()
-  const confirm = async (provider: string): Promise<void> => {
+  const confirm = async (label: string): Promise<void> => {
     await api('POST /api/login/link', { body: { token } })
-    toast(t('linkIdentity.done', { provider }))
+    toast(t('linkIdentity.done', { label }))
     await navigate({ to: '/login' })
   }
   return (
@@ -35,7 +35,7 @@ export const LinkIdentityPage = () => {
           <p className="faded">{t('linkIdentity.warning')}</p>
           <FormError text={error} />
           <div className="actions">
-            <Button look="filled" isPending={isBusy} onPress={() => void run(() => confirm(link.data.provider))}>
+            <Button look="filled" isPending={isBusy} onPress={() => void run(() => confirm(link.data.label))}>
               {t('linkIdentity.action')}
             </Button>
           </div>
