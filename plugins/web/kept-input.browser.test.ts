@@ -132,3 +132,57 @@ inBrowser('Enter and Escape of an input method neither search nor end the editin
   t.is(await search.inputValue(), '観測')
   t.is(new URL(page.url()).pathname, `/datasets/${dataset}`)
 })
+
+inBrowser('a reload with a dialog in which something was typed must be confirmed', async t => {
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/datasets')
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create dataset' })
+  await dialog.getByLabel('Description').fill(draft)
+  const asked = page.waitForEvent('dialog')
+  void page.evaluate('setTimeout(() => location.reload())')
+  const question = await asked
+  t.is(question.type(), 'beforeunload')
+  await question.dismiss()
+  t.is(await dialog.getByLabel('Description').inputValue(), draft)
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.reload()
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('signing out during uploads must be confirmed; it stops them until the user signs in again', async t => {
+  const dataset = await newDataset(call, { name: 'Rowan' })
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  const isHeld = { now: true }
+  const held: (() => void)[] = []
+  await page.route('**/api/uploadToDataset/**', async route => {
+    if (isHeld.now) await new Promise<void>(resolve => held.push(resolve))
+    await route.continue().catch(() => undefined)
+  })
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  const files = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt', 'f.txt'].map(name => ({ name, mimeType: '', buffer: Buffer.from(name) }))
+  await page.locator('input[data-add=files]').setInputFiles(files)
+  await page.getByRole('heading', { name: '0 of 6 files uploaded' }).waitFor()
+  const asked = page.getByRole('dialog', { name: 'Sign out during uploads?' })
+  await choose(page, /^Account of/, 'Sign out')
+  await asked.getByText('6 files have not been uploaded completely.').waitFor()
+  await asked.getByRole('button', { name: 'Stay signed in' }).click()
+  await asked.waitFor({ state: 'detached' })
+  t.is((await page.context().request.get('/api/me')).status(), 200)
+
+  await choose(page, /^Account of/, 'Sign out')
+  await asked.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('link', { name: 'Sign in' }).waitFor()
+  isHeld.now = false
+  for (const goOn of held) goOn()
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  t.deepEqual(await ok(call(`/api/datasets/${dataset}/files`)), [])
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { name: '6 of 6 files uploaded' }).waitFor()
+  t.is((await ok<unknown[]>(call(`/api/datasets/${dataset}/files`))).length, 6)
+  t.deepEqual(unexpected(problems), [])
+})

@@ -124,3 +124,29 @@ inBrowser('a facet narrows a search for alternatives as a whole', async t => {
   t.is(new URL(page.url()).searchParams.get('query'), '(quagga OR wombat) tag=="burrow"')
   t.deepEqual(problems, [])
 })
+
+inBrowser('the lists and counts of a collection and a space follow what others move to the trash and restore', async t => {
+  const json = { name: 'Woods', description: '' }
+  const { id: space } = await ok<{ id: string }>(call('/api/spaces', { method: 'POST', json }))
+  const { id: collection } = await ok<{ id: string }>(call('/api/collections', { method: 'POST', json: { ...json, space } }))
+  const inside = { name: 'Inner woods', description: '', parentId: collection }
+  const { id: child } = await ok<{ id: string }>(call('/api/collections/newCollectionWithParent', { method: 'POST', json: inside }))
+  const dataset = await newDataset(call, { name: 'Ash', space: [space], collection: [collection] })
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/collection/${collection}`)
+  await page.getByText('1 dataset', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Inner woods' }).waitFor()
+  const other = await page.context().newPage()
+  await other.goto(`/spaces/${space}`)
+  await other.getByText('1 dataset', { exact: true }).waitFor()
+
+  await ok(call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+  await other.getByText('1 dataset', { exact: true }).waitFor({ state: 'detached' })
+  await page.getByText('0 datasets', { exact: true }).waitFor()
+  await ok(call(`/api/collections/${child}`, { method: 'DELETE' }))
+  await page.getByRole('link', { name: 'Inner woods' }).waitFor({ state: 'detached' })
+  await ok(call(`/api/datasets/restore/${dataset}`, { method: 'PUT' }))
+  await page.getByText('1 dataset', { exact: true }).waitFor()
+  await other.getByText('1 dataset', { exact: true }).waitFor()
+  t.pass()
+})

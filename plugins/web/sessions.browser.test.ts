@@ -6,7 +6,7 @@ import { callsOf } from '../../test/support/calls.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { newPerson } from '../../test/support/people.ts'
 import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
-import { newDataset, upload } from '../../test/support/scene.ts'
+import { newDataset, ok, upload } from '../../test/support/scene.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
 import { letIn, newSpace } from '../../test/support/spaces-and-people.ts'
 import { axeFindings, unexpected, waitForPath, webPage } from '../../test/support/web-pages.ts'
@@ -348,6 +348,53 @@ inBrowser('what a user may no longer do is not offered after a change of the rol
   await add.waitFor({ state: 'detached' })
   t.deepEqual(
     unexpected(problems).filter(problem => !/api\/live/.test(problem)),
+    [],
+  )
+})
+
+inBrowser('what a user may view is no longer offered after the removal from a space, nor after a change that finds nothing', async t => {
+  const server = await bootForTest({ t, config: { access: { private: true } } })
+  const bob = await newPerson(server, 'bob')
+  const call = server.as(server.admin.key)
+  const owner = callsOf(call)
+  const space = await newSpace(owner)
+  const dataset = await newDataset(call, { name: 'Oaks', space: [space] })
+  const removal = () => ok(call(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`, { method: 'POST' }))
+  await letIn(owner, space, 'Editor', bob)
+  const { page } = await webPage(t, browser(), server.url, bob)
+  const add = page.getByRole('button', { name: 'New folder' })
+  const gone = page.getByText('This was deleted, or you may no longer see it.')
+  await page.goto(`/datasets/${dataset}`)
+  await add.waitFor()
+  await removal()
+  await gone.waitFor()
+  t.is(await add.count(), 0)
+
+  await letIn(owner, space, 'Editor', bob)
+  // The change is not reported.
+  await page.route('**/api/live*', route => route.abort())
+  await page.reload()
+  await add.click()
+  await page.getByRole('dialog').getByLabel('Name of the folder').fill('raw')
+  await removal()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByText('not found or not accessible').waitFor()
+  await page.keyboard.press('Escape')
+  await gone.waitFor()
+  t.is(await add.count(), 0)
+})
+
+inBrowser('where the server is reached by an IP address no sign-in with a passkey is offered', async t => {
+  const server = await bootForTest({ t })
+  const { page, problems } = await webPage(t, browser(), server.url)
+  await page.goto('/login')
+  await page.getByLabel('Password').waitFor()
+  t.regex(server.url, /127\.0\.0\.1/)
+  t.is(await page.getByRole('button', { name: 'Sign in with a passkey' }).count(), 0)
+  await page.goto(server.url.replace('127.0.0.1', 'localhost') + '/login')
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor()
+  t.deepEqual(
+    unexpected(problems).filter(problem => !problem.startsWith('request to')),
     [],
   )
 })

@@ -6,6 +6,7 @@ import { notebookOf } from './app/viewers/notebook/notebook-data.ts'
 import { ParquetSource } from './app/viewers/parquet/parquet-source.ts'
 import { CsvSource } from './app/viewers/table/engine/csv-source.ts'
 import type { DialectWish } from './app/viewers/table/engine/dialect.ts'
+import { unpackedOf } from './app/viewers/table/engine/gzip.ts'
 import { plotOf } from './app/viewers/table/engine/plot-data.ts'
 import { RowScanner } from './app/viewers/table/engine/row-scanner.ts'
 import { TableEngine } from './app/viewers/table/engine/table-engine.ts'
@@ -342,11 +343,21 @@ test('a gzip table is unpacked up to the memory limit, or up to where it is dama
   const whole = await opened(gzipSync(text))
   t.deepEqual(await cellsOf(whole), rows)
   t.is(whole.source.cut, undefined)
-  // Several concatenated gzip members, which browsers do not unpack.
+  // In several members, as `bgzip` and programs that append write it.
   const end = text.indexOf('\n', 1000) + 1
-  const parts = await opened(Buffer.concat([gzipSync(text.slice(0, end)), gzipSync(text.slice(end))]))
-  t.is(parts.source.cut, 'damage')
-  t.deepEqual(await cellsOf(parts), rows.slice(0, (await cellsOf(parts)).length))
+  const bytes = Buffer.from(text)
+  const blocks = Array.from({ length: Math.ceil(bytes.length / 700) }, (_, at) => gzipSync(bytes.subarray(at * 700, at * 700 + 700)))
+  for (const members of [
+    [gzipSync(text.slice(0, end)), gzipSync(text.slice(end))],
+    [...blocks, gzipSync('')],
+  ]) {
+    const parts = await opened(Buffer.concat(members))
+    t.is(parts.source.cut, undefined)
+    t.deepEqual(await cellsOf(parts), rows)
+  }
+  const followed = await opened(Buffer.concat([gzipSync(text), Buffer.from('junk')]))
+  t.is(followed.source.cut, 'damage')
+  t.deepEqual((await cellsOf(followed))[0], rows[0])
   const large = await opened(gzipSync(text), {}, 20_000)
   t.is(large.source.cut, 'size')
   t.deepEqual((await cellsOf(large)).slice(0, 100), rows.slice(0, 100))
@@ -356,4 +367,19 @@ test('a gzip table is unpacked up to the memory limit, or up to where it is dama
   t.is(left.source.cut, 'damage')
   t.deepEqual((await cellsOf(left))[100], random[100]?.map(String))
   await t.throwsAsync(opened(gzipSync(text).fill(7, 10)))
+})
+
+test('gzip in gzip, and members whose headers are in two pieces of a read, are unpacked', async t => {
+  const unpacked = async (packed: Uint8Array) => {
+    const { bytes, cut } = await unpackedOf(async (start, end) => packed.subarray(start, end), packed.length, 10_000_000)
+    t.is(cut, undefined)
+    return Buffer.from(bytes)
+  }
+  const inner = Buffer.concat([gzipSync('one'), gzipSync('two'), gzipSync('three')])
+  t.deepEqual(await unpacked(gzipSync(inner, { level: 0 })), inner)
+  const first = gzipSync(Buffer.alloc(999_960, 'x'), { level: 0 })
+  for (let more = 0; more < 40; more += 3) {
+    const filled = gzipSync(Buffer.alloc(999_960 - (first.length - 999_960) + more, 'x'), { level: 0 })
+    t.is((await unpacked(Buffer.concat([filled, gzipSync('end')]))).subarray(-3).toString(), 'end')
+  }
 })

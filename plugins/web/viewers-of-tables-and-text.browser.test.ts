@@ -270,6 +270,17 @@ inBrowser('links of Markdown lead to its headings, also from outside', async t =
   t.deepEqual(problems, [])
 })
 
+inBrowser('Markdown with a table of 50,000 rows shows the first ones, and Markdown that is nested too deeply its text', async t => {
+  const { page, problems } = await openPage(t)
+  const rows = Array.from({ length: 50_000 }, (_, at) => `|${at}|b|`)
+  await page.goto(await fileOf('rows.md', ['|a|b|', '|-|-|', ...rows].join('\n'), 'text/markdown'))
+  await page.getByText('The first 2,000 of 50,000 rows are shown; the file contains all.').waitFor()
+  t.is(await page.locator('.viewer-markdown tbody tr').count(), 2001)
+  await page.goto(await fileOf('nested.md', `${'>'.repeat(20_000)} deep`, 'text/markdown'))
+  await page.locator('.viewer-markdown', { hasText: '>>>> deep' }).waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('task lists of Markdown show which tasks are done', async t => {
   const { page, problems } = await openPage(t)
   await page.goto(await fileOf('tasks.md', '- [x] sampled\n- [ ] measured\n', 'text/markdown'))

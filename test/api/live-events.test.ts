@@ -475,3 +475,18 @@ test('an extraction reports nothing after it has finished', async t => {
   for (const { subject } of ends()) t.is(stream.events.findLast(event => event.subject === subject)?.type, 'extraction.finished')
   stream.close()
 })
+
+test('a user who is removed from a space receives this event, and none that follow about the space', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Viewer', bob)
+  const stream = await listen(server.url, bob.key)
+  t.is((await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)).status, 200)
+  const removal = await stream.first('the removal', of('space.member-changed', space))
+  t.like(removal.data, { user: bob.id, change: 'removed' })
+  t.is((await ann.post(`/api/spaces/${space}/update`, { name: 'Renamed', description: '' })).status, 200)
+  await mark(bob.call, await newDataset(bob))
+  await stream.first('the mark', event => event.type === 'file.created' && event.data['name'] === 'mark.txt')
+  t.false(stream.text.includes('Renamed'))
+  stream.close()
+})

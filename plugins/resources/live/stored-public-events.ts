@@ -271,6 +271,8 @@ export class StoredPublicEvents implements PublicEvents {
   #mayReceive(caller: Caller, event: PublicEvent, checks: readonly Check[], sight: Sight): boolean {
     const isWhole = caller.limits === undefined && caller.scope === 'full'
     if (event.recipient !== undefined) return isWhole && caller.user?.id === event.recipient
+    // Somebody who was removed may no longer view the space.
+    if (isWhole && isMembershipOf(caller, event.event)) return true
     if (!isDeletion(event.event.type)) return checks.length > 0 && checks.every(check => sight.has(check))
     if (isWhole && event.actor !== null && caller.user?.id === event.actor) return true
     return checks.some(check => sight.has(check)) || this.#sawInSpace(caller, event)
@@ -291,6 +293,10 @@ export class StoredPublicEvents implements PublicEvents {
     return this.#views.get(kind)
   }
 }
+
+/** A change of the caller's own membership. */
+const isMembershipOf = ({ user }: Caller, { type, data }: CloudEvent): boolean =>
+  type === 'space.member-changed' && user !== undefined && data['user'] === user.id
 wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sections)
 
 /** The resources that one caller may view, read once for many events. */

@@ -1,4 +1,6 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { late } from './components/late.tsx'
 import { Failure, FailurePage } from './components/page-parts.tsx'
 import { Shell } from './components/shell.tsx'
 import { ApiError, base } from './lib/api.ts'
@@ -23,17 +25,19 @@ const searchText = (search: Record<string, unknown>): Record<string, string> =>
       .map(([name, value]) => [name, String(value)]),
   )
 
+const reloadPage = (): void => location.reload()
+
 const page = <const P extends string>(path: P, load: () => Promise<Record<string, unknown>>, name: string) => {
-  const Content = lazyRouteComponent(load as () => Promise<Record<string, never>>, name)
+  const Content = late(async () => (await load())[name] as ComponentType)
   const Page = () => {
     useLanguage()
-    return <Content />
+    return <Content failure={error => <FailurePage error={error} retry={reloadPage} />} />
   }
   return createRoute({
     getParentRoute: () => root,
     path,
     validateSearch: searchText,
-    component: Object.assign(Page, { preload: () => Content.preload?.() }),
+    component: Object.assign(Page, { preload: Content.preload }),
   })
 }
 

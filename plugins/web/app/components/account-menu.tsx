@@ -1,11 +1,11 @@
 import { Link, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import type { Session } from '../lib/session.ts'
 import { Icon } from './icon.tsx'
+import { late } from './late.tsx'
 
-const load = () => import('./account-popup.tsx')
-const AccountPopup = lazy(async () => ({ default: (await load()).AccountPopup }))
+const AccountPopup = late(async () => (await import('./account-popup.tsx')).AccountPopup)
 
 /** The signed-in user, and appearance settings. */
 export const AccountMenu = ({ session: { user } }: { readonly session: Session }) => {
@@ -27,8 +27,8 @@ export const AccountMenu = ({ session: { user } }: { readonly session: Session }
         aria-expanded={isOpen}
         aria-label={user ? t('accountOf', { name: user.fullName }) : t('settings')}
         onClick={() => setOpen(true)}
-        onPointerEnter={() => void load()}
-        onFocus={() => void load()}
+        onPointerEnter={() => void AccountPopup.preload()}
+        onFocus={() => void AccountPopup.preload()}
         onKeyDown={event => {
           if (event.key !== 'ArrowDown') return
           event.preventDefault()
@@ -37,11 +37,7 @@ export const AccountMenu = ({ session: { user } }: { readonly session: Session }
       >
         {user ? <span className="account-name">{user.firstName || user.fullName}</span> : <Icon name="settings" />}
       </button>
-      {isOpen && (
-        <Suspense>
-          <AccountPopup user={user} trigger={button} onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <AccountPopup user={user} trigger={button} onClose={() => setOpen(false)} />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { t } from '../lib/i18n.ts'
@@ -39,7 +39,7 @@ interface FormDialogProps extends DialogProps {
 
 /**
  * A dialog with a form, which closes once the server has accepted it, and not before: what is being saved cannot be called back. A click beside it, which
- * would discard the input, does not close it. The back button of the browser does, since it is about the page or folder that is left.
+ * would discard the input, does not close it, and a reload must be confirmed once something was typed. The back button of the browser does, since it is about the page or folder that is left.
  */
 export const FormDialog = ({ action, destroys = false, onSubmit, onClose, children, ...dialog }: FormDialogProps) => {
   const { isBusy, error, run } = useAct()
@@ -50,6 +50,19 @@ export const FormDialog = ({ action, destroys = false, onSubmit, onClose, childr
   const close = (): void => {
     if (!isBusy) onClose()
   }
+  const isTyped = useRef(false)
+  const watch = useCallback((form: HTMLFormElement | null): void => {
+    form?.addEventListener('input', () => {
+      isTyped.current = true
+    })
+  }, [])
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent): void => {
+      if (isTyped.current) event.preventDefault()
+    }
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [])
   const latest = useRef(close)
   latest.current = close
   useEffect(() => {
@@ -60,6 +73,7 @@ export const FormDialog = ({ action, destroys = false, onSubmit, onClose, childr
   return (
     <Dialog {...dialog} isDismissable={false} onClose={close}>
       <Form
+        ref={watch}
         className="form"
         onSubmit={event => {
           event.preventDefault()

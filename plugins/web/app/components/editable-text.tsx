@@ -1,16 +1,17 @@
 import { useBlocker } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { TextConflict } from '../lib/save-text.ts'
 import { onDiscard } from '../lib/unsaved.ts'
 import { Button, IconButton, TextField } from './controls.tsx'
+import { late } from './late.tsx'
 import { toastFailure } from './toasts.tsx'
 
 const dialogs = () => import('./text-dialogs.tsx')
-const ConflictDialog = lazy(async () => ({ default: (await dialogs()).ConflictDialog }))
-const LeaveDialog = lazy(async () => ({ default: (await dialogs()).LeaveDialog }))
+const ConflictDialog = late(async () => (await dialogs()).ConflictDialog)
+const LeaveDialog = late(async () => (await dialogs()).LeaveDialog)
 
 /**
  * Text with inline editing. Input is kept when the server rejects it, somebody else changed the text, or it can no longer be changed; leaving the page
@@ -77,6 +78,8 @@ export const EditableText = ({
     setError(undefined)
   }
   const begin = (): void => {
+    // While the server can be reached.
+    void LeaveDialog.preload()
     setBefore(value)
     setDraft(value)
   }
@@ -145,20 +148,10 @@ export const EditableText = ({
         </Button>
       </div>
       {theirs !== undefined && (
-        <Suspense>
-          <ConflictDialog
-            theirs={theirs}
-            mine={draft}
-            onTheirs={end}
-            onMine={() => void save(theirs)}
-            onClose={() => setTheirs(undefined)}
-          />
-        </Suspense>
+        <ConflictDialog theirs={theirs} mine={draft} onTheirs={end} onMine={() => void save(theirs)} onClose={() => setTheirs(undefined)} />
       )}
       {(leaving.status === 'blocked' || discarding) && (
-        <Suspense>
-          <LeaveDialog label={label} onStay={() => answer(false)} onDiscard={() => answer(true)} />
-        </Suspense>
+        <LeaveDialog label={label} onStay={() => answer(false)} onDiscard={() => answer(true)} />
       )}
     </Form>
   )

@@ -1,11 +1,12 @@
-import { lazy, Suspense, useEffect } from 'react'
+import { useEffect } from 'react'
 import { createStore, useStore } from '../lib/store.ts'
+import { late } from './late.tsx'
 
 const open = createStore(false)
 
 export const openKeysHelp = (): void => open.set(true)
 
-const Keys = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).KeysDialog }))
+const Keys = late(async () => (await import('./keys-dialog.tsx')).KeysDialog)
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
@@ -22,9 +23,5 @@ export const KeysHelp = () => {
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
   }, [])
-  return isOpen ? (
-    <Suspense>
-      <Keys onClose={() => open.set(false)} />
-    </Suspense>
-  ) : null
+  return isOpen ? <Keys onClose={() => open.set(false)} /> : null
 }

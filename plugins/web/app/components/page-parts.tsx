@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { exactTime, when } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { isNotFound, isSignInRequired, messageOf } from '../lib/messages.ts'
+import { isOutdated } from '../lib/on-demand.ts'
 import { rememberPage } from '../lib/recent.ts'
 import { useSession } from '../lib/session.ts'
 import { Button } from './controls.tsx'
@@ -145,7 +146,7 @@ export const Failure = ({
       <div className="actions">
         {!isMissing && !isForSignedIn && retry && (
           <Button icon="rotate-cw" onPress={retry}>
-            {t('tryAgain')}
+            {isOutdated(error) ? t('reload') : t('tryAgain')}
           </Button>
         )}
         {(isMissing || isForSignedIn) && <SignInLink />}

@@ -2,6 +2,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { Contribution } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
+import { messageOf } from '../lib/messages.ts'
+import { isOutdated, onDemand } from '../lib/on-demand.ts'
 import { useLanguage } from '../lib/use-language.ts'
 import { hostOf, loadPart } from '../lib/viewer-host.ts'
 import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
@@ -35,8 +37,12 @@ type Shown = { readonly is: 'loading' | 'mounted' } | Failure
  * The reason for a part's rejection: a message for the user where it is an `Error` created by the part; anything else is a bug in it. Parts of other
  * plugins run in a frame or come from other scripts, so the name is checked and not the class.
  */
-const messageFrom = (error: unknown): string =>
-  error instanceof Error && (error.name === 'Error' || isRequestFailed(error)) && error.message !== '' ? error.message : t('part.broken')
+const messageFrom = (error: unknown): string => {
+  if (isOutdated(error)) return messageOf(error)
+  return error instanceof Error && (error.name === 'Error' || isRequestFailed(error)) && error.message !== ''
+    ? error.message
+    : t('part.broken')
+}
 
 /** Mounts a contribution of a plugin in its own container: when it fails, the page continues, with the name of the plugin and the download. */
 export const Part = ({ contribution, thing, url, download, state }: PartProps) => {
@@ -83,7 +89,9 @@ export const Part = ({ contribution, thing, url, download, state }: PartProps) =
     const mount = async (): Promise<void> => {
       onActivity(true)
       const isFrame = contribution.viewer?.trust === 'frame'
-      const part = isFrame ? (await import('../lib/frame-part.ts')).framePart(contribution, fail) : await loadPart(contribution)
+      const part = isFrame
+        ? (await onDemand(() => import('../lib/frame-part.ts'))).framePart(contribution, fail)
+        : await loadPart(contribution)
       if (abort.signal.aborted) return
       onActivity(false)
       const host = hostOf({

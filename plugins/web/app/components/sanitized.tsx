@@ -1,11 +1,16 @@
 import { useEffect, useState } from 'react'
+import { onDemand } from '../lib/on-demand.ts'
 
 /** User-provided HTML. Nothing is rendered before it is sanitised. */
 export const Sanitized = ({ html }: { readonly html: string }) => {
   const [safe, setSafe] = useState('')
   useEffect(() => {
     let isCurrent = true
-    void import('../lib/safe-html.ts').then(({ safeHtml }) => isCurrent && setSafe(safeHtml(html)))
+    onDemand(() => import('../lib/safe-html.ts')).then(
+      ({ safeHtml }) => isCurrent && setSafe(safeHtml(html)),
+      // Without the sanitiser there is nothing to show.
+      () => undefined,
+    )
     return () => {
       isCurrent = false
     }

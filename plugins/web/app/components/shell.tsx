@@ -1,5 +1,5 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { api, serverEvents, urlOf } from '../lib/api.ts'
 import { useContributions } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
@@ -7,6 +7,7 @@ import { useInterruption, useSession } from '../lib/session.ts'
 import { useLanguage } from '../lib/use-language.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { KeysHelp } from './keys-help.tsx'
+import { late } from './late.tsx'
 import { Logo } from './logo.tsx'
 import { SearchBox } from './search-box.tsx'
 import { Toasts } from './toasts.tsx'
@@ -63,17 +64,13 @@ const PartLinks = () =>
       </Link>
     ))
 
-const SessionDialogs = lazy(async () => ({ default: (await import('./session-dialogs.tsx')).SessionDialogs }))
+const SessionDialogs = late(async () => (await import('./session-dialogs.tsx')).SessionDialogs)
 
 /** Dialogs that the account requires before the page continues; loaded on demand. */
 const Interruptions = () => {
   const session = useSession()
   const interruption = useInterruption()
-  return interruption || session?.user?.secondFactorPending ? (
-    <Suspense>
-      <SessionDialogs />
-    </Suspense>
-  ) : null
+  return interruption || session?.user?.secondFactorPending ? <SessionDialogs /> : null
 }
 
 /** The page. A new one gets the focus, so that screen readers start there. */

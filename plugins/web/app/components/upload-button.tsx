@@ -1,8 +1,9 @@
-import { lazy, Suspense, useEffect } from 'react'
+import { useEffect } from 'react'
 import { t } from '../lib/i18n.ts'
 import { createStore, useStore } from '../lib/store.ts'
 import { storedBatches } from '../lib/uploads/upload-storage.ts'
 import { Button } from './controls.tsx'
+import { late } from './late.tsx'
 
 /** Whether the tray is on the page; it is loaded when there is something to show. */
 const tray = createStore<'absent' | 'present' | 'opened'>('absent')
@@ -11,7 +12,7 @@ export const needTray = (): void => {
   if (tray.get() === 'absent') tray.set('present')
 }
 
-const UploadTray = lazy(async () => ({ default: (await import('./upload-tray.tsx')).UploadTray }))
+const UploadTray = late(async () => (await import('./upload-tray.tsx')).UploadTray)
 
 /** For users who can upload: the button of the tray, until the tray renders its own. */
 export const UploadButton = ({ user }: { readonly user: string }) => {
@@ -24,11 +25,5 @@ export const UploadButton = ({ user }: { readonly user: string }) => {
       {t('uploads.title')}
     </Button>
   )
-  return state === 'absent' ? (
-    button
-  ) : (
-    <Suspense fallback={button}>
-      <UploadTray isOpened={state === 'opened'} />
-    </Suspense>
-  )
+  return state === 'absent' ? button : <UploadTray isOpened={state === 'opened'} fallback={button} />
 }

@@ -7,6 +7,7 @@ import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { personChanges, useSession } from '../lib/session.ts'
 import { createStore, useStore } from '../lib/store.ts'
+import { onSignOut } from '../lib/unsaved.ts'
 import type { Chosen } from '../lib/uploads/chosen-files.ts'
 import { type QueueState, type UploadItem, uploads } from '../lib/uploads/upload-queue.ts'
 import { arrivedOf } from '../lib/uploads/upload-requests.ts'
@@ -60,7 +61,14 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
     if (count > known.current) setOpen(true)
     known.current = count
   }, [count])
+  const [signingOut, setSigningOut] = useState<(isConfirmed: boolean) => void>()
+  useEffect(() => onSignOut(async () => uploads.unsentCount === 0 || new Promise(resolve => setSigningOut(() => resolve))), [])
   if (user === undefined) return null
+  const answer = (isConfirmed: boolean) => (): void => {
+    setSigningOut(undefined)
+    if (isConfirmed) uploads.pauseForSignOut()
+    signingOut?.(isConfirmed)
+  }
   const left = state.counts.waiting + state.counts.sending + state.counts.failed + state.counts.missing
   return (
     <>
@@ -68,6 +76,17 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
         {left > 0 ? t('uploads.left', { count: left }) : t('uploads.title')}
       </Button>
       {isOpen && <Tray state={state} onClose={() => setOpen(false)} />}
+      {signingOut && (
+        <Dialog title={t('uploads.signOut.title')} isOpen onClose={answer(false)}>
+          <p>{t('uploads.signOut.text', { count: uploads.unsentCount })}</p>
+          <div className="actions end">
+            <Button onPress={answer(true)}>{t('signOut')}</Button>
+            <Button look="filled" onPress={answer(false)}>
+              {t('uploads.signOut.stay')}
+            </Button>
+          </div>
+        </Dialog>
+      )}
       {question && <Duplicates key={asked.length} question={question} onClose={() => questions.set(questions.get().slice(1))} />}
     </>
   )

@@ -89,9 +89,10 @@ const send = async (address: Address, input: Input<Address>): Promise<Response> 
 const sendOnce = async (address: Address, { path, query, body, signal, ifMatch }: Input<Address>): Promise<Response> => {
   const [method = 'GET', template = ''] = address.split(' ')
   const isForm = typeof FormData !== 'undefined' && (body as unknown) instanceof FormData
+  const url = urlOf(filled(template, (path ?? {}) as Record<string, unknown>), query ?? {})
   let response: Response
   try {
-    response = await fetch(urlOf(filled(template, (path ?? {}) as Record<string, unknown>), query ?? {}), {
+    response = await fetch(url, {
       method,
       headers: {
         accept: 'application/json',
@@ -110,9 +111,12 @@ const sendOnce = async (address: Address, { path, query, body, signal, ifMatch }
   if (response.ok) return response
   const problem = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
-  if (method !== 'GET' && problem['code'] === 'forbidden') serverEvents.dispatchEvent(new Event('forbidden'))
+  if (method !== 'GET' && isRefusal(problem['code'])) serverEvents.dispatchEvent(new Event('forbidden'))
   throw new ApiError(response.status, problem, Number.isFinite(wait) ? wait : undefined)
 }
+
+/** The page offers something that this user may no longer do, or whose resource is gone. */
+export const isRefusal = (code: unknown): boolean => code === 'forbidden' || code === 'not-found'
 
 const bodyOf = async (response: Response): Promise<unknown> => {
   const text = await response.text()

@@ -79,19 +79,25 @@ let loadedSince = 0
 /** The position of the last event, which another tab may have received, or the time that `loadedSince` is; empty until known. */
 let position = ''
 
+/** The event does not name the collections and spaces whose lists and counts it changes. */
+const changesContainers = /^(?:dataset|collection)\.(?:trashed|restored|deleted)$/
+
 const hear = (event: LiveEvent): void => {
   position = event.position
   const [kind = '', id = ''] = event.subject.split('/')
   if (id !== '') markStale([kind, id])
   if (/\.(?:created|deleted|trashed|restored|attached|detached|updated|submitted|finished|failed)$/.test(event.type))
     markStale([kind, 'list'])
+  if (changesContainers.test(event.type)) for (const container of ['collection', 'space']) markStale([container])
   const target = targetOf(event.data['target'])
   if (target) markStale(target)
   for (const parent of parents) {
     const about = event.data[parent]
     for (const one of Array.isArray(about) ? about : [about]) if (typeof one === 'string') markStale([parent, one])
   }
-  if (event.type === 'space.member-changed' && event.data['user'] === currentSession()?.user?.id) reloadRights()
+  const isOwnMembership = event.type === 'space.member-changed' && event.data['user'] === currentSession()?.user?.id
+  // Who may view the resources of a deleted space, and what leads to them, has changed.
+  if (isOwnMembership || event.type === 'space.deleted') reloadRights()
   if (event.type === 'replay.incomplete') void refresh({ predicate: isReloadable })
   tell(event)
 }

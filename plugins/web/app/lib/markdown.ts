@@ -1,5 +1,9 @@
 import DOMPurify from 'dompurify'
-import { Marked } from 'marked'
+import { Marked, type Tokens } from 'marked'
+import { number } from './format.ts'
+import { t } from './i18n.ts'
+
+export { linkRelatives } from './relative-links.ts'
 
 const isOfThisServer = (address: string): boolean => {
   try {
@@ -21,6 +25,20 @@ const styleElements = /<style\b[\s\S]*?(?:<\/style\s*>|$)/gi
 const styles = /\sstyle\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi
 /** HTML without what browsers report. */
 const quiet = (html: string): string => html.replace(styleElements, '').replace(handlers, '').replace(styles, '')
+
+/** Browsers lay out longer tables for seconds, in which the page does not react. */
+const maxRows = 2000
+
+/** Leaves the first rows of a long table, and one that says so. */
+const cutTable = ({ rows, header }: Tokens.Table): void => {
+  const count = rows.length
+  const [cell] = header
+  if (count <= maxRows || !cell) return
+  const text = t('markdown.cut', { count, shown: number(maxRows), all: number(count) })
+  rows.length = maxRows
+  rows.push([{ ...cell, header: false, text, tokens: [{ type: 'text', raw: text, text }] }])
+}
+
 const marked = new Marked({
   gfm: true,
   renderer: {
@@ -31,6 +49,7 @@ const marked = new Marked({
   // The page has its own title, and the section of the text a heading below it.
   walkTokens: token => {
     if (token.type === 'heading') token.depth = Math.min(6, token.depth + 2)
+    if (token.type === 'table') cutTable(token as Tokens.Table)
   },
 })
 
@@ -66,6 +85,9 @@ export const scrollToAnchor = (text: Element): void => {
   if (location.hash !== '') text.querySelector(`#${CSS.escape(prefixed(decoded(location.hash)))}`)?.scrollIntoView()
 }
 
+/** Without scheme or host: it may name a file beside the text, which `linkRelatives` looks up. */
+const isRelative = (address: string): boolean => !/^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(address)
+
 const purify = DOMPurify()
 purify.addHook('afterSanitizeAttributes', element => {
   if (/^H[1-6]$/.test(element.tagName)) {
@@ -75,15 +97,21 @@ purify.addHook('afterSanitizeAttributes', element => {
   if (element.tagName === 'IMG') {
     // The policy of the page forbids pictures of other servers, which would learn who reads this.
     const source = element.getAttribute('src') ?? ''
-    if (!isOfThisServer(source) && !dataPicture.test(source)) element.replaceWith(element.getAttribute('alt') ?? '')
+    if (isOfThisServer(source) || dataPicture.test(source)) return
+    const description = document.createElement('span')
+    description.textContent = element.getAttribute('alt') ?? ''
+    if (isRelative(source)) description.setAttribute('data-relative', source)
+    element.replaceWith(description)
     return
   }
   const href = element.getAttribute('href')
   if (href === null) return
   if (/^(?:https?:|mailto:)/i.test(href)) {
     element.setAttribute('rel', 'noopener noreferrer nofollow')
-  } else if (!href.startsWith('#')) element.removeAttribute('href')
-  else if (href !== '#') element.setAttribute('href', `#${encodeURIComponent(prefixed(decoded(href)))}`)
+  } else if (!href.startsWith('#')) {
+    element.removeAttribute('href')
+    if (isRelative(href)) element.setAttribute('data-relative', href)
+  } else if (href !== '#') element.setAttribute('href', `#${encodeURIComponent(prefixed(decoded(href)))}`)
 })
 
 const sanitized = (html: string): string => {

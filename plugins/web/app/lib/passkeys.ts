@@ -2,9 +2,14 @@ import type { Operations } from '../api.ts'
 
 type Assertion = NonNullable<Operations['POST /api/login/second-factor']['body']['passkey']>
 
-/** Whether this browser supports passkeys here: not on plain http, except for localhost. */
+/** Passkeys belong to a name: browsers refuse them where the server is reached by its IP address. */
+const isAddress = /^[\d.]+$|^\[/
+
+/** Whether this browser supports passkeys here: not on plain http, except for localhost, and not at an IP address. */
 export const canUsePasskeys = (): boolean =>
-  typeof PublicKeyCredential !== 'undefined' && typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function'
+  !isAddress.test(location.hostname) &&
+  typeof PublicKeyCredential !== 'undefined' &&
+  typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function'
 
 /** The address of this page is not that of the host whose passkeys the server accepts. */
 export class PasskeyElsewhere extends Error {

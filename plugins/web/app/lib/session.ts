@@ -2,7 +2,7 @@ import { type QueryFilters, useQuery } from '@tanstack/react-query'
 import { type Answer, type ApiError, api, recoverWith, serverEvents } from './api.ts'
 import { isReloadable, queries, refresh } from './queries.ts'
 import { createStore, useStore } from './store.ts'
-import { mayDiscard } from './unsaved.ts'
+import { maySignOut } from './unsaved.ts'
 
 export type Session = Omit<Answer<'GET /api/session'>, 'time'>
 
@@ -146,9 +146,9 @@ export const reloadRights = (): void => {
 // An action that was offered is refused, so it must not be offered any longer.
 serverEvents.addEventListener('forbidden', reloadRights)
 
-/** Does nothing if the user keeps an unsaved text. */
+/** Does nothing if the user keeps an unsaved text, or uploads that are not finished. */
 export const signOut = async (): Promise<void> => {
-  if (!(await mayDiscard())) return
+  if (!(await maySignOut())) return
   await api('POST /api/logout')
   await changeSession()
 }

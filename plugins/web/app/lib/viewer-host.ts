@@ -6,6 +6,7 @@ import { ApiError, base, urlOf } from './api.ts'
 import type { Contribution } from './contributions.ts'
 import { currentLanguage, loadViewerTexts } from './i18n.ts'
 import { messageOf } from './messages.ts'
+import { onDemand, whenResponding } from './on-demand.ts'
 
 /** What a part gets of the page. */
 export interface HostParts {
@@ -155,7 +156,11 @@ export const loadPart = async ({ id, plugin, module, styles }: Contribution): Pr
   const isOwn = plugin === 'web'
   const own = isOwn ? developed[`../viewers/${id.slice('web.'.length)}/index.ts`] : undefined
   const load = own ?? (() => import(/* @vite-ignore */ base + module) as Promise<MountedPart>)
-  const [part] = await Promise.all([load(), isOwn && loadViewerTexts(), ...(own ? [] : styles.map(loadSheet))])
+  const [part] = await Promise.all([
+    isOwn ? onDemand(load) : whenResponding(load),
+    isOwn && loadViewerTexts(),
+    ...(own ? [] : styles.map(loadSheet)),
+  ])
   if (typeof part.mount !== 'function') throw new TypeError(`${module} exports no function mount`)
   return part
 }

@@ -1,5 +1,5 @@
 import { Link, useSearch } from '@tanstack/react-router'
-import { Failure, Loading, PageTitle } from '../components/page-parts.tsx'
+import { Empty, Failure, Loading, PageTitle } from '../components/page-parts.tsx'
 import { bytes } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { useFile } from './file/file-data.ts'
@@ -12,12 +12,14 @@ export const ComparePage = () => {
     <>
       <PageTitle name={t('compare.title')} />
       <div className="compared">
-        <Side key={`left ${left}`} id={left} slot="" />
-        <Side key={`right ${right}`} id={right} slot="2" />
+        {left === '' ? <NoFile /> : <Side key={`left ${left}`} id={left} slot="" />}
+        {right === '' ? <NoFile /> : <Side key={`right ${right}`} id={right} slot="2" />}
       </div>
     </>
   )
 }
+
+const NoFile = () => <Empty title={t('compare.none')} />
 
 const Side = ({ id, slot }: { readonly id: string; readonly slot: '' | '2' }) => {
   const { data: file, error, refetch } = useFile(id)

@@ -1,10 +1,11 @@
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { addFiles } from '../components/add-files.ts'
 import { Button } from '../components/controls.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { GoneNote } from '../components/gone-note.tsx'
+import { late } from '../components/late.tsx'
 import { FactLine, FailurePage, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { PartTabs } from '../components/part-slots.tsx'
 import { TrashNote } from '../components/trash-note.tsx'
@@ -93,7 +94,7 @@ const DatasetView = ({ dataset, isGone }: { readonly dataset: Dataset; readonly 
                   </>
                 ),
               },
-              ...(hasViews ? [{ key: 'views', label: t('views.title'), content: <ShownViews dataset={id} /> }] : []),
+              ...(hasViews ? [{ key: 'views', label: t('views.title'), content: <Views dataset={id} fallback={<Loading />} /> }] : []),
             ]}
           />
         </div>
@@ -104,12 +105,7 @@ const DatasetView = ({ dataset, isGone }: { readonly dataset: Dataset; readonly 
   )
 }
 
-const Views = lazy(async () => ({ default: (await import('./dataset/views.tsx')).Views }))
-const ShownViews = ({ dataset }: { readonly dataset: string }) => (
-  <Suspense fallback={<Loading />}>
-    <Views dataset={dataset} />
-  </Suspense>
-)
+const Views = late(async () => (await import('./dataset/views.tsx')).Views)
 
 /** Whether there are thumbnails of files: in a list that is loaded anyway, or possibly in folders. Once true it stays, whatever is listed next. */
 const useHasViews = (id: string): boolean => {

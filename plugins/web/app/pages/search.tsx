@@ -1,12 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Models } from '../api.ts'
 import { Button } from '../components/controls.tsx'
 import { copyText } from '../components/copy-text.tsx'
 import { fileKind } from '../components/file-kind.ts'
 import { Icon } from '../components/icon.tsx'
 import type { IconName } from '../components/icon-names.ts'
+import { late } from '../components/late.tsx'
 import { Empty, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { api, urlOf } from '../lib/api.ts'
 import { type Contribution, pageOfKind, useContributions } from '../lib/contributions.ts'
@@ -24,7 +25,7 @@ import { SavedSearches, SaveSearch } from './search/saved-searches.tsx'
 import { SearchHelp } from './search/search-help.tsx'
 
 /** Loaded when a hit is first selected. */
-const HitSelectionBar = lazy(async () => ({ default: (await import('./search/hit-selection-bar.tsx')).HitSelectionBar }))
+const HitSelectionBar = late(async () => (await import('./search/hit-selection-bar.tsx')).HitSelectionBar)
 
 type Result = Models['FullSearchResult']
 type Hit = Models['SearchHit']
@@ -198,13 +199,11 @@ export const SearchPage = () => {
               </>
             )}
             {wasUsed && (
-              <Suspense>
-                <HitSelectionBar
-                  chosen={[...selection.values()]}
-                  onClear={() => select(nothing)}
-                  onChanged={() => setTimeout(() => void refresh({ queryKey: keyOf(address) }), indexedMs)}
-                />
-              </Suspense>
+              <HitSelectionBar
+                chosen={[...selection.values()]}
+                onClear={() => select(nothing)}
+                onChanged={() => setTimeout(() => void refresh({ queryKey: keyOf(address) }), indexedMs)}
+              />
             )}
             {error && <Failure error={error} hasTitle={false} />}
             {hasNextPage && (

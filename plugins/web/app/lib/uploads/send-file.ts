@@ -1,4 +1,5 @@
 import { ApiError, urlOf } from '../api.ts'
+import { onDemand } from '../on-demand.ts'
 import type { UploadItem } from './upload-queue.ts'
 import { removeAddress, storeAddress, storedAddress } from './upload-storage.ts'
 
@@ -82,7 +83,7 @@ const sendInPieces = async (
   onProgress: (sent: number) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> => {
-  const [{ Upload }, known] = await Promise.all([import('tus-js-client'), storedAddress(key)])
+  const [{ Upload }, known] = await Promise.all([onDemand(() => import('tus-js-client')), storedAddress(key)])
   return new Promise((resolve, reject) => {
     const upload = new Upload(file, {
       endpoint: urlOf('/api/uploads'),

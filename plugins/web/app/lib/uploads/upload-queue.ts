@@ -1,4 +1,4 @@
-import { ApiError, serverEvents } from '../api.ts'
+import { ApiError, isRefusal, serverEvents } from '../api.ts'
 import { queries } from '../queries.ts'
 import { currentSession } from '../session.ts'
 import type { Chosen, ChosenFile } from './chosen-files.ts'
@@ -77,6 +77,8 @@ class UploadQueue {
   #samples: { readonly at: number; readonly bytes: number }[] = []
   #shown: { readonly timer: ReturnType<typeof setTimeout>; readonly isPrompt: boolean } | undefined
   #user: string | undefined
+  /** Batches with a file that was refused: the page is reloaded once for each. */
+  #refused = new Set<string>()
 
   constructor() {
     window.addEventListener('beforeunload', event => {
@@ -87,6 +89,11 @@ class UploadQueue {
 
   get isBusy(): boolean {
     return !this.#isPaused && (this.#running.size > 0 || this.#waiting.length > 0)
+  }
+
+  /** Number of files to send, also if they are paused. */
+  get unsentCount(): number {
+    return this.#running.size + this.#waiting.length
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -186,6 +193,11 @@ class UploadQueue {
     this.#notify(true)
   }
 
+  /** Nothing is sent until the user signs in again, unless the user had paused the uploads. */
+  pauseForSignOut(): void {
+    if (!this.#isPaused) this.pause('signed-out')
+  }
+
   resume(): void {
     this.#isPaused = false
     this.#pauseReason = undefined
@@ -279,6 +291,10 @@ class UploadQueue {
         return
       }
       this.#change(key, { state: 'failed', error })
+      if (error instanceof ApiError && isRefusal(error.code) && !this.#refused.has(item.batch)) {
+        this.#refused.add(item.batch)
+        serverEvents.dispatchEvent(new Event('forbidden'))
+      }
       if (error instanceof ApiError && error.status === 507) this.pause('no-space')
     }
     this.#running.delete(key)

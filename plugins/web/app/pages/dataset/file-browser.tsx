@@ -1,6 +1,7 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
-import { type DragEvent, lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
+import { late } from '../../components/late.tsx'
 import { Empty, Failure, Loading } from '../../components/page-parts.tsx'
 import { chosenCount, isChosen, noRows } from '../../components/selection.ts'
 import { SelectionBar } from '../../components/selection-bar.tsx'
@@ -41,7 +42,7 @@ export interface BrowserProps {
   readonly onDownload: () => void
 }
 
-const Dialogs = lazy(async () => ({ default: (await import('./open-dialog.tsx')).Dialogs }))
+const Dialogs = late(async () => (await import('./open-dialog.tsx')).Dialogs)
 
 let dragged: readonly Entry[] = []
 const dragType = 'application/x-pounce-entries'
@@ -213,25 +214,23 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
         </div>
       </div>
       {dialog && (
-        <Suspense>
-          <Dialogs
-            dialog={dialog}
-            dataset={dataset}
-            folder={query.folder}
-            open={open}
-            list={list}
-            onClose={() => setDialog(undefined)}
-            onMove={move}
-            onCopy={copy}
-            onDelete={what => {
-              setSelection(noRows)
-              void run(t('entries.deleting'), countOf(what), (progress, signal) => deleteEntries(dataset.id, what, progress, signal))
-            }}
-            onTag={(what, tags, isAdding) =>
-              void run(t('entries.tagging'), countOf(what), (progress, signal) => tagEntries(what, tags, isAdding, progress, signal))
-            }
-          />
-        </Suspense>
+        <Dialogs
+          dialog={dialog}
+          dataset={dataset}
+          folder={query.folder}
+          open={open}
+          list={list}
+          onClose={() => setDialog(undefined)}
+          onMove={move}
+          onCopy={copy}
+          onDelete={what => {
+            setSelection(noRows)
+            void run(t('entries.deleting'), countOf(what), (progress, signal) => deleteEntries(dataset.id, what, progress, signal))
+          }}
+          onTag={(what, tags, isAdding) =>
+            void run(t('entries.tagging'), countOf(what), (progress, signal) => tagEntries(what, tags, isAdding, progress, signal))
+          }
+        />
       )}
     </div>
   )

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { Loading } from '../../components/page-parts.tsx'
 import { ApiError, api, urlOf } from '../../lib/api.ts'
 import { t } from '../../lib/i18n.ts'
+import { onDemand } from '../../lib/on-demand.ts'
 import { queries } from '../../lib/queries.ts'
 import { type Entry, isLastPage, listingOf, pageQuery } from './entries.ts'
 
@@ -28,18 +30,23 @@ const useReadme = (dataset: string, folder: string | undefined): Entry | undefin
 /** The README below the files, if one exists. */
 export const Readme = ({ dataset, folder }: { readonly dataset: string; readonly folder: string | undefined }) => {
   const file = useReadme(dataset, folder)
-  return file ? <ReadmeText key={file.id} file={file} /> : null
+  return file ? <ReadmeText key={file.id} file={file} dataset={dataset} folder={folder} /> : null
 }
 
-const ReadmeText = ({ file }: { readonly file: Entry }) => {
+const ReadmeText = ({ file, dataset, folder }: { readonly file: Entry; readonly dataset: string; readonly folder: string | undefined }) => {
   const isMarkdown = file.name.toLowerCase().endsWith('.md')
   const { data, isPending } = useQuery({
     queryKey: ['file', file.id, 'readme'],
     queryFn: async ({ signal }) => {
       const text = await readText(file.id, signal)
       if (!isMarkdown) return { text }
-      const { htmlOf, scrollToAnchor } = await import('../../lib/markdown.ts')
-      return { html: htmlOf(text), scrollToAnchor }
+      const { htmlOf, linkRelatives, scrollToAnchor } = await onDemand(() => import('../../lib/markdown.ts'))
+      try {
+        return { html: htmlOf(text), scrollToAnchor, linkRelatives }
+      } catch {
+        // Nested too deeply.
+        return { text }
+      }
     },
     retry: false,
     staleTime: 600_000,
@@ -52,6 +59,25 @@ const ReadmeText = ({ file }: { readonly file: Entry }) => {
     isPlaced.current = true
     data?.scrollToAnchor?.(box.current)
   }, [data])
+  const navigate = useNavigate()
+  const latest = useRef(navigate)
+  latest.current = navigate
+  useEffect(() => {
+    if (!box.current || !data?.linkRelatives) return undefined
+    const leaving = new AbortController()
+    const api = async (path: string): Promise<unknown> => {
+      const response = await fetch(urlOf(path), { signal: leaving.signal })
+      if (!response.ok) throw new ApiError(response.status, {})
+      return response.json()
+    }
+    const place = {
+      ...{ file: file.id, name: file.name, dataset, folder, api },
+      navigate: (to: string) => void latest.current({ to } as never),
+    }
+    // They stay text.
+    data.linkRelatives(box.current, place, leaving.signal).catch(() => undefined)
+    return () => leaving.abort()
+  }, [data, file.id, file.name, dataset, folder])
   if (isPending) return <Loading />
   if (!data) return null
   return (

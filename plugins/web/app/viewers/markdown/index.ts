@@ -1,6 +1,6 @@
 import './markdown.css'
 import { bytes } from '../../lib/format.ts'
-import { htmlOf, scrollToAnchor } from '../../lib/markdown.ts'
+import { htmlOf, linkRelatives, scrollToAnchor } from '../../lib/markdown.ts'
 import type { ViewerHost } from '../host.ts'
 import { textOf } from '../text-of.ts'
 
@@ -16,7 +16,15 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   if (source.trim() === '') {
     text.className = 'empty'
     text.textContent = host.t('viewer.markdown.empty')
-  } else text.innerHTML = htmlOf(source)
+  } else {
+    try {
+      text.innerHTML = htmlOf(source)
+    } catch {
+      // Nested too deeply.
+      text.classList.add('plain-text')
+      text.textContent = source
+    }
+  }
   element.append(text)
   if (sizeBytes > maxBytes) {
     const note = document.createElement('p')
@@ -26,5 +34,13 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   }
   // The placeholder above is removed first.
   setTimeout(() => host.signal.aborted || scrollToAnchor(text))
+  const { id, name, datasetId, folderId } = host.thing
+  if (datasetId !== undefined)
+    void linkRelatives(
+      text,
+      { file: id, name, dataset: datasetId, folder: folderId, api: path => host.api(path), navigate: to => host.navigate(to) },
+      host.signal,
+      // They stay text.
+    ).catch(() => undefined)
   return () => element.replaceChildren()
 }

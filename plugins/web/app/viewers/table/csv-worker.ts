@@ -1,5 +1,6 @@
-import { CsvSource, type UnpackedCut } from './engine/csv-source.ts'
+import { CsvSource } from './engine/csv-source.ts'
 import type { DialectWish } from './engine/dialect.ts'
+import type { UnpackedCut } from './engine/gzip.ts'
 import { serveTable } from './engine/serve-table.ts'
 
 serveTable<CsvSource, DialectWish, CsvDetails>(globalThis as never, CsvSource.open, ({ dialect, isWide, cut }) => ({

@@ -1,6 +1,7 @@
 import { encodingOf } from '../../lib/encoding.ts'
 import { nextTurn } from '../../lib/next-turn.ts'
 import { type Dialect, type DialectWish, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
+import { isGzip, type UnpackedCut, unpackedOf } from './gzip.ts'
 import { RowScanner } from './row-scanner.ts'
 import {
   type Cell,
@@ -39,55 +40,6 @@ class Offsets {
   at(index: number): number {
     return this.#values[index] ?? 0
   }
-}
-
-const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
-
-/** Compressed bytes are processed in pieces of this size. */
-const packedPieceBytes = 1_000_000
-
-/** Why a compressed file is shown only in part: it exceeds the memory limit, or is damaged from there on. */
-export type UnpackedCut = 'size' | 'damage'
-
-/** Unpacks a gzip file up to a size. Rejects if nothing can be read. */
-const unpackedOf = async (
-  read: ReadBytes,
-  sizeBytes: number,
-  maxBytes: number,
-): Promise<{ bytes: Uint8Array; cut: UnpackedCut | undefined }> => {
-  let at = 0
-  const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    async pull(controller) {
-      const piece = await read(at, Math.min(sizeBytes, at + packedPieceBytes))
-      at += piece.length
-      if (piece.length > 0) controller.enqueue(piece as Uint8Array<ArrayBuffer>)
-      if (piece.length === 0 || at >= sizeBytes) controller.close()
-    },
-  })
-  const pieces: Uint8Array[] = []
-  let length = 0
-  let cut: UnpackedCut | undefined
-  try {
-    for await (const piece of packed.pipeThrough(new DecompressionStream('gzip'))) {
-      pieces.push(piece.subarray(0, maxBytes - length))
-      length += piece.length
-      if (length > maxBytes) {
-        cut = 'size'
-        break
-      }
-    }
-  } catch (error) {
-    // A rejection by the server is not an error of the file.
-    if (length === 0 || !(error instanceof TypeError)) throw error
-    cut = 'damage'
-  }
-  const bytes = new Uint8Array(Math.min(length, maxBytes))
-  let to = 0
-  for (const piece of pieces) {
-    bytes.set(piece, to)
-    to += piece.length
-  }
-  return { bytes, cut }
 }
 
 interface Mark {
