@@ -18,7 +18,7 @@ import {
   Transports,
   takesMany,
 } from 'pounce/sdk'
-import { Mutex, noteIn, type PluginState, type PluginSwitch } from 'pounce/sdk/kit'
+import { Mutex, type PluginState, type PluginSwitch, recordAuditNote } from 'pounce/sdk/kit'
 import type { Config } from './kernel/config.ts'
 import type { Kernel } from './kernel/kernel.ts'
 import { idOfName } from './kernel/kernel-records.ts'
@@ -146,7 +146,7 @@ export class PluginSwitches implements PluginSwitch {
     if (reason !== undefined)
       throw new Conflict(`${id} cannot be switched because it ${reason}: change "plugins" in the configuration and restart the server`)
     const about = { plugin: id, enabled: isEnabled }
-    await noteIn(this.#running.get(AuditTrails), { type: 'plugin.switched', about, ...(actor === undefined ? {} : { actor }) })
+    await recordAuditNote(this.#running.get(AuditTrails), { type: 'plugin.switched', about, ...(actor === undefined ? {} : { actor }) })
     await this.#mutex.use(() => this.#choose(id, isEnabled))
     this.#log.info(isEnabled ? 'Plugin switched on' : 'Plugin switched off', { switched: id, isRunning: this.#running.isOn(id) })
     return (await this.list()).find(one => one.id === id) as PluginState

@@ -77,7 +77,7 @@ const postgis = async (url: string): Promise<string> => {
   }
 }
 
-const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<string>])[] = [
+const requested: readonly (readonly [LiveServer, string, (url: string) => Promise<string>])[] = [
   ['MONGODB', 'MongoDB', mongodb],
   ['S3', 'S3', s3],
   ['ELASTICSEARCH', 'Elasticsearch', elasticsearch],
@@ -93,7 +93,7 @@ const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<st
  */
 export const describeServers = (environment: Environment): Promise<readonly string[]> =>
   Promise.all(
-    asked.map(async ([name, title, ask]) => {
+    requested.map(async ([name, title, ask]) => {
       const url = environment[`POUNCE_TEST_${name}_URL`]
       if (!url) return `${title}: no server`
       const known = environment[`POUNCE_TEST_${name}_SERVER`]

@@ -7,7 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContext, Page, Request, Route } from 'playwright-core'
-import { Greetings } from 'pounce/sdk'
+import { StartupMessages } from 'pounce/sdk'
 import { type BootOptions, bootForTest, type TestServer } from 'pounce/sdk/testing'
 import sharp from 'sharp'
 import { chromiumForTests } from '../test/support/real-browsers.ts'
@@ -169,8 +169,8 @@ const plenty = (server: TestServer, { ids, researcher }: Seeded): readonly Scree
 
 /** The path of the printed setup link of a server without an administrator. */
 const setUpPath = async (server: TestServer): Promise<string> => {
-  const greetings = server.get(Greetings).all()
-  const lines = await Promise.all(greetings.map(greeting => greeting.lines()))
+  const messages = server.get(StartupMessages).all()
+  const lines = await Promise.all(messages.map(message => message.lines()))
   return /http:\/\/[^/]+(\/\S+)/.exec(lines.flat().join('\n'))?.[1] ?? '/welcome'
 }
 

@@ -15,7 +15,7 @@ export const signedIn = (caller: Caller): CallerUser => {
  * The refusal for a missing permission, on a kind of resource or in general. Its message names the cause: the account's status, the API key or the missing
  * permission.
  */
-export const lacking = (caller: Caller, permission: Permission, kind?: Kind): Forbidden => {
+export const permissionDenied = (caller: Caller, permission: Permission, kind?: Kind): Forbidden => {
   const what = `Permission denied${kind === undefined ? '' : ` on the ${kind}`}`
   if (caller.user?.status === 'ReadOnly') return new Forbidden(`${what}: the account is ReadOnly and can only view and download`)
   const isSmallKey = caller.scope === 'extraction' || caller.limits !== undefined
@@ -33,7 +33,7 @@ export const authorize = async (policy: Policy, caller: Caller, permission: Perm
   if (decision === 'unseen') throw new NotFound(ref.kind)
   if (decision === 'frozen') throw new InTrash(ref.kind)
   if (caller.via === 'nothing') throw new NotSignedIn()
-  throw lacking(caller, permission, ref.kind)
+  throw permissionDenied(caller, permission, ref.kind)
 }
 
 /** Throws `StepUpRequired` unless the caller has authenticated recently enough. */

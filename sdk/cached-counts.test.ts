@@ -3,9 +3,9 @@ import { CachedCounts } from './cached-counts.ts'
 
 test('small containers are counted on every call, large ones once a minute', async t => {
   let [now, size] = [0, 7]
-  const asked: number[] = []
+  const requested: number[] = []
   const counting = async (upTo: number) => {
-    asked.push(upTo)
+    requested.push(upTo)
     return Math.min(upTo, size)
   }
   const counts = new CachedCounts(() => now)
@@ -14,7 +14,7 @@ test('small containers are counted on every call, large ones once a minute', asy
   t.is(await counts.count('a', counting), 9999)
   size = 1_500_000
   t.deepEqual(await Promise.all([counts.count('a', counting), counts.count('a', counting)]), [size, size])
-  t.is(asked.filter(upTo => upTo > 10_000).length, 1)
+  t.is(requested.filter(upTo => upTo > 10_000).length, 1)
   size = 1_500_001
   t.is(await counts.count('a', counting), 1_500_000)
   t.is(await counts.count('b', counting), 1_500_001)

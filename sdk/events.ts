@@ -295,7 +295,7 @@ export interface StoredEvent<T extends EventType = EventType> extends NewEvent<T
 export type AnyEvent = { [T in EventType]: StoredEvent<T> }[EventType]
 
 /** The event for a file whose locations change; must be part of each commit that changes them. */
-export const placed = (id: string, before: readonly Place[], after: readonly Place[]): NewEvent =>
+export const filePlaced = (id: string, before: readonly Place[], after: readonly Place[]): NewEvent =>
   event('file.placed', { kind: 'file', id }, { datasets: [...new Set([...before, ...after].map(({ dataset }) => dataset))] })
 
 /** Creates an event: `event('file.updated', { kind: 'file', id }, { fields: ['name'] }, caller.user?.id)`. */

@@ -60,7 +60,7 @@ export const FullTags = s.Array(NamedContainer)
 const describing = ['AddMetadata', 'EditMetadata', 'DeleteMetadata', 'AddTag', 'DeleteTag', 'AddComment', 'CreateRelation'] as const
 
 /** The rights listed in a full view, by kind: those that decide which actions a client offers. */
-const toldRights = {
+const shownRights = {
   space: ['EditSpace', 'DeleteSpace', 'PublicSpace', 'AddResourceToSpace', 'RemoveResourceFromSpace', 'AddMetadata', 'DeleteMetadata'],
   collection: [
     'EditCollection',
@@ -96,14 +96,14 @@ export interface FullViewSource {
 export const fullViewOf = async (
   { users, policy }: FullViewSource,
   caller: Caller,
-  kind: keyof typeof toldRights,
+  kind: keyof typeof shownRights,
   records: readonly Shown[],
 ) => {
   const [people, held] = await Promise.all([
     users.getMany([...new Set([...records.map(({ author }) => author), ...(caller.user ? [caller.user.id] : [])])]),
     policy.held(
       caller,
-      toldRights[kind],
+      shownRights[kind],
       kind,
       records.map(({ id }) => id),
     ),

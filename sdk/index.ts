@@ -61,7 +61,6 @@ export {
   type Subscription,
 } from './plugin.ts'
 export {
-  behind,
   type Class,
   type Contributions,
   contributions,
@@ -74,6 +73,7 @@ export {
   type Resolved,
   type Token,
   takesMany,
+  wrapped,
 } from './port.ts'
 export { Comments, MetadataDocuments, Previews, Sections, Tags } from './ports/annotations.ts'
 export { type Archive, Archives } from './ports/archives.ts'
@@ -159,13 +159,13 @@ export {
   type Command,
   Commands,
   Fetch,
-  Greetings,
   Ids,
   Installation,
   Log,
   Mailer,
   Metrics,
   type Periodic,
+  StartupMessages,
 } from './ports/kernel.ts'
 export {
   Broadcasters,

@@ -1,24 +1,34 @@
 /* `pounce/sdk/kit`: helpers for plugin authors, and the types used by routes, records and ports, for code that has to name them. */
 
 export { accountsNamedBy, type NamedAccounts } from './account-address.ts'
-export { authorizeDetach, type Detached, lacking, requirePlaced, requireRecentAuthentication, requireServerAdmin } from './authorize.ts'
+export {
+  authorizeDetach,
+  type Detached,
+  permissionDenied,
+  requirePlaced,
+  requireRecentAuthentication,
+  requireServerAdmin,
+} from './authorize.ts'
 export { inBatches } from './batches.ts'
+export { BufferStream, streamed } from './buffer-stream.ts'
 export { countedBytes, type PageScripts, pagePolicy, RawJson, rawJson } from './bytes.ts'
 export { CachedCounts } from './cached-counts.ts'
 export { type Answer, type Call, CallFailed, type Client, type ClientOptions, clientOf } from './client.ts'
 export { KeyedMutex, Mutex, Semaphore, type SemaphoreOptions } from './concurrency.ts'
-export { type Containment, containedIn, takeOutAll } from './contained.ts'
+export { ChangedMeanwhile, changeIfMatching, requireVersion, versionTag } from './conditional-changes.ts'
+export { type Containment, recordsInContainer, removeAllFromContainer } from './container-records.ts'
 export { cookieIn, cookieName, sessionCookie, setCookie } from './cookies.ts'
 export { removeDeadLetters } from './dead-letters.ts'
 export { type DoctorRow, doctorRow, type RecordsCheck, recordsRow } from './doctor-row.ts'
-export { bare, betweenLines, csvText, printLine, type Shown } from './documents/lines.ts'
 export { valueAt } from './documents/paths.ts'
-export { overlong, runsOf } from './documents/pieces.ts'
+export { overlongPiece, trigramsOf } from './documents/pieces.ts'
+export { type CellValue, formatRow, quotedCsv, rowSeparator, unquoted } from './documents/row-formats.ts'
 export { compareText } from './documents/scalars.ts'
 export { DownloadCounts } from './download-counts.ts'
+export { durationText } from './duration-text.ts'
 export { checkedEmail, plainEmail } from './email.ts'
-export { placed } from './events.ts'
-export { saysDone } from './extraction-status.ts'
+export { filePlaced } from './events.ts'
+export { isSuccessStatus } from './extraction-status.ts'
 export { fillSortKeys } from './fill-sort-keys.ts'
 export { firstOfEach, type ItemsOfOwners } from './first-of-each.ts'
 export { foldedText } from './folded-text.ts'
@@ -39,7 +49,7 @@ export {
   viewParameter,
 } from './full-view.ts'
 export { checkJsonLdContext } from './json-ld-context.ts'
-export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
+export { allowsDownload, LicenseBody, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
   assertSafeJson,
   countJson,
@@ -54,8 +64,7 @@ export { answerList, type ListAnswer, type ListPage, type ListSource, listPage }
 export {
   afterParameter,
   conditionsOf,
-  eitherOf,
-  inEachOrder,
+  indexesForOrders,
   type ListQuery,
   linkToNext,
   listParameters,
@@ -63,6 +72,7 @@ export {
   readAfter,
   readNamedAfter,
   sortParameters,
+  unionOf,
   type Visible,
   visibleOf,
 } from './listing.ts'
@@ -96,7 +106,7 @@ export { apiVersion } from './plugin.ts'
 export { type PluginState, PluginSwitch } from './plugin-switch.ts'
 export type { NewMetadata } from './ports/annotations.ts'
 export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
-export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
+export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, recordAuditNote } from './ports/audit.ts'
 export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
 export type { BackupCopy, BackupPart } from './ports/backup.ts'
 export type {
@@ -110,21 +120,20 @@ export { changedNothing, type Refusal } from './ports/conflicts.ts'
 export {
   countIn,
   type NameFinder,
+  nonEmptyContainers,
   type Recommendation,
   type Recommender,
   type ResourceSummary,
   type TreeBranch,
   type TreeNode,
   type TreeParent,
-  whichHold,
 } from './ports/contributed.ts'
 export type { DeclareCollection, FieldPath } from './ports/document-store.ts'
 export type { SinkRecord } from './ports/event-sink.ts'
 export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'
 export { localSource } from './ports/groups.ts'
-export type { Greeting } from './ports/kernel.ts'
-export type { LineCell, Lines } from './ports/lines.ts'
+export type { StartupMessage } from './ports/kernel.ts'
 export { type Broadcaster, type ProgressListener, type PublicEventHandler, publicEventTypes, reportProgress } from './ports/live-events.ts'
 export { checkMail, isMailAddress, type Mail } from './ports/mail.ts'
 export { isUsable, Quarantined, requireUsable, type ScanEvents, ScanPending, type ScanResult } from './ports/malware-scan.ts'
@@ -149,6 +158,7 @@ export type { ResourceFacts, ResourceReferences, RightsSource, TrashRule } from 
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
 export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
+export type { ColumnValue, RowFormat } from './ports/row-format.ts'
 export {
   type AccountFacts,
   type Capabilities,
@@ -186,14 +196,11 @@ export type {
   UnscopedRight,
 } from './route.ts'
 export { type ShownMetadata, shownMetadata } from './shown-metadata.ts'
-export { BufferStream, streamed } from './streamed.ts'
 export { pause, withTimeLimit } from './time-limit.ts'
 export { msOfTime, readTime } from './times.ts'
 export { clearTrashEveryMs, Trash, type TrashOf, trashIndexes, trashSettings } from './trash.ts'
 export { trimEnd } from './trim-end.ts'
-export { ChangedMeanwhile, changeIfMatching, requireVersion, versionTag } from './unless-changed.ts'
-export { orNotFound, type Rewritten, updateWithRetry } from './update-with-retry.ts'
-export { waitText } from './wait-text.ts'
+export { type DocumentChange, orNotFound, updateWithRetry } from './update-with-retry.ts'
 export {
   type MountedPart,
   type PartElement,
@@ -207,4 +214,4 @@ export {
   webContribution,
 } from './web.ts'
 export { type ThreadOptions, type ThreadReply, WorkerClient } from './worker-client.ts'
-export { youngGarbage } from './young-garbage.ts'
+export { youngGeneration } from './young-generation.ts'

@@ -58,4 +58,4 @@ export const toLicense = (body: s.Static<typeof LicenseBody>): License => ({
  * Whether the license lets everyone who may view a resource download it: any license but `license1`, as in Clowder 1.x. Unlike in Clowder 1.x, `rightsHolder`
  * is only displayed and grants nothing, because users choose their own names. Authors may always download their own files.
  */
-export const letsDownload = ({ type, allowDownload }: License): boolean => type !== 'license1' || allowDownload
+export const allowsDownload = ({ type, allowDownload }: License): boolean => type !== 'license1' || allowDownload

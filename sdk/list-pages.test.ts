@@ -1,6 +1,6 @@
 import test from 'ava'
 import { matcher } from './documents/matcher.ts'
-import { runsOf } from './documents/pieces.ts'
+import { trigramsOf } from './documents/pieces.ts'
 import { answerList, listPage } from './list-pages.ts'
 import type { ListQuery } from './listing.ts'
 import { collection, type DocumentStore, eq, type Find, type Page, type Stored } from './ports/document-store.ts'
@@ -23,10 +23,10 @@ const thing = (n: number, name: string, space = 's'): Thing & Stored => ({
 
 /** A store that scans everything, newest first, respects maxScanned and maxCharacters, and records its queries. */
 const storeOf = (all: readonly (Thing & Stored)[]) => {
-  const asked: Find[] = []
+  const requested: Find[] = []
   const newest = [...all].sort((a, b) => (a.created < b.created ? 1 : -1))
   const find = async (_from: unknown, query: Find): Promise<Page<Thing & Stored>> => {
-    asked.push(query)
+    requested.push(query)
     const fits = matcher(query.where)
     const isListed = matcher({
       op: 'and',
@@ -48,7 +48,7 @@ const storeOf = (all: readonly (Thing & Stored)[]) => {
   }
   const count = async (_from: unknown, { where, upTo }: Pick<Find, 'where'> & { readonly upTo: number }) =>
     Math.min(upTo, all.filter(matcher(where)).length)
-  return { asked, documents: { find, count } as unknown as DocumentStore }
+  return { requested, documents: { find, count } as unknown as DocumentStore }
 }
 
 const source = (documents: DocumentStore, where = [] as Parameters<typeof listPage>[0]['where']) => ({
@@ -59,25 +59,25 @@ const source = (documents: DocumentStore, where = [] as Parameters<typeof listPa
 })
 
 test('a title is searched by its rarest trigram, and nothing else is read', async t => {
-  const { asked, documents } = storeOf([...Array.from({ length: 1200 }, (_, n) => thing(n, `common ${n}`)), thing(5000, 'Common Rye')])
+  const { requested, documents } = storeOf([...Array.from({ length: 1200 }, (_, n) => thing(n, `common ${n}`)), thing(5000, 'Common Rye')])
   const page = await listPage(source(documents), { title: 'mon rYE', limit: 10 })
   t.deepEqual(
     page.items.map(({ name }) => name),
     ['Common Rye'],
   )
-  t.is(asked.length, 1)
-  t.is(asked[0]?.using, 'byNamePiece')
-  t.true(JSON.stringify(asked[0]?.where).includes('["rye",""]'))
+  t.is(requested.length, 1)
+  t.is(requested[0]?.using, 'byNamePiece')
+  t.true(JSON.stringify(requested[0]?.where).includes('["rye",""]'))
 })
 
 test('a search for common trigrams without match ends after a bounded scan, with a cursor', async t => {
-  const { asked, documents } = storeOf(Array.from({ length: 20_000 }, (_, n) => thing(n, n % 2 === 0 ? 'abcd' : 'bcde')))
+  const { requested, documents } = storeOf(Array.from({ length: 20_000 }, (_, n) => thing(n, n % 2 === 0 ? 'abcd' : 'bcde')))
   const query: ListQuery = { title: 'abcde', limit: 10 }
   const page = await listPage(source(documents), query)
   t.deepEqual(page.items, [])
   t.truthy(page.next)
-  t.is(asked.length, 8)
-  t.true(asked.every(({ maxScanned }) => maxScanned === 1000))
+  t.is(requested.length, 8)
+  t.true(requested.every(({ maxScanned }) => maxScanned === 1000))
   let after = page.next
   let pages = 1
   while (after) {
@@ -89,37 +89,37 @@ test('a search for common trigrams without match ends after a bounded scan, with
 
 test('if little is visible, that is scanned instead of a common trigram', async t => {
   const all = Array.from({ length: 3000 }, (_, n) => thing(n, 'abcde', n === 7 ? 'mine' : 's'))
-  const { asked, documents } = storeOf(all)
+  const { requested, documents } = storeOf(all)
   const page = await listPage(source(documents, [eq('spaces', 'mine')]), { title: 'bcd', limit: 10 })
   t.is(page.items.length, 1)
   t.deepEqual(
-    asked.map(({ using }) => using),
+    requested.map(({ using }) => using),
     ['byCreated'],
   )
 })
 
 test('a short title is found by a scan, a whole name by its own index', async t => {
-  const { asked, documents } = storeOf([thing(1, 'ab'), thing(2, 'xabx'), thing(3, 'b')])
+  const { requested, documents } = storeOf([thing(1, 'ab'), thing(2, 'xabx'), thing(3, 'b')])
   t.is((await listPage(source(documents), { title: 'AB', limit: 10 })).items.length, 2)
   t.is((await listPage(source(documents), { title: 'ab', exact: true, limit: 10 })).items.length, 1)
   t.deepEqual(
-    asked.map(({ using }) => using),
+    requested.map(({ using }) => using),
     ['byCreated', 'byName'],
   )
 })
 
 test('trigrams consist of code points and are distinct', t => {
-  t.deepEqual(runsOf('AbaBA'), ['aba', 'bab'])
-  t.deepEqual(runsOf('😀é中'), ['😀é中'])
-  t.deepEqual(runsOf('Soil of\ta b  plot'), ['soi', 'oil', 'plo', 'lot'])
-  t.deepEqual(runsOf('ab cd'), [])
+  t.deepEqual(trigramsOf('AbaBA'), ['aba', 'bab'])
+  t.deepEqual(trigramsOf('😀é中'), ['😀é中'])
+  t.deepEqual(trigramsOf('Soil of\ta b  plot'), ['soi', 'oil', 'plo', 'lot'])
+  t.deepEqual(trigramsOf('ab cd'), [])
 })
 
 test('without a limit all items are streamed, newest first in either direction', async t => {
   const all = Array.from({ length: 1203 }, (_, n) => thing(n, 'n'))
-  const { asked, documents } = storeOf(all)
+  const { requested, documents } = storeOf(all)
   for (const when of ['a', 'b']) {
-    asked.length = 0
+    requested.length = 0
     const date = when === 'a' ? '2100-01-01T00:00:00Z' : '2000-01-01T00:00:00Z'
     const shown = {
       read: (query: ListQuery) => listPage(source(documents), query),
@@ -130,8 +130,8 @@ test('without a limit all items are streamed, newest first in either direction',
     const { body, headers } = await answerList({ limit: 0, when, date }, shown)
     t.is(headers, undefined)
     t.deepEqual(await Array.fromAsync(body), all.map(({ id }) => id).reverse())
-    t.true(asked.every(({ limit, sort }) => limit === 500 && sort?.order === 'descending'))
-    t.is(asked.length, 3)
+    t.true(requested.every(({ limit, sort }) => limit === 500 && sort?.order === 'descending'))
+    t.is(requested.length, 3)
   }
 })
 

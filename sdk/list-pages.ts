@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { overlong, runsOf } from './documents/pieces.ts'
+import { overlongPiece, trigramsOf } from './documents/pieces.ts'
 import { compareScalars } from './documents/scalars.ts'
 import { datesOf, isSorted, type ListQuery, linkToNext, listing, newestFirst, sortedBy } from './listing.ts'
 import type { After, Collection, DocumentStore, Find, Page, Stored, Where } from './ports/document-store.ts'
@@ -85,7 +85,7 @@ const sortedFew = <T extends object>(found: readonly (T & Stored)[], { sort, aft
 /** All records whose names contain a rare substring of the title. */
 const allWithTitle = async <T extends object>(source: ListSource<T>, query: ListQuery, run: string): Promise<readonly (T & Stored)[]> => {
   const whole = { title: query.title, limit: 1000 }
-  const find = listing(whole, 'byNamePiece', live, isIn('name~', [run, overlong]), ...datesOf(query), ...source.where)
+  const find = listing(whole, 'byNamePiece', live, isIn('name~', [run, overlongPiece]), ...datesOf(query), ...source.where)
   const items: (T & Stored)[] = []
   let after: After | undefined
   do {
@@ -98,7 +98,7 @@ const allWithTitle = async <T extends object>(source: ListSource<T>, query: List
 
 /** A page of the records that match a title, in a requested order, and their number when that is cheap to determine. */
 const sortedTitle = async <T extends object>(source: ListSource<T>, query: ListQuery, whole: Find): Promise<ListPage<T & Stored>> => {
-  const runs = runsOf(query.title ?? '')
+  const runs = trigramsOf(query.title ?? '')
   const { run, count } = runs.length === 0 ? { run: '', count: few } : await rarest(source, runs)
   if (count < few) return sortedFew(await allWithTitle(source, query, run), whole)
   return { ...(await gather(source, whole)), total: async () => undefined }
@@ -123,14 +123,14 @@ export const listPage = async <T extends object>(source: ListSource<T>, query: L
     return { ...page, total: counted }
   }
   if (isSorted(query) || query.total) return sortedTitle(source, query, whole)
-  const runs = runsOf(query.title)
+  const runs = trigramsOf(query.title)
   if (runs.length === 0) return gather(source, whole)
   const { run, count } = await rarest(source, runs)
   if (count === few && where.length > 0) {
     const seen = await documents.find(from, { ...whole, maxScanned })
     if (seen.next === undefined || seen.items.length === whole.limit) return seen
   }
-  return gather(source, { ...listing(query, 'byNamePiece', live, isIn('name~', [run, overlong]), ...where) })
+  return gather(source, { ...listing(query, 'byNamePiece', live, isIn('name~', [run, overlongPiece]), ...where) })
 }
 
 /** The response of a list route: an array, or for `limit=0` a stream of all items. */

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { matcher } from './documents/matcher.ts'
-import { conditionsOf, eitherOf, linkToNext, listing, newestFirst } from './listing.ts'
+import { conditionsOf, linkToNext, listing, newestFirst, unionOf } from './listing.ts'
 import { contains, eq, isIn, or, range } from './ports/document-store.ts'
 import { Invalid } from './problem.ts'
 
@@ -62,10 +62,10 @@ test('an after that does not come from a link is refused', t => {
 
 test('the union of two visible sets has no redundant condition', t => {
   const author = eq('author', 'me')
-  t.is(eitherOf('all', 'nothing'), 'all')
-  t.is(eitherOf('nothing', 'nothing'), 'nothing')
-  t.deepEqual(eitherOf(author, 'nothing'), author)
-  const joined = eitherOf(or(author, isIn('spaces', ['a', 'b'])), or(author, isIn('spaces', ['b', 'c'])))
+  t.is(unionOf('all', 'nothing'), 'all')
+  t.is(unionOf('nothing', 'nothing'), 'nothing')
+  t.deepEqual(unionOf(author, 'nothing'), author)
+  const joined = unionOf(or(author, isIn('spaces', ['a', 'b'])), or(author, isIn('spaces', ['b', 'c'])))
   t.deepEqual(joined, or(author, isIn('spaces', ['a', 'b', 'c'])))
   const test = matcher(joined as Parameters<typeof matcher>[0])
   t.deepEqual([{ author: 'me' }, { spaces: ['c'] }, { spaces: ['d'], author: 'you' }].map(test), [true, true, false])

@@ -72,7 +72,7 @@ export type Visible = Where | 'all' | 'nothing'
 const alternativesOf = (where: Where): readonly Where[] => (where.op === 'or' ? where.any.flatMap(alternativesOf) : [where])
 
 /** The union of two visible sets, in its simplest form, so that stores can still use their indexes. */
-export const eitherOf = (one: Visible, other: Visible): Visible => {
+export const unionOf = (one: Visible, other: Visible): Visible => {
   if (one === 'all' || other === 'all') return 'all'
   if (one === 'nothing') return other
   if (other === 'nothing') return one
@@ -108,7 +108,7 @@ type EachOrder<I extends string, F extends string> = Readonly<
  * Indexes that end in `created`, plus variants for lists sorted by `nameKey` and `modified`: `bySpace`, `bySpace/nameKey`, `bySpace/modified`. An index on
  * `isPublic` also serves unfiltered lists, by merging its two values, so those need no index per order.
  */
-export const inEachOrder = <const I extends string, const F extends string>(indexes: Readonly<Record<I, Index<F>>>): EachOrder<I, F> =>
+export const indexesForOrders = <const I extends string, const F extends string>(indexes: Readonly<Record<I, Index<F>>>): EachOrder<I, F> =>
   Object.fromEntries(
     Object.entries<Index<F>>(indexes).flatMap(([name, index]) => [
       [name, index],
@@ -132,7 +132,7 @@ export const sortedBy = (
   return { using: able, everything: isScoped ? [] : [isIn('isPublic', [false, true])] }
 }
 
-/** The indexes of `inEachOrder` for the order of a query. */
+/** The indexes of `indexesForOrders` for the order of a query. */
 const usingFor = ({ sort = 'created' }: ListQuery, using: Find['using']): Find['using'] => {
   const suffix = sort === 'created' ? '' : `/${sortFields[sort]}`
   return typeof using === 'string' ? `${using}${suffix}` : using.map((name: string) => `${name}${suffix}`)

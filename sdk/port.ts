@@ -23,9 +23,9 @@ export const takesMany = (name: Port<unknown>): boolean => name.endsWith('*')
 
 /**
  * The decorated implementation of a port. A plugin that lists a port in `wraps` provides it to all others and gets the other plugin's implementation with
- * `wire(Counted, behind(BlobStore))`.
+ * `wire(Counted, wrapped(BlobStore))`.
  */
-export const behind = <T>(name: Port<T>): Port<T> => `${name}/behind` as Port<T>
+export const wrapped = <T>(name: Port<T>): Port<T> => `${name}/wrapped` as Port<T>
 
 /** Any class, with any constructor parameters. */
 export type Class<T = unknown> = new (...args: never[]) => T

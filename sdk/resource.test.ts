@@ -22,7 +22,7 @@ import {
 import { countIn, createdOrTaggedBy, type RightsSource } from 'pounce/sdk/kit'
 import { bootForTest } from './testing/boot-for-test.ts'
 
-interface Shelf {
+interface Bookcase {
   readonly name: string
   readonly author: string
   readonly created: string
@@ -33,7 +33,7 @@ interface Shelf {
 
 /** Kinds that no bundled plugin declares. */
 const [kind, partKind] = ['group', 'key'] as const satisfies readonly Kind[]
-const shelves = collection<Shelf>()('test.shelves', { byRoom: { on: ['room', 'name'] }, byCreated: { on: ['created'] } })
+const shelves = collection<Bookcase>()('test.shelves', { byRoom: { on: ['room', 'name'] }, byCreated: { on: ['created'] } })
 const [ann, bob] = ['a'.repeat(24), 'b'.repeat(24)]
 const idOf = (n: number): string => String(n).padStart(24, '0')
 const asAnn = { user: { id: ann } as never, via: 'session', scope: 'full', superAdmin: false } as const
@@ -45,7 +45,7 @@ class PartRights implements RightsSource {
 }
 wire(PartRights)
 
-const shelf = defineResource<Shelf>({
+const bookcase = defineResource<Bookcase>({
   kind,
   collection: shelves,
   view: 'ViewFile',
@@ -54,10 +54,10 @@ const shelf = defineResource<Shelf>({
   counts: { dataset: id => ({ using: 'byRoom', where: eq('room', id) }) },
   tree: { sort: { by: 'name', order: 'descending' }, node: ({ name, author }) => ({ name, data: { author } }), isLeaf: true },
   report: { inSpace: id => ({ using: 'byRoom', where: eq('room', id) }) },
-  personalData: { name: 'shelves', summary: 'Shelves.', ...createdOrTaggedBy<Shelf>('name', 'room') },
+  personalData: { name: 'shelves', summary: 'Shelves.', ...createdOrTaggedBy<Bookcase>('name', 'room') },
 })
 const part = defineResource({ kind: partKind, view: 'ViewSection', rightsSource: PartRights })
-const plugin = definePlugin({ id: 'test.shelves', summary: 'Shelves.', resources: [shelf, part] })
+const plugin = definePlugin({ id: 'test.shelves', summary: 'Shelves.', resources: [bookcase, part] })
 
 const booted = async (t: ExecutionContext) => {
   const server = await bootForTest({ t, also: [plugin], config: { access: { private: true } } })
@@ -151,18 +151,20 @@ test('policy, counts, tree, reports, recommendations and personal data read the 
 })
 
 test('the event names of a kind start with the kind', t => {
-  const about = { collection: shelves, view: 'ViewFile', rights: () => undefined, name: ({ name }: Shelf) => name } as const
-  t.throws(() => defineResource<Shelf>({ ...about, kind: 'Kite' as Kind }), { message: /lower-case letters and hyphens/ })
-  t.throws(() => defineResource<Shelf>({ ...about, kind: 'kite' as Kind, events: ['dataset.created'] }), {
+  const about = { collection: shelves, view: 'ViewFile', rights: () => undefined, name: ({ name }: Bookcase) => name } as const
+  t.throws(() => defineResource<Bookcase>({ ...about, kind: 'Kite' as Kind }), { message: /lower-case letters and hyphens/ })
+  t.throws(() => defineResource<Bookcase>({ ...about, kind: 'kite' as Kind, events: ['dataset.created'] }), {
     message: /declares the event type dataset\.created, which must begin with "kite\."/,
   })
   const events = ['kite.created' as EventType]
   const { name: _unnamed, ...nameless } = about
-  t.throws(() => defineResource<Shelf>({ ...nameless, kind: 'kite' as Kind, events }), { message: /kite has events, so it needs a name/ })
+  t.throws(() => defineResource<Bookcase>({ ...nameless, kind: 'kite' as Kind, events }), {
+    message: /kite has events, so it needs a name/,
+  })
   const declared = definePlugin({
     id: 'test.kites',
     summary: '',
-    resources: [defineResource<Shelf>({ ...about, kind: 'kite' as Kind, events })],
+    resources: [defineResource<Bookcase>({ ...about, kind: 'kite' as Kind, events })],
   })
   t.deepEqual(declared.events, events)
 })

@@ -7,6 +7,7 @@ import { type Class, type Contributions, type Provision, provide } from './port.
 import {
   type ContentCount,
   ContentCounts,
+  nonEmptyContainers,
   type Searchable,
   Searchables,
   type TrashHandler,
@@ -15,7 +16,6 @@ import {
   TreeBranches,
   type TreeNode,
   type TreeParent,
-  whichHold,
 } from './ports/contributed.ts'
 import { type After, type Collection, DocumentStore, type Find, type Page, type Stored, type Where } from './ports/document-store.ts'
 import { PersonalDataSources, type PersonalRecords, personalRecords } from './ports/personal-data.ts'
@@ -296,7 +296,7 @@ const treeBranch = <T extends object>(
     async below(parent: TreeParent, caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<TreeNode>> {
       const { items, next } = await this.#contents.below(caller, parent, page)
       const ids = isLeaf ? [] : items.map(({ id }) => id)
-      const holding = await whichHold(this.#counts, kind, ids)
+      const holding = await nonEmptyContainers(this.#counts, kind, ids)
       const nodes = items.map(record => ({ kind, id: record.id, hasChildren: holding.has(record.id), ...node(record) }))
       return { items: nodes, ...(next ? { next } : {}) }
     }

@@ -5,7 +5,7 @@ const route = routesFor('things', {})
 const handle = async () => ({ status: 200, body: '' }) as const
 const bare = { method: 'GET', path: '/api/things/:id', summary: 'x', responses: { 200: s.text() }, handle } as const
 const about = { ...bare, params: s.Object({ id: s.id() }) }
-const asked = { ...about, query: s.Object({ to: s.Optional(s.id()), ids: s.repeated(s.id()), space: s.id() }) }
+const requested = { ...about, query: s.Object({ to: s.Optional(s.id()), ids: s.repeated(s.id()), space: s.id() }) }
 const unscoped = 'The list holds only what the caller may see.'
 
 test('a reference names a resource by a parameter', t => {
@@ -18,8 +18,8 @@ test('a permission names a resource or the reason for none; otherwise it does no
     route({ ...bare, permission: { right: 'ViewFile', unscoped } }),
     route({ ...about, permission: { right: 'ViewFile', on: ref('file', 'id') } }),
     route({ ...about, permission: { right: 'ViewFile', on: ({ id }) => ({ kind: 'file', id }) } }),
-    route({ ...asked, permission: { right: 'ViewSpace', on: ref('space', 'space') } }),
-    route({ ...asked, permission: { right: 'ViewFile', on: ({ ids }) => ids.map(id => ({ kind: 'file', id })) } }),
+    route({ ...requested, permission: { right: 'ViewSpace', on: ref('space', 'space') } }),
+    route({ ...requested, permission: { right: 'ViewFile', on: ({ ids }) => ids.map(id => ({ kind: 'file', id })) } }),
     route({ ...about, permission: 'signedIn', alsoRequires: [{ right: 'ViewFile', on: ref('file', 'id') }] }),
     // @ts-expect-error neither a resource nor a reason
     route({ ...about, permission: 'ViewFile' }),
@@ -36,9 +36,9 @@ test('a permission names a resource or the reason for none; otherwise it does no
     // @ts-expect-error no parameters at all
     route({ ...bare, permission: { right: 'ViewFile', on: ref('file', 'id') } }),
     // @ts-expect-error the parameter may be absent
-    route({ ...asked, permission: { right: 'ViewFile', on: ref('file', 'to') } }),
+    route({ ...requested, permission: { right: 'ViewFile', on: ref('file', 'to') } }),
     // @ts-expect-error the parameter is a list
-    route({ ...asked, permission: { right: 'ViewFile', on: ref('file', 'ids') } }),
+    route({ ...requested, permission: { right: 'ViewFile', on: ref('file', 'ids') } }),
     // @ts-expect-error no such parameter
     route({ ...about, permission: { right: 'ViewFile', on: ({ file }) => ({ kind: 'file', id: file }) } }),
     // @ts-expect-error no such parameter

@@ -5,7 +5,7 @@ import type { Collection, DocumentStore, Stored } from './ports/document-store.t
 import { Conflict, NotFound } from './problem.ts'
 
 /** The new state of a document and the events of the change. */
-export interface Rewritten<T extends object> {
+export interface DocumentChange<T extends object> {
   readonly set: Partial<T>
   readonly events: readonly NewEvent[]
 }
@@ -20,7 +20,7 @@ export const updateWithRetry = async <T extends object>(
   documents: DocumentStore,
   from: Collection<T>,
   { kind, id }: { readonly kind: Kind; readonly id: string },
-  next: (now: T & Stored) => Promise<Rewritten<T> | undefined> | Rewritten<T> | undefined,
+  next: (now: T & Stored) => Promise<DocumentChange<T> | undefined> | DocumentChange<T> | undefined,
 ): Promise<T & Stored> => {
   for (let left = tries; left > 0; left--) {
     const now = await documents.get(from, id)

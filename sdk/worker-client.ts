@@ -13,8 +13,8 @@ export interface ThreadOptions {
   readonly name: string
 }
 
-interface Waiting<Question> {
-  readonly question: Question
+interface Waiting<Request> {
+  readonly request: Request
   readonly timer: NodeJS.Timeout
   resolve(result: unknown): void
   reject(error: Error): void
@@ -27,12 +27,12 @@ const idleMs = 60_000
  * A worker thread for work that would block the main thread. It handles one request at a time, posts one `ThreadReply` for each, and starts on the first
  * request. A request that times out terminates the thread, as does a crash; the next request starts a new one.
  */
-export class WorkerClient<Question> {
+export class WorkerClient<Request> {
   readonly #options: ThreadOptions
   #worker: Worker | undefined
   #idle: NodeJS.Timeout | undefined
-  #running: Waiting<Question> | undefined
-  #queue: Waiting<Question>[] = []
+  #running: Waiting<Request> | undefined
+  #queue: Waiting<Request>[] = []
   #isClosed = false
 
   constructor(options: ThreadOptions) {
@@ -45,11 +45,11 @@ export class WorkerClient<Question> {
   }
 
   /** Rejects with `Unavailable` on timeout, when the thread dies, and after `close`; otherwise with the error that the thread posts. */
-  run(question: Question): Promise<unknown> {
+  run(request: Request): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(this.#closed())
     return new Promise<unknown>((resolve, reject) => {
       const timer = setTimeout(() => this.#timedOut(waiting), this.#options.timeoutMs)
-      const waiting: Waiting<Question> = { question, resolve, reject, timer }
+      const waiting: Waiting<Request> = { request, resolve, reject, timer }
       this.#queue.push(waiting)
       this.#next()
     })
@@ -81,7 +81,7 @@ export class WorkerClient<Question> {
     clearTimeout(this.#idle)
     this.#worker ??= this.#start()
     this.#worker.ref()
-    this.#worker.postMessage(this.#running.question)
+    this.#worker.postMessage(this.#running.request)
   }
 
   #rest(): void {
@@ -112,7 +112,7 @@ export class WorkerClient<Question> {
     this.#settle({ ok: false, error: new Unavailable(`${this.#options.name} ended unexpectedly`, { cause }) })
   }
 
-  #timedOut(waiting: Waiting<Question>): void {
+  #timedOut(waiting: Waiting<Request>): void {
     const error = new Unavailable(`${this.#options.name} took longer than ${this.#options.timeoutMs} ms`)
     if (waiting === this.#running) {
       this.#end()
@@ -135,16 +135,16 @@ export class WorkerClient<Question> {
 }
 
 /** A pool of threads for requests of similar cost. A thread is started only when all existing ones are busy. */
-export class WorkerPool<Question> {
-  readonly #workers: readonly WorkerClient<Question>[]
+export class WorkerPool<Request> {
+  readonly #workers: readonly WorkerClient<Request>[]
 
   constructor(size: number, options: ThreadOptions) {
-    this.#workers = Array.from({ length: size }, () => new WorkerClient<Question>(options))
+    this.#workers = Array.from({ length: size }, () => new WorkerClient<Request>(options))
   }
 
   /** Like `WorkerClient.run`, in the thread with the fewest requests. */
-  run(question: Question): Promise<unknown> {
-    return this.#workers.reduce((least, worker) => (worker.pending < least.pending ? worker : least)).run(question)
+  run(request: Request): Promise<unknown> {
+    return this.#workers.reduce((least, worker) => (worker.pending < least.pending ? worker : least)).run(request)
   }
 
   async close(): Promise<void> {

@@ -2,10 +2,10 @@ import test from 'ava'
 import { type TestFetch, usualOrFull } from 'pounce/sdk/testing'
 import { badGeometries, badTimes, hostileNames } from './support/bad-geo.ts'
 import { type DeclaredRoute, declaredRoutes, fill, type Schema } from './support/declared-routes.ts'
-import { type Dice, dice } from './support/dice.ts'
 import { furnish, furnished, type Ids } from './support/furnished.ts'
 import { eachOf } from './support/killed-server.ts'
 import { ok, unknownId, upload } from './support/scene.ts'
+import { type SeededRandom, seededRandom } from './support/seeded-random.ts'
 
 const requests = usualOrFull(600, 4000)
 /** Number of requests after which one resource of each kind is created again. */
@@ -68,7 +68,7 @@ const places: readonly unknown[] = [
     },
   ],
 ]
-const asked: readonly string[] = [
+const requested: readonly string[] = [
   ...[
     '47,8,5',
     '47,8,48,9',
@@ -97,17 +97,17 @@ const asked: readonly string[] = [
 
 const words = ['leaf', 'a title', 'PUBLIC', 'file', 'pounce.digest', 'x/y', '2026-01-05', '5', 'http://example.org/api/users/x'] as const
 
-const junk = (random: Dice): unknown => random.pick<unknown>(random.pick<readonly unknown[]>([texts, values, places]))
+const junk = (random: SeededRandom): unknown => random.pick<unknown>(random.pick<readonly unknown[]>([texts, values, places]))
 
 /** A value that mostly matches a schema, with occasional faults. */
-const nearly = (random: Dice, schema: Schema, known: readonly string[]): unknown => {
+const nearly = (random: SeededRandom, schema: Schema, known: readonly string[]): unknown => {
   if (random.oneIn(12)) return junk(random)
   if (schema.enum) return random.pick(schema.enum)
   if (schema.anyOf) return nearly(random, random.pick(schema.anyOf), known)
   switch (schema.type) {
     case 'string':
       if (random.oneIn(4)) return random.pick(known)
-      if (random.oneIn(4)) return random.pick(asked)
+      if (random.oneIn(4)) return random.pick(requested)
       return random.oneIn(3) ? random.pick(texts) : random.pick(words)
     case 'integer':
     case 'number':
@@ -126,7 +126,7 @@ const nearly = (random: Dice, schema: Schema, known: readonly string[]): unknown
 }
 
 /** A query value: an existing id, a nearly valid value, or an arbitrary string. */
-const queryText = (random: Dice, schema: Schema, ids: readonly string[]): string => {
+const queryText = (random: SeededRandom, schema: Schema, ids: readonly string[]): string => {
   if (random.oneIn(3)) return random.pick(ids)
   const value = nearly(random, schema, ids)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
@@ -138,7 +138,7 @@ const queryText = (random: Dice, schema: Schema, ids: readonly string[]): string
 const isSpared = ({ method, path }: DeclaredRoute): boolean =>
   (path.startsWith('/api/users/keys') && method !== 'GET') || path === '/api/geostreams/dropall'
 
-const formOf = (random: Dice): FormData => {
+const formOf = (random: SeededRandom): FormData => {
   const form = new FormData()
   for (let part = random.int(4); part > 0; part -= 1) {
     if (random.oneIn(2)) form.append(random.pick(texts), random.pick(texts))
@@ -148,7 +148,7 @@ const formOf = (random: Dice): FormData => {
 }
 
 /** A random request of a route. */
-const requestOf = (random: Dice, route: DeclaredRoute, ids: Ids): [path: string, init: RequestInit & { json?: unknown }] => {
+const requestOf = (random: SeededRandom, route: DeclaredRoute, ids: Ids): [path: string, init: RequestInit & { json?: unknown }] => {
   const known = [...Object.values(ids), unknownId]
   const path = fill(route.path, kind =>
     random.oneIn(4) ? random.pick([...texts, ...known]).slice(0, 2000) || 'x' : (ids[kind] ?? random.pick(known)),
@@ -193,7 +193,7 @@ const faultOf = async (call: TestFetch, path: string, init: RequestInit & { json
 
 test('every random request of a route gets a success or a clear refusal', async t => {
   t.timeout(120_000)
-  const random = dice()
+  const random = seededRandom()
   t.log(`seed ${random.seed}`)
   const world = await furnished({ t })
   const routes = (await declaredRoutes(world.server)).filter(route => !isSpared(route))

@@ -3,11 +3,11 @@ import { text } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
 import { FixedClock, type TestFetch } from 'pounce/sdk/testing'
 import { type DeclaredRoute, declaredRoutes, fill, type Schema } from './support/declared-routes.ts'
-import { sampleOf } from './support/dice.ts'
 import { changes, fingerprint } from './support/fingerprint.ts'
 import { type Furnished, furnished } from './support/furnished.ts'
 import { basic, newKey, signIn } from './support/people.ts'
 import { unknownId } from './support/scene.ts'
+import { sampleOf } from './support/seeded-random.ts'
 
 let world: Furnished
 let routes: readonly DeclaredRoute[]
@@ -287,7 +287,7 @@ test('wrong, expired and malformed credentials are refused with 401, also on rou
     ['a session that was ended', { cookie: ended }],
     ['a session that never was', { cookie: 'pounce_session=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' }],
   ]
-  const asked: readonly [method: string, path: string, json?: unknown][] = [
+  const requested: readonly [method: string, path: string, json?: unknown][] = [
     ['GET', '/api/me'],
     ['GET', `/api/files/${ids['file']}/blob`],
     ['POST', '/api/datasets/createempty', { name: 'x' }],
@@ -295,7 +295,7 @@ test('wrong, expired and malformed credentials are refused with 401, also on rou
     ['GET', '/api/users/keys'],
   ]
   const lines = wrong.flatMap(([title, headers, query]) =>
-    asked.map(([method, path, json]): Line => {
+    requested.map(([method, path, json]): Line => {
       const answer = () => server.as()(query === undefined ? path : `${path}?${query}`, { method, headers, json })
       return [`${method} ${path} with ${title}`, answer, 401, 'not-signed-in']
     }),

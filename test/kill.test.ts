@@ -6,10 +6,10 @@ import { bootForTest, type TestServer, usualOrFull } from 'pounce/sdk/testing'
 import { files } from '../plugins/resources/files/collection.ts'
 import { previews, thumbnails } from '../plugins/resources/previews/collections.ts'
 import { dataFolder, runPounce } from './support/child-server.ts'
-import { dice } from './support/dice.ts'
 import { extracted } from './support/extracted.ts'
 import { type Acked, eachOf, KilledServer } from './support/killed-server.ts'
 import { ok } from './support/scene.ts'
+import { seededRandom } from './support/seeded-random.ts'
 import { digestOf } from './support/streams.ts'
 import { drained, until } from './support/until.ts'
 
@@ -49,7 +49,7 @@ const runOf = async (server: KilledServer, { id, name, sha256 }: Acked): Promise
 
 test('kills during 8 concurrent uploads lose nothing that was acknowledged and leave no orphaned bytes', async t => {
   t.timeout(900_000)
-  const random = dice()
+  const random = seededRandom()
   t.log(`seed ${random.seed}`)
   const server = new KilledServer(await dataFolder(t), random)
   t.teardown(() => server.end())

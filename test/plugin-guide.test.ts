@@ -35,10 +35,10 @@ const contexts: readonly (readonly [RegExp, string])[] = [
   [/^Policy\./, 'void ((Policy: PolicyPort) => { void CODE })'],
   [/^request\(/, 'void ((provider: Required<AuthProvider>, headers: never, address: never) => provider.CODE)'],
   [/^throw /, 'void (() => { CODE })'],
-  [/^(?:new [A-Z]|s\.bytes|behind\(|server\.)/, 'void CODE'],
+  [/^(?:new [A-Z]|s\.bytes|wrapped\(|server\.)/, 'void CODE'],
 ]
 
-const prelude = `import { behind, BlobStore, definePlugin, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
+const prelude = `import { BlobStore, definePlugin, Invalid, NotFound, ref, routesFor, s, wrapped } from 'pounce/sdk'
 import type { AuthProvider, MiddlewareContext, Policy as PolicyPort } from 'pounce/sdk'
 import { type MountedPart, type PartElement, type PartSubject, PluginSwitch, type ViewerHost } from 'pounce/sdk/kit'
 import type { TestServer } from 'pounce/sdk/testing'

@@ -2,9 +2,9 @@ import test from 'ava'
 import { isFullRun, type TestFetch } from 'pounce/sdk/testing'
 import { adminKey, type ChildServer, childServer, dataFolder } from './support/child-server.ts'
 import { declaredRoutes } from './support/declared-routes.ts'
-import { dice, sampleSeed } from './support/dice.ts'
 import { furnish } from './support/furnished.ts'
 import { type Hostile, hostileRequests } from './support/hostile-requests.ts'
+import { sampleSeed, seededRandom } from './support/seeded-random.ts'
 import { slowness } from './support/slowness.ts'
 import { Watch } from './support/stalls.ts'
 import { until } from './support/until.ts'
@@ -22,7 +22,7 @@ const patienceMs = 5000
 /** A sample by seed that covers each route and each kind of request. */
 const sampleOf = (byRoute: readonly (readonly Hostile[])[]): readonly Hostile[] => {
   if (isFullRun) return byRoute.flat()
-  const random = dice(sampleSeed)
+  const random = seededRandom(sampleSeed)
   const met = new Set<string>()
   return byRoute.flatMap(requests => {
     const chosen = requests.length > 0 ? random.pick(requests) : undefined

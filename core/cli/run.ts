@@ -164,7 +164,7 @@ const addUnlessTaken = (program: Commander, command: BuiltIn, session: Session):
 const addContributed = async (program: Commander, sources: ConfigSources, session: Session, isHelp: boolean): Promise<void> => {
   try {
     const { makeKernel } = await import('./kernel-session.ts')
-    const { contributedCommands } = await import('./contributed.ts')
+    const { contributedCommands } = await import('./plugin-commands.ts')
     const kernel = await makeKernel({ sources, ...(session.host && { running: session.host.kernel }) })
     for (const command of contributedCommands(kernel)) addUnlessTaken(program, command, session)
   } catch (error) {

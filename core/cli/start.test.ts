@@ -7,7 +7,7 @@ import { fixturePlugin, pounce, startPounce, startServer } from '../kernel/fixtu
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers: { connection: 'close' } })).status
 
-test('a start prints the address, the data folder and the greetings of plugins', async t => {
+test('a start prints the address, the data folder and the startup messages of plugins', async t => {
   const folder = await tempFolder(t)
   const { url, said, text } = await startServer(t, folder)
   t.is(await statusOf(`${url}/healthz`), 200)

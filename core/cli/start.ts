@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { Greetings, type Log, Metrics } from 'pounce/sdk'
+import { type Log, Metrics, StartupMessages } from 'pounce/sdk'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { pluginFinder } from '../plugin-source.ts'
 import { programVersion } from '../services/installation.ts'
@@ -49,7 +49,7 @@ const releaseStartupMemory = (): void => {
   }, lookEveryMs).unref()
 }
 
-const greeting = async (kernel: Kernel): Promise<string> => {
+const startupText = async (kernel: Kernel): Promise<string> => {
   const { data, http } = kernel.config.kernel
   const url = kernel.address?.url
   const lines = [
@@ -57,17 +57,17 @@ const greeting = async (kernel: Kernel): Promise<string> => {
     `  data folder  ${data}`,
     ...(url === undefined ? [] : [`  API          ${http.baseUrl ?? url}/docs`]),
   ]
-  for (const one of kernel.get(Greetings).all()) lines.push(...(await one.lines()))
+  for (const one of kernel.get(StartupMessages).all()) lines.push(...(await one.lines()))
   return lines.join('\n')
 }
 
 /** Stops the kernel on SIGTERM or SIGINT; a second signal ends the process immediately. */
-const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readonly ended: Promise<void> } => {
+const stopOnSignal = (kernel: Kernel): { readonly isStopRequested: () => boolean; readonly ended: Promise<void> } => {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
-  let isAsked = false
+  let isStopRequested = false
   const stop = (signal: NodeJS.Signals): void => {
-    if (isAsked) process.exit(1)
-    isAsked = true
+    if (isStopRequested) process.exit(1)
+    isStopRequested = true
     kernel.log.info('Stopping; waiting for running requests', { signal })
     void kernel.stop().then(resolve)
   }
@@ -75,7 +75,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
   process.on('SIGUSR1', signal => kernel.log.warn('Signal ignored: use --inspect to open the debugger', { signal }))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  return { isAsked: () => isAsked, ended }
+  return { isStopRequested: () => isStopRequested, ended }
 }
 
 /** `pounce start`: serves until SIGTERM or SIGINT. */
@@ -85,11 +85,11 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
   // With --json, standard output contains exactly one object.
   const log = asJson ? { stream: logDestination(2) } : process.stdout.isTTY ? { pretty: prettyLine } : {}
   const kernel = await bootKernel(config, { log: createLog({ level, ...log }) })
-  const { isAsked, ended } = stopOnSignal(kernel)
+  const { isStopRequested, ended } = stopOnSignal(kernel)
   try {
     await kernel.start()
   } catch (error) {
-    if (!isAsked()) throw error
+    if (!isStopRequested()) throw error
     await ended
     return undefined
   }
@@ -100,7 +100,7 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`)
   releaseStartupMemory()
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)
-  else output.out(`${await greeting(kernel)}\n`)
+  else output.out(`${await startupText(kernel)}\n`)
   await ended
   await closeCommands()
   return undefined

@@ -208,7 +208,7 @@ test('both ends of a move are checked', async t => {
   const { ask, policy } = await server(t)
   const path = `/api/datasets/${ownId}/move/${seenId}`
   t.is((await ask({ method: 'POST', path, key: 'ann' })).status, 403)
-  t.deepEqual(policy.asked, [
+  t.deepEqual(policy.requested, [
     { kind: 'dataset', id: ownId, permission: 'EditDataset' },
     { kind: 'space', id: seenId, permission: 'AddResourceToSpace' },
   ])

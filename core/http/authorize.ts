@@ -21,9 +21,9 @@ import {
 } from 'pounce/sdk'
 import {
   type AccessOutcome,
-  lacking,
-  noteIn,
   type PermissionCatalog,
+  permissionDenied,
+  recordAuditNote,
   requireRecentAuthentication,
   type ScopedRight,
   type TrashRule,
@@ -117,7 +117,7 @@ export class RouteAccess {
   #requireAnywhere(permission: Permission, caller: Caller): void {
     if (this.#policy?.can(caller, permission) === 'yes') return
     if (isAnonymous(caller)) throw new NotSignedIn()
-    throw lacking(caller, permission)
+    throw permissionDenied(caller, permission)
   }
 
   async #requireOn(permission: Permission, caller: Caller, refs: Ref | readonly Ref[], declaration: Declaration): Promise<void> {
@@ -132,7 +132,7 @@ export class RouteAccess {
     if (isAnonymous(caller) && !(decision === 'unseen' && this.#revealsAbsence(permission, declaration))) return new NotSignedIn()
     if (decision === 'unseen') return new NotFound(ref.kind)
     if (decision === 'frozen') return new InTrash(ref.kind)
-    return lacking(caller, permission, ref.kind)
+    return permissionDenied(caller, permission, ref.kind)
   }
 
   /** Whether anonymous callers get 404 for an absent resource: for reads on a public server. */
@@ -296,7 +296,7 @@ const auditAdminAction = (
   const { first, named } = namedIdsOf(route, input)
   const how = { via: caller.via, ...(caller.keyId === undefined ? {} : { key: caller.keyId }) }
   const what = { method: req.method ?? '', path: route.declaration.path, operation: route.name, requestId }
-  return noteIn(trails, {
+  return recordAuditNote(trails, {
     type,
     ...(caller.user ? { actor: caller.user.id } : {}),
     ...(first ? { subject: first } : {}),

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { parse as parseContentType } from 'content-type'
 import type { Context, Middleware as KoaMiddleware } from 'koa'
 import { type Caller, Invalid, type SentBytes, type s, TooLarge, Unsupported } from 'pounce/sdk'
-import { type ByteBody, defaultJsonLimits, type JsonLimits, parseJson, Semaphore, youngGarbage } from 'pounce/sdk/kit'
+import { type ByteBody, defaultJsonLimits, type JsonLimits, parseJson, Semaphore, youngGeneration } from 'pounce/sdk/kit'
 import type { HttpConfig } from './config.ts'
 import { MultipartReader } from './multipart.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
@@ -64,13 +64,13 @@ export class JsonBodies {
     let parsedBytes = 0
     const release = (): void => {
       for (const each of releases.splice(0)) each()
-      youngGarbage.parsed(parsedBytes)
+      youngGeneration.parsed(parsedBytes)
       parsedBytes = 0
     }
     try {
       request.invite()
       const bytes = await bytesOf(context, limits.maxBytes)
-      youngGarbage.passed(bytes.length)
+      youngGeneration.passed(bytes.length)
       if (bytes.length > this.#config.largeJson.bytes) releases.push(await this.#working.acquire(request.signal))
       // Yield to other requests between the steps.
       await setImmediate()
@@ -230,7 +230,7 @@ class BodyStream extends Readable {
   }
 
   readonly #take = (chunk: Buffer): void => {
-    youngGarbage.passed(chunk.length)
+    youngGeneration.passed(chunk.length)
     if (!this.push(chunk)) this.#request.req.pause()
   }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
 import { encodeExtended } from 'content-disposition'
 import { type ByteRange, type Bytes, Forbidden, type Log } from 'pounce/sdk'
-import { BufferStream, pagePolicy, youngGarbage } from 'pounce/sdk/kit'
+import { BufferStream, pagePolicy, youngGeneration } from 'pounce/sdk/kit'
 import parseRange from 'range-parser'
 import type { RequestContext } from './request-context.ts'
 import { type ResponseWriter, worthCompressing } from './response-writer.ts'
@@ -101,7 +101,7 @@ export class BytesResponder {
     }
     const source = await bytes.open(range)
     if (source instanceof BufferStream && source.bytes.length === length) {
-      youngGarbage.passed(length)
+      youngGeneration.passed(length)
       if (!request.res.destroyed) this.#writer.begin(request, status, head, false).end(source.bytes)
       return
     }
@@ -215,7 +215,7 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return fail(new TypeError('a stream of bytes yielded an object'))
       const bytes = Buffer.byteLength(chunk)
       sent += bytes
-      youngGarbage.passed(bytes)
+      youngGeneration.passed(bytes)
       if (sent === length) {
         held ??= chunk
       } else if (length !== undefined && sent > length) {

@@ -108,7 +108,7 @@ test('connections of a trusted proxy are not limited per address', async t => {
 
 test('a host name that is not configured is refused', async t => {
   const { connect } = await server(t, { allowedHosts: ['files.example.net'] })
-  const asked = async (host: string) => (await connect(`GET /hello HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).closed()
+  const requested = async (host: string) => (await connect(`GET /hello HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).closed()
   for (const host of [
     'data.example.org',
     'DATA.example.org:9000',
@@ -120,7 +120,7 @@ test('a host name that is not configured is refused', async t => {
     'proxy',
     'a.localhost',
   ])
-    t.regex(await asked(host), /^HTTP\/1\.1 200 /, host)
+    t.regex(await requested(host), /^HTTP\/1\.1 200 /, host)
   for (const host of [
     'rebound.example.com',
     'rebound.example.com:9000',
@@ -128,7 +128,7 @@ test('a host name that is not configured is refused', async t => {
     'x.files.example.net',
     '127.0.0.1.nip.io',
   ]) {
-    const answer = await asked(host)
+    const answer = await requested(host)
     t.regex(answer, /^HTTP\/1\.1 421 /, host)
     t.regex(answer, /"code":"unknown-host"/)
   }

@@ -5,7 +5,7 @@ import type { Dicer } from '@fastify/busboy'
 import { decodeExtended, parse as parseDisposition } from 'content-disposition'
 import { parse as parseContentType } from 'content-type'
 import { Invalid, TooLarge, Unsupported } from 'pounce/sdk'
-import { type FieldPart, type FilePart, youngGarbage } from 'pounce/sdk/kit'
+import { type FieldPart, type FilePart, youngGeneration } from 'pounce/sdk/kit'
 import { isMediaType } from './bytes-responder.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -116,7 +116,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     this.#request.invite()
     req.pipe(this.#parser)
     req.on('data', (chunk: Buffer) => {
-      youngGarbage.passed(chunk.length)
+      youngGeneration.passed(chunk.length)
       // While the reader of a part is slow, chunks wait in the parser: they may contain the end of the header.
       if (this.#parser.writableLength === 0) this.#countHeader(chunk.length)
     })

@@ -333,9 +333,9 @@ test('a client that disconnects ends the source', async t => {
 
 test('a source that opens after its client has disconnected is ended', async t => {
   const source = Readable.from(endless())
-  let asked: (signal: AbortSignal) => void = () => undefined
+  let requested: (signal: AbortSignal) => void = () => undefined
   const opening = new Promise<AbortSignal>(resolve => {
-    asked = resolve
+    requested = resolve
   })
   const getBytes = route({
     method: 'GET',
@@ -345,7 +345,7 @@ test('a source that opens after its client has disconnected is ended', async t =
     responses: { 200: s.bytes<unknown>() },
     handle: async ({ signal }) => {
       const open = async (): Promise<Readable> => {
-        asked(signal)
+        requested(signal)
         while (!signal.aborted) await new Promise(setImmediate)
         return source
       }

@@ -309,7 +309,7 @@ export const registerRoutes = (
 }
 
 /** Possible values in a plugin, including those that fail the type check. */
-type Asked = string | { readonly right?: string; readonly on?: unknown; readonly unscoped?: unknown }
+type Requirement = string | { readonly right?: string; readonly on?: unknown; readonly unscoped?: unknown }
 
 /** What rights are validated against. */
 interface RightsKnown {
@@ -317,8 +317,8 @@ interface RightsKnown {
   readonly permissions: PermissionCatalog
 }
 
-const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, isFurther = false): string[] => {
-  const { right = '', on, unscoped } = typeof asked === 'string' ? { right: asked } : asked
+const faultsOfRight = (requirement: Requirement, { hasPolicy, permissions }: RightsKnown, isFurther = false): string[] => {
+  const { right = '', on, unscoped } = typeof requirement === 'string' ? { right: requirement } : requirement
   if (!permissions.has(right))
     return [
       `declares the unknown permission ${right}${didYouMean(right, [...words, ...permissions.names])}; a plugin lists its own in "permissions"`,

@@ -352,17 +352,17 @@ test('metrics are served if enabled, to server admins or with the token', async 
   t.is((await get(t, {}, '/metrics')).status, 404)
   const scrape = async () => ({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' })
   const given: ServeOptions = { config: { metrics: true }, options: { scrape }, callers }
-  const asked = async (headers: Record<string, string>, options: ServeOptions) =>
+  const requested = async (headers: Record<string, string>, options: ServeOptions) =>
     (await get(t, {}, '/metrics', { headers }, options)).status
   const { text, headers } = await get(t, {}, '/metrics', { headers: { 'x-api-key': 'admin' } }, given)
   t.deepEqual([text, headers.get('content-type')], ['up 1\n', 'text/plain; version=0.0.4'])
-  t.is(await asked({}, given), 401)
-  t.is(await asked({ 'x-api-key': 'ann' }, given), 403)
+  t.is(await requested({}, given), 401)
+  t.is(await requested({ 'x-api-key': 'ann' }, given), 403)
   const withToken: ServeOptions = { ...given, options: { scrape, metricsToken: 'a token of the scraper' } }
-  t.is(await asked({ authorization: 'Bearer a token of the scraper' }, withToken), 200)
+  t.is(await requested({ authorization: 'Bearer a token of the scraper' }, withToken), 200)
   for (const authorization of ['Bearer a token of the scrapes', 'Bearer', 'Basic YTpi', 'a token of the scraper'])
-    t.is(await asked({ authorization }, withToken), 401, authorization)
-  t.is(await asked({}, withToken), 401)
+    t.is(await requested({ authorization }, withToken), 401, authorization)
+  t.is(await requested({}, withToken), 401)
 })
 
 test('a reverse proxy that is not configured is logged once', async t => {

@@ -299,16 +299,16 @@ export class ConsumerLoop {
     }
     log.error('Handler failed too often; the event is a dead letter', about)
     this.#excused.delete(event.id)
-    await this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), park: true }))
+    await this.#report(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), park: true }))
   }
 
   #release({ event }: Delivery, retryInMs: number, error: unknown = 'released'): Promise<void> {
     setTimeout(() => this.wake(), retryInMs + 1).unref()
-    return this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), retryInMs }))
+    return this.#report(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), retryInMs }))
   }
 
   /** Retries while the store is unavailable or full: an event that is not released is redelivered only when its lease expires. */
-  async #tell(outcome: () => Promise<void>): Promise<void> {
+  async #report(outcome: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopped
     for (let tries = 1; ; tries += 1) {
       try {

@@ -228,41 +228,41 @@ test('a poison event in a batch is dead-lettered alone', async t => {
 })
 
 test('one consumer that fails does not block another', async t => {
-  const heard: string[] = []
+  const received: string[] = []
   const { outbox, dispatch } = await dispatching(
     t,
     oneByOne(async () => {
       throw new Error('never')
     }, 'broken'),
-    oneByOne(async ({ id }) => void heard.push(id), 'well'),
+    oneByOne(async ({ id }) => void received.push(id), 'well'),
   )
   outbox.add([news('s', 0), news('s', 1)])
   await dispatch.drained()
-  t.deepEqual(heard, ['s-0', 's-1'])
+  t.deepEqual(received, ['s-0', 's-1'])
 })
 
 test('a store that is unavailable for a while delays events and loses none', async t => {
-  const heard: string[] = []
+  const received: string[] = []
   const { outbox, dispatch } = await dispatching(
     t,
-    oneByOne(async ({ id }) => void heard.push(id)),
+    oneByOne(async ({ id }) => void received.push(id)),
   )
   outbox.fault = new Unavailable('the store is unavailable')
   outbox.add([news('s', 0)])
   await new Promise(resolve => setImmediate(resolve))
   outbox.fault = undefined
   await dispatch.drained()
-  t.deepEqual(heard, ['s-0'])
+  t.deepEqual(received, ['s-0'])
 })
 
 test('an event that fails while the store is full is redelivered once there is space, not only when its lease expires', async t => {
-  const heard: string[] = []
+  const received: string[] = []
   const { outbox, dispatch } = await dispatching(
     t,
     oneByOne(async ({ id }) => {
-      if (outbox.fault === undefined && heard.length > 0) return void heard.push(id)
+      if (outbox.fault === undefined && received.length > 0) return void received.push(id)
       outbox.fault = new NoSpace()
-      heard.push('full')
+      received.push('full')
       setTimeout(() => {
         outbox.fault = undefined
       }, 30)
@@ -270,15 +270,15 @@ test('an event that fails while the store is full is redelivered once there is s
     }),
   )
   outbox.add([news('s', 0)])
-  while (heard.length === 0 || outbox.fault !== undefined) await new Promise(resolve => setImmediate(resolve))
+  while (received.length === 0 || outbox.fault !== undefined) await new Promise(resolve => setImmediate(resolve))
   await dispatch.drained(5_000)
-  t.deepEqual(heard, ['full', 's-0'])
+  t.deepEqual(received, ['full', 's-0'])
 })
 
 test('a stop waits for the running handler and releases events that have not started', async t => {
   let finish: () => void = () => undefined
   const began = Promise.withResolvers<void>()
-  const heard: string[] = []
+  const received: string[] = []
   const { outbox, dispatch } = await dispatching(
     t,
     oneByOne(async ({ id }) => {
@@ -286,7 +286,7 @@ test('a stop waits for the running handler and releases events that have not sta
       await new Promise<void>(resolve => {
         finish = resolve
       })
-      heard.push(id)
+      received.push(id)
     }),
   )
   outbox.add([news('s', 0), news('s', 1)])
@@ -294,7 +294,7 @@ test('a stop waits for the running handler and releases events that have not sta
   const stopped = dispatch.stop()
   finish()
   await stopped
-  t.deepEqual(heard, ['s-0'])
+  t.deepEqual(received, ['s-0'])
   const [next] = await outbox.claim('test.one/hear', { limit: 10, leaseMs: 1000 })
   t.is(next?.event.id, 's-1')
 })

@@ -212,8 +212,8 @@ test('an unhealthy plugin is reported by name, and only the store affects readin
 test('an event reaches its handler, and drained waits for it', async t => {
   const seen: string[] = []
   class Hear {
-    async handle(heard: { readonly subject: { readonly id: string } }): Promise<void> {
-      seen.push(heard.subject.id)
+    async handle(delivered: { readonly subject: { readonly id: string } }): Promise<void> {
+      seen.push(delivered.subject.id)
     }
   }
   const kernel = await makeKernel(t, [
@@ -242,11 +242,11 @@ test('handlers without a document store are refused', async t => {
 
 test('a stop during the start stops what was started, and starts nothing more', async t => {
   const log: string[] = []
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   class Slow implements Named {
     readonly name = 'slow'
     async start(): Promise<void> {
-      asked.resolve()
+      requested.resolve()
       await new Promise(resolve => setImmediate(resolve))
       log.push('start slow')
     }
@@ -259,7 +259,7 @@ test('a stop during the start stops what was started, and starts nothing more', 
     definePlugin({ id: 'a.second', summary: 's', provides: [provide(Second, recorded('second', log))] }),
   ])
   const started = kernel.start()
-  await asked.promise
+  await requested.promise
   const stopped = kernel.stop()
   await t.throwsAsync(started, { message: 'Startup was interrupted' })
   await stopped

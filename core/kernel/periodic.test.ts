@@ -52,11 +52,11 @@ test('work in a process suspended for longer than its lease is aborted first', a
   if (!lease) return t.fail('no lease')
   const held = leases.hold(lease, () => t.fail('unexpected renewal'))
   t.teardown(() => held.end())
-  const asked = documents.commit
+  const requested = documents.commit
   documents.commit = () => Promise.reject(new Error('asked'))
   nowMs = 60
   await until('the lease to be aborted', () => held.signal.aborted)
-  documents.commit = asked
+  documents.commit = requested
   t.is(held.signal.reason.message, 'The lease of sweep was not renewed in time')
 })
 

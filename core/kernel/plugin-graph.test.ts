@@ -1,5 +1,5 @@
 import test from 'ava'
-import { behind, definePlugin, port, provide, wire } from 'pounce/sdk'
+import { definePlugin, port, provide, wire, wrapped } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { Container } from './container.ts'
 import { buildPluginGraph } from './plugin-graph.ts'
@@ -26,7 +26,7 @@ class Front implements Store {
     return `front of ${this.#store.get()}`
   }
 }
-wire(Front, behind(Store))
+wire(Front, wrapped(Store))
 
 class User {
   readonly store: Store
@@ -49,7 +49,7 @@ test('a plugin that wraps a port comes after its provider and before its depende
     ['plain', 'front', 'user'],
   )
   t.is(providers.get('store'), 'front')
-  t.is(providers.get(behind(Store)), 'plain')
+  t.is(providers.get(wrapped(Store)), 'plain')
 })
 
 test('without a wrapper, all dependents get the provider', t => {
@@ -57,7 +57,7 @@ test('without a wrapper, all dependents get the provider', t => {
 })
 
 test('a port without a provider cannot be wrapped', t => {
-  t.throws(() => buildPluginGraph([front], new Set()), { message: 'front needs store/behind, which no plugin provides' })
+  t.throws(() => buildPluginGraph([front], new Set()), { message: 'front needs store/wrapped, which no plugin provides' })
 })
 
 test('two providers of a wrapped port are both named, with the name of the port', t => {
@@ -79,7 +79,7 @@ test('several wrappers of one port wrap each other, the last listed one outermos
       return `second front of ${this.#store.get()}`
     }
   }
-  wire(Second, behind(Store))
+  wire(Second, wrapped(Store))
   const second = named('second', { provides: [provide(Store, Second)], wraps: [Store] })
   for (const [listed, answer] of [
     [[user, second, front, plain], 'front of second front of the store'],

@@ -1,4 +1,4 @@
-import { behind, type Class, isClass, isRoute, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
+import { type Class, isClass, isRoute, needsOf, type Plugin, type Port, type Token, takesMany, wrapped } from 'pounce/sdk'
 import { refuseForeign } from './ownership.ts'
 import { StartupError } from './startup-error.ts'
 
@@ -83,12 +83,12 @@ const refuseUnwired = (name: string, plugin: Plugin): void => {
 /** The wrappers of each wrapped port, in listed order: each wraps the one before it. */
 type Wrappers = ReadonlyMap<AnyPort, readonly string[]>
 
-const behindSuffix = behind('' as AnyPort)
+const wrappedSuffix = wrapped('' as AnyPort)
 
 /** The name under which this plugin provides the port, or, with `more`, under which it resolves the port that it wraps. */
 const standing = (port: AnyPort, name: string, wrappers: Wrappers, more = 0): AnyPort => {
   const names = wrappers.get(port) ?? []
-  return `${port}${behindSuffix.repeat(names.length - names.indexOf(name) - 1 + more)}` as AnyPort
+  return `${port}${wrappedSuffix.repeat(names.length - names.indexOf(name) - 1 + more)}` as AnyPort
 }
 
 /** Ports of a copy are qualified by its name, so that the first copy keeps the plain name; the plain name of a wrapped port belongs to its last wrapper. */
@@ -103,7 +103,7 @@ const planOne = (one: NamedPlugin, isCopy: boolean, wrappers: Wrappers): PluginN
   const own = new Set<string>((one.plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port)))
   const wanted = wantedBy(one.plugin).filter(port => !own.has(port) && !ownPorts.has(port))
   const asTaken = (port: AnyPort) =>
-    port.endsWith(behindSuffix) ? standing(port.slice(0, -behindSuffix.length) as AnyPort, one.name, wrappers, 1) : port
+    port.endsWith(wrappedSuffix) ? standing(port.slice(0, -wrappedSuffix.length) as AnyPort, one.name, wrappers, 1) : port
   return { ...one, provides: provisionsOf(one, isCopy, wrappers), needs: [...new Set<string>(wanted.map(asTaken))] }
 }
 
@@ -115,7 +115,7 @@ const findProviders = (listed: readonly PluginNode[], reserved: ReadonlySet<stri
       if (reserved.has(port) || ownPorts.has(port)) throw new StartupError(`${name} provides ${port}, which is the kernel's own`)
       const other = providers.get(port)
       if (other === name) throw new StartupError(`${name} provides ${port} twice`)
-      const plain = port.replaceAll(behindSuffix, '')
+      const plain = port.replaceAll(wrappedSuffix, '')
       if (other !== undefined) throw new StartupError(`${other} and ${name} both provide ${plain}: remove one of them from "plugins"`)
       providers.set(port, name)
     }

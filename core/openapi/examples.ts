@@ -14,8 +14,8 @@ export const exampleOf = (schema: SchemaShape, name = ''): unknown => {
   if (Array.isArray(examples) && examples.length > 0) return examples[0]
   if ('const' in source) return source.const
   if (source.enum) return source.enum[0]
-  const told = suchAs(source)
-  if (told !== undefined) return told
+  const declared = suchAs(source)
+  if (declared !== undefined) return declared
   if (source.default !== undefined && source.default !== '' && source.default !== null) return source.default
   if (source.allOf) return Object.assign({}, ...source.allOf.map(part => exampleOf(part, name)))
   const branches = source.anyOf ?? source.oneOf

@@ -154,13 +154,13 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
   const { declaration, name, group } = route
   const { summary, description, effects, permission, body } = declaration
   const main = `${declaration.method} ${declaration.path}`
-  const told = [description, effects && `Side effect: ${effects}.`].filter(Boolean).join('\n\n')
+  const text = [description, effects && `Side effect: ${effects}.`].filter(Boolean).join('\n\n')
   const own = [...parameters('path', declaration.params, schemas, names), ...parameters('query', declaration.query, schemas)]
   return {
     operationId: alias === 0 ? name : `${name}Alias${alias}`,
     tags: [group],
     summary,
-    description: alias > 0 ? `Alias of \`${main}\`.` : told || needOf(declaration),
+    description: alias > 0 ? `Alias of \`${main}\`.` : text || needOf(declaration),
     ...(alias > 0 ? { deprecated: true } : {}),
     // Client generators omit internal operations: relayed calls need no generated client.
     ...(isRelay(declaration) ? { 'x-internal': true } : {}),

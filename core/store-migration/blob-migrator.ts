@@ -41,7 +41,7 @@ export class BlobMigrator {
   }
 
   /** Compares the metadata of all blobs in the new store with the copied ones, and optionally reads all bytes. Resolves to the number of blobs and bytes. */
-  async verify(readData: boolean, tell: (count: number) => void): Promise<{ readonly blobs: number; readonly bytes: number }> {
+  async verify(readData: boolean, onProgress: (count: number) => void): Promise<{ readonly blobs: number; readonly bytes: number }> {
     const seen = { blobs: 0, bytes: 0 }
     for await (const blob of this.#route.documents.walk(movedBlobs)) {
       const facts = await this.#route.to.stat(blob.to)
@@ -50,7 +50,7 @@ export class BlobMigrator {
         throw new Invalid(`The bytes ${blob.to} in the target store differ from the source (${blob.from}); the migration is not complete`)
       seen.blobs += 1
       seen.bytes += blob.sizeBytes
-      tell(seen.blobs)
+      onProgress(seen.blobs)
     }
     return seen
   }

@@ -44,13 +44,13 @@ export class DocumentMigrator {
   }
 
   /** Copies missing and different documents, and removes those that the source does not have. Repeating it without changes writes nothing. */
-  async move(one: Collection<object>, tell: (count: number) => void): Promise<void> {
+  async move(one: Collection<object>, onProgress: (count: number) => void): Promise<void> {
     let count = 0
     for await (const batch of batches(this.#route.from.walk(one))) {
       const moved = await this.#allMoved(one, batch)
       await this.#commit(this.isNeeded ? await this.#differences(one, moved) : this.#newKeys(one, batch, moved))
       count += batch.length
-      tell(count)
+      onProgress(count)
     }
     if (this.isNeeded) await this.#removeOthers(one)
   }

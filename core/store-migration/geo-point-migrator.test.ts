@@ -71,11 +71,11 @@ const changed = (points: GeoStore, calls: Partial<GeoStore>): GeoStore =>
 test('points can be migrated without the records, and arrive unchanged', async t => {
   const from = await filled(t)
   const to = { ...from, points: new MemoryGeoStore() }
-  const told: string[] = []
-  const report = await run(from, to, { progress: message => told.push(message) })
+  const messages: string[] = []
+  const report = await run(from, to, { progress: message => messages.push(message) })
   t.like(report, { points: pointsInAll, documents: 0, blobs: 0, verified: 'counts and checksums' })
   t.true(isDeepStrictEqual(await contents(to), await contents(from)))
-  t.true(told.includes('5000 points') && told.includes(`${pointsInAll} points compared`))
+  t.true(messages.includes('5000 points') && messages.includes(`${pointsInAll} points compared`))
   t.is((await to.documents.get(moveRecords, moveId))?.state, 'finished')
   await t.throwsAsync(run(from, to), { instanceOf: Conflict, message: /not empty: it contains datapoints.*completed at/ })
 })

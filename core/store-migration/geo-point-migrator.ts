@@ -70,7 +70,7 @@ export class GeoPointMigrator {
   }
 
   /** Copies missing and different points, and removes those that the source does not have. Repeating it without changes writes nothing. */
-  async move(tell: (count: number) => void): Promise<void> {
+  async move(onProgress: (count: number) => void): Promise<void> {
     const { from, to } = this.#route
     const [source, target] = [new PointWalk(from), new PointWalk(to)]
     let [missing, left]: [Datapoint[], number[]] = [[], []]
@@ -80,7 +80,7 @@ export class GeoPointMigrator {
       if (left.length > 0) await to.remove({ ids: left })
       await this.#insert(missing)
       ;[missing, left] = [[], []]
-      tell(seen)
+      onProgress(seen)
     }
     try {
       for (;;) {
@@ -96,7 +96,7 @@ export class GeoPointMigrator {
         if (known && order >= 0 && !isSame) left.push(known.id)
         if (point && order <= 0 && !isSame) missing.push(point)
         if (missing.length === insertedAtOnce || left.length === removedAtOnce) await flush()
-        else if (seen % insertedAtOnce === 0) tell(seen)
+        else if (seen % insertedAtOnce === 0) onProgress(seen)
       }
       await flush()
     } finally {
@@ -105,9 +105,9 @@ export class GeoPointMigrator {
   }
 
   /** Rereads all points on both sides and throws `Invalid` if they differ. Resolves to their number. */
-  async compare(tell: (count: number) => void): Promise<number> {
+  async compare(onProgress: (count: number) => void): Promise<number> {
     const { from, to } = this.#route
-    const [ofSource, ofTarget] = await Promise.allSettled([held(from, tell), held(to, () => undefined)])
+    const [ofSource, ofTarget] = await Promise.allSettled([held(from, onProgress), held(to, () => undefined)])
     if (ofSource.status === 'rejected') throw ofSource.reason
     if (ofTarget.status === 'rejected') throw ofTarget.reason
     const [source, target] = [ofSource.value, ofTarget.value]
@@ -127,13 +127,13 @@ export class GeoPointMigrator {
   }
 }
 
-const held = async (store: GeoStore, tell: (count: number) => void): Promise<Held> => {
+const held = async (store: GeoStore, onProgress: (count: number) => void): Promise<Held> => {
   const hash = createHash('sha256')
   let count = 0
   for await (const piece of store.read({ filter: {}, sort: byStream })) {
     hash.update(piece.map(point => `${canonical(point)}\n`).join(''))
     count += piece.length
-    tell(count)
+    onProgress(count)
   }
   return { count, digest: hash.digest('hex') }
 }

@@ -88,8 +88,8 @@ test('instruments of a public server can be read by everyone', async t => {
 })
 
 test('rights on instruments are checked and explained like all others', async t => {
-  const asked = { resources: [{ type: 'instrument', id: instrument }], permissions: ['ViewInstrument', 'EditInstrument'] }
-  const held = await Promise.all([editor, viewer, stranger].map(async who => (await who.post('/api/permissions/check', asked)).body))
+  const requested = { resources: [{ type: 'instrument', id: instrument }], permissions: ['ViewInstrument', 'EditInstrument'] }
+  const held = await Promise.all([editor, viewer, stranger].map(async who => (await who.post('/api/permissions/check', requested)).body))
   t.deepEqual(
     held.map(body => (body as { permissions: string[] }[])[0]?.permissions),
     [['ViewInstrument', 'EditInstrument'], ['ViewInstrument'], []],

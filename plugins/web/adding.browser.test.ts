@@ -285,13 +285,13 @@ inBrowser('interrupted uploads of a user who is replaced while they are restored
   await page.getByText('secret.txt').waitFor()
   page.on('dialog', dialog => void dialog.accept())
   const held = Promise.withResolvers<void>()
-  const asked = page.waitForRequest('**/api/uploads/check')
+  const requested = page.waitForRequest('**/api/uploads/check')
   await page.route('**/api/uploads/check', async route => {
     await held.promise
     await route.continue()
   })
   await page.reload()
-  await asked
+  await requested
   await page.context().request.post('/api/login', { data: { email: bob.email, password: bob.password } })
   await page.evaluate("new BroadcastChannel('pounce-session').postMessage('change')")
   await page.getByRole('button', { name: 'Account of bob Number 1' }).waitFor()

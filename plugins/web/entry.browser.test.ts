@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { Greetings, Mailer } from 'pounce/sdk'
+import { Mailer, StartupMessages } from 'pounce/sdk'
 import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { lastToken, mailsTo } from '../../test/support/mails.ts'
 import { outsideServer } from '../../test/support/outside-server.ts'
@@ -18,9 +18,9 @@ const password = 'correct-horse'
 const setUpLink = async (server: TestServer): Promise<string> => {
   const lines = await Promise.all(
     server
-      .get(Greetings)
+      .get(StartupMessages)
       .all()
-      .map(greeting => greeting.lines()),
+      .map(message => message.lines()),
   )
   return /http:\/\/[^/]+(\/\S+)/.exec(lines.flat().join('\n'))?.[1] ?? ''
 }

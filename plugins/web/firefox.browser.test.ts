@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
-import { Greetings } from 'pounce/sdk'
+import { StartupMessages } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { until } from '../../test/support/until.ts'
@@ -34,9 +34,9 @@ inFirefox('Firefox: set-up, upload, keyboard, table, search and download', async
   // Setup.
   const lines = await Promise.all(
     server
-      .get(Greetings)
+      .get(StartupMessages)
       .all()
-      .map(greeting => greeting.lines()),
+      .map(message => message.lines()),
   )
   await page.goto(/http:\/\/[^/]+(\/\S+)/.exec(lines.flat().join('\n'))?.[1] ?? '')
   await type('First name', 'Grace')

@@ -139,9 +139,9 @@ inBrowser('a reload with a dialog in which something was typed must be confirmed
   await page.getByRole('button', { name: 'Create dataset' }).first().click()
   const dialog = page.getByRole('dialog', { name: 'Create dataset' })
   await dialog.getByLabel('Description').fill(draft)
-  const asked = page.waitForEvent('dialog')
+  const requested = page.waitForEvent('dialog')
   void page.evaluate('setTimeout(() => location.reload())')
-  const question = await asked
+  const question = await requested
   t.is(question.type(), 'beforeunload')
   await question.dismiss()
   t.is(await dialog.getByLabel('Description').inputValue(), draft)
@@ -165,15 +165,15 @@ inBrowser('signing out during uploads must be confirmed; it stops them until the
   const files = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt', 'f.txt'].map(name => ({ name, mimeType: '', buffer: Buffer.from(name) }))
   await page.locator('input[data-add=files]').setInputFiles(files)
   await page.getByRole('heading', { name: '0 of 6 files uploaded' }).waitFor()
-  const asked = page.getByRole('dialog', { name: 'Sign out during uploads?' })
+  const requested = page.getByRole('dialog', { name: 'Sign out during uploads?' })
   await choose(page, /^Account of/, 'Sign out')
-  await asked.getByText('6 files have not been uploaded completely.').waitFor()
-  await asked.getByRole('button', { name: 'Stay signed in' }).click()
-  await asked.waitFor({ state: 'detached' })
+  await requested.getByText('6 files have not been uploaded completely.').waitFor()
+  await requested.getByRole('button', { name: 'Stay signed in' }).click()
+  await requested.waitFor({ state: 'detached' })
   t.is((await page.context().request.get('/api/me')).status(), 200)
 
   await choose(page, /^Account of/, 'Sign out')
-  await asked.getByRole('button', { name: 'Sign out' }).click()
+  await requested.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('link', { name: 'Sign in' }).waitFor()
   isHeld.now = false
   for (const goOn of held) goOn()

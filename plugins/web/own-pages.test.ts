@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Greetings, Mailer, Users } from 'pounce/sdk'
+import { Mailer, StartupMessages, Users } from 'pounce/sdk'
 import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { mailsTo } from '../../test/support/mails.ts'
 
@@ -12,11 +12,11 @@ const linkedPaths = async (server: TestServer, mailer: MemoryMailer): Promise<re
     ({ text }) => text,
   )
   await server.get(Users).change(server.admin.id, { set: { status: 'Active' } }, [])
-  const greetings = server
-    .get(Greetings)
+  const messages = server
+    .get(StartupMessages)
     .all()
-    .map(greeting => greeting.lines())
-  const printed = (await Promise.all(greetings)).flat()
+    .map(message => message.lines())
+  const printed = (await Promise.all(messages)).flat()
   return [...printed, ...texts].flatMap(text => /https?:\/\/[^/]+(\/.*)\?token=/.exec(text)?.[1] ?? [])
 }
 

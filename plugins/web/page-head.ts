@@ -27,7 +27,7 @@ const viewPermission = {
   file: 'ViewFile',
 } as const
 
-interface Described {
+interface PageDescription {
   readonly name: string
   readonly description: string
   readonly author: string
@@ -75,7 +75,7 @@ export class PageHeads {
     return described && this.#head(kind, id, described)
   }
 
-  async #describe(kind: PageKind, id: string): Promise<Described | undefined> {
+  async #describe(kind: PageKind, id: string): Promise<PageDescription | undefined> {
     switch (kind) {
       case 'space':
         return this.#spaces.get(id)
@@ -94,7 +94,7 @@ export class PageHeads {
     }
   }
 
-  async #head(kind: PageKind, id: string, described: Described): Promise<PageHead> {
+  async #head(kind: PageKind, id: string, described: PageDescription): Promise<PageHead> {
     const { name, description, author, created, license, modified, keywords = [], creators = [], distribution } = described
     const base = this.#installation.baseUrl
     const url = `${base}${pagePath(kind, id)}`

@@ -22,9 +22,9 @@ inBrowser('an expired session is renewed on the page, and the action continues',
   await dialog.getByLabel('Name').fill('Typed before')
   await page.context().clearCookies()
   await dialog.getByRole('button', { name: 'Create dataset' }).click()
-  const asked = page.getByRole('dialog', { name: 'You are signed out' })
-  await asked.getByLabel('Password').fill(server.admin.password)
-  await asked.getByRole('button', { name: 'Sign in', exact: true }).click()
+  const requested = page.getByRole('dialog', { name: 'You are signed out' })
+  await requested.getByLabel('Password').fill(server.admin.password)
+  await requested.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   const [dataset] = (await (await server.as(server.admin.key)('/api/datasets')).json()) as { name: string }[]
   t.is(dataset?.name, 'Typed before')
@@ -84,17 +84,17 @@ inBrowser('signing in does not use a response about the session before', async t
   await page.getByLabel('Email address').fill(server.admin.email)
   await page.getByLabel('Password').fill(server.admin.password)
   // Another tab signs in: this one asks who is signed in, and gets no response.
-  let isAsked = (): void => undefined
-  const asked = new Promise<void>(resolve => {
-    isAsked = resolve
+  let resolveRequest = (): void => undefined
+  const requested = new Promise<void>(resolve => {
+    resolveRequest = resolve
   })
-  await page.route('**/api/session', () => isAsked(), { times: 1 })
+  await page.route('**/api/session', () => resolveRequest(), { times: 1 })
   const other = await page.context().newPage()
   await other.goto('/login?next=/spaces')
   await other.getByLabel('Email address').fill(server.admin.email)
   await other.getByLabel('Password').fill(server.admin.password)
   await other.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await asked
+  await requested
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await waitForPath(page, '/datasets')
   await page.getByText('No datasets yet').waitFor()
@@ -113,10 +113,10 @@ inBrowser('another user who signs in on an open page sees nothing that the previ
   await page.getByRole('textbox', { name: 'Description' }).fill('A secret draft')
   await other.getByRole('button', { name: /^Account of/ }).click()
   await other.getByRole('menuitem', { name: 'Sign out' }).click()
-  const asked = page.getByRole('dialog', { name: 'You are signed out' })
-  await asked.getByLabel('Email address').fill(bob.email)
-  await asked.getByLabel('Password').fill(bob.password)
-  await asked.getByRole('button', { name: 'Sign in', exact: true }).click()
+  const requested = page.getByRole('dialog', { name: 'You are signed out' })
+  await requested.getByLabel('Email address').fill(bob.email)
+  await requested.getByLabel('Password').fill(bob.password)
+  await requested.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('button', { name: 'Account of bob Number 1' }).waitFor()
   await page.getByRole('heading', { level: 1, name: 'Oaks' }).waitFor()
   t.is(await page.getByRole('textbox', { name: 'Description' }).count(), 0)
@@ -391,7 +391,7 @@ inBrowser('where the server is reached by an IP address no sign-in with a passke
   await page.getByLabel('Password').waitFor()
   t.regex(server.url, /127\.0\.0\.1/)
   t.is(await page.getByRole('button', { name: 'Sign in with a passkey' }).count(), 0)
-  await page.goto(server.url.replace('127.0.0.1', 'localhost') + '/login')
+  await page.goto(`${server.url.replace('127.0.0.1', 'localhost')}/login`)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor()
   t.deepEqual(
     unexpected(problems).filter(problem => !problem.startsWith('request to')),

@@ -5,7 +5,7 @@ import { stringify } from 'csv-stringify/sync'
 import { notebookOf } from './app/viewers/notebook/notebook-data.ts'
 import { ParquetSource } from './app/viewers/parquet/parquet-source.ts'
 import { CsvSource } from './app/viewers/table/engine/csv-source.ts'
-import type { DialectWish } from './app/viewers/table/engine/dialect.ts'
+import type { DialectChoice } from './app/viewers/table/engine/dialect.ts'
 import { unpackedOf } from './app/viewers/table/engine/gzip.ts'
 import { plotOf } from './app/viewers/table/engine/plot-data.ts'
 import { RowScanner } from './app/viewers/table/engine/row-scanner.ts'
@@ -15,9 +15,9 @@ const readerOf = (bytes: Uint8Array) => async (start: number, end: number) => by
 const dataFile = (name: string): Promise<Buffer> => readFile(new URL(`../../test/data/${name}`, import.meta.url))
 const always = () => true
 
-const opened = async (content: string | Uint8Array, wish: DialectWish = {}, keptBytes?: number) => {
+const opened = async (content: string | Uint8Array, dialectChoice: DialectChoice = {}, keptBytes?: number) => {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content)
-  const source = await CsvSource.open(readerOf(bytes), bytes.length, wish, keptBytes)
+  const source = await CsvSource.open(readerOf(bytes), bytes.length, dialectChoice, keptBytes)
   await source.readOn('all', always)
   return { source, engine: new TableEngine(source) }
 }

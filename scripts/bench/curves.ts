@@ -128,7 +128,7 @@ const measure = async ({ server, key, path, cpuMs }: Asked): Promise<void> => {
 const curvesOf = async (grow: (count: number) => Promise<Grown>): Promise<readonly Curve[]> => {
   const servers: Server[] = []
   const folders: string[] = []
-  const asked: Asked[][] = []
+  const requested: Asked[][] = []
   for (const count of sizes) {
     const from = performance.now()
     const grown = await grow(count)
@@ -137,11 +137,11 @@ const curvesOf = async (grow: (count: number) => Promise<Grown>): Promise<readon
     const server = await startPounce({ folder: grown.folder, settings: { POUNCE_PLUGINS: JSON.stringify(grown.plugins) } })
     servers.push(server)
     const key = await newKey(server)
-    asked.push(grown.growing.map(each => ({ ...each, server, key, cpuMs: [] })))
+    requested.push(grown.growing.map(each => ({ ...each, server, key, cpuMs: [] })))
   }
   const curves: Curve[] = []
-  for (const [at, { name, path }] of (asked[0] ?? []).entries()) {
-    const line = asked.flatMap(each => each[at] ?? [])
+  for (const [at, { name, path }] of (requested[0] ?? []).entries()) {
+    const line = requested.flatMap(each => each[at] ?? [])
     // Warm-up: unoptimized code is several times slower.
     for (const each of line) await measure({ ...each, cpuMs: [] })
     for (let n = 0; n < rounds; n += 1) for (const each of n % 2 === 0 ? line : line.toReversed()) await measure(each)

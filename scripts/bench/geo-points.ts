@@ -11,7 +11,7 @@ const perBatch = 5000
 export const admin = { email: 'admin@example.org', password: 'correct-horse-battery' }
 
 /** A deterministic random number generator. */
-export const dice = (seed: number): ((below: number) => number) => {
+export const seededRandom = (seed: number): ((below: number) => number) => {
   let state = seed
   return below => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -20,7 +20,7 @@ export const dice = (seed: number): ((below: number) => number) => {
 }
 
 const places = (() => {
-  const random = dice(7)
+  const random = seededRandom(7)
   return Array.from({ length: stations }, () => [-125 + random(58), 25 + random(24)] as const)
 })()
 
@@ -48,7 +48,7 @@ export interface BoxAndTime {
   readonly untilMs: number
 }
 export const boxes = (count: number): readonly BoxAndTime[] => {
-  const random = dice(11)
+  const random = seededRandom(11)
   return Array.from({ length: count }, () => {
     const [west, south] = [-120 + random(50), 27 + random(20)]
     const fromMs = beginMs + Math.floor(random(yearMs * 0.9))

@@ -67,13 +67,13 @@ const middle = (all: readonly Times[]): Times => ({
 const figure = ({ p50, p99, cpu }: Times): string => `${round(p50)} ms, p99 ${round(p99)} ms, processor ${round(cpu)} ms`
 
 /** Each path at two sizes, alternately on two servers that run at the same time, under the same conditions. */
-const compare = async (asked: readonly Asked[], { sizes: [few, many], rounds, plugins }: Scale): Promise<readonly Row[]> => {
+const compare = async (requested: readonly Asked[], { sizes: [few, many], rounds, plugins }: Scale): Promise<readonly Row[]> => {
   const [small, large] = [await startFull(few, plugins), await startFull(many, plugins)]
   // Warm-up: unoptimized code is several times slower.
-  for (const { path } of asked) for (const full of [small, large]) await measure(full, path, 2)
+  for (const { path } of requested) for (const full of [small, large]) await measure(full, path, 2)
   const rows: Row[] = []
   const ofLarge = new Map<string, Times>()
-  for (const { workload, path, like } of asked) {
+  for (const { workload, path, like } of requested) {
     const taken: { small: Times[]; large: Times[] } = { small: [], large: [] }
     for (let n = 0; n < rounds; n++) {
       taken.small.push(await measure(small, path, 1.5))

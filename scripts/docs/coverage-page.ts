@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { TestedRoutes } from '../../test/coverage/hits.ts'
-import { type ApiDocument, judge, type Verdict } from '../../test/coverage/judge.ts'
+import { type ApiDocument, type Judgement, judge } from '../../test/coverage/judge.ts'
 import { referenceRoutes } from '../../test/coverage/reference-routes.ts'
 import type { Tier } from '../../test/coverage/route-groups.ts'
 
@@ -28,7 +28,7 @@ paths that differ only in a trailing slash.
 \`npm test\` fails for a route of tier S or C that is not tested, and for one of tier R that is neither tested nor has a reason.
 `
 
-const totals = (verdicts: readonly Verdict[]): string => {
+const totals = (verdicts: readonly Judgement[]): string => {
   const rows = (Object.keys(meanings) as Tier[]).map(tier => {
     const all = verdicts.filter(({ route }) => route.tier === tier)
     const served = all.filter(({ isServed }) => isServed)
@@ -47,13 +47,13 @@ const fileList = (files: readonly string[]): string => {
     .join(', ')}${more}`
 }
 
-const stateOf = ({ route, isServed, done, lacks }: Verdict): readonly [string, string] => {
+const stateOf = ({ route, isServed, done, lacks }: Judgement): readonly [string, string] => {
   if (!isServed) return [route.reason?.startsWith('coming') ? 'coming' : 'no', route.reason ?? '']
   if (lacks.length > 0) return ['yes', `lacks ${lacks.join(', ')}${route.reason === undefined ? '' : `: ${route.reason}`}`]
   return ['yes', fileList(done)]
 }
 
-const group = (name: string, verdicts: readonly Verdict[]): string => {
+const group = (name: string, verdicts: readonly Judgement[]): string => {
   const rows = verdicts.map(verdict => [verdict.route.tier, `\`${verdict.route.method} ${verdict.route.path}\``, ...stateOf(verdict)])
   return `## ${name.slice(0, 1).toUpperCase()}${name.slice(1)}\n\n${table(['Tier', 'Route', 'Served', 'Tested by, or reason'], rows)}\n`
 }

@@ -89,11 +89,11 @@ export class FaultExtractor {
     const message = JSON.parse(delivery.content.toString()) as Message
     const { jobid, retry_count: retried = 0 } = message
     if (retried === 0) this.deliveries.set(jobid, (this.deliveries.get(jobid) ?? 0) + 1)
-    const tell = (status: string): void => this.#tell(channel, delivery, message, status)
+    const sendStatus = (status: string): void => this.#sendStatus(channel, delivery, message, status)
     try {
-      tell('StatusMessage.start: Started processing.')
+      sendStatus('StatusMessage.start: Started processing.')
       await this.#work(message)
-      tell('StatusMessage.done: Done processing.')
+      sendStatus('StatusMessage.done: Done processing.')
     } catch (error) {
       this.#failed(channel, delivery, message, retried + 1, error)
     }
@@ -104,16 +104,16 @@ export class FaultExtractor {
     const properties = { deliveryMode: 2, replyTo: delivery.properties.replyTo as string }
     if (count > maxRetries) {
       this.gaveUp += 1
-      this.#tell(channel, delivery, message, `StatusMessage.error: Error processing message. ${String(error)}`)
+      this.#sendStatus(channel, delivery, message, `StatusMessage.error: Error processing message. ${String(error)}`)
       settle(() => channel.sendToQueue(`error.${this.name}`, delivery.content, properties))
       return
     }
     this.retries += 1
-    this.#tell(channel, delivery, message, `StatusMessage.retry: (#${count}) ${String(error)}`)
+    this.#sendStatus(channel, delivery, message, `StatusMessage.retry: (#${count}) ${String(error)}`)
     settle(() => channel.sendToQueue(this.name, Buffer.from(JSON.stringify({ ...message, retry_count: count })), properties))
   }
 
-  #tell(channel: Channel, { properties }: ConsumeMessage, { id, jobid }: Message, status: string): void {
+  #sendStatus(channel: Channel, { properties }: ConsumeMessage, { id, jobid }: Message, status: string): void {
     const [kind = '', text = ''] = status.split(': ', 2)
     const start = new Date().toISOString().replace(/\.\d+Z$/, '-00:00')
     const body = { file_id: id, extractor_id: this.name, job_id: jobid, status, start, message_type: kind, message: text }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type StartingServer, startChild } from '../../test/support/child-server.ts'
-import type { Dice } from '../../test/support/dice.ts'
+import type { SeededRandom } from '../../test/support/seeded-random.ts'
 import type { Balancer } from './balancer.ts'
 
 interface Kernel {
@@ -28,9 +28,9 @@ export class Kernels {
   }
 
   /** Kills one at a random time, restarts it, and resolves when it is ready. */
-  async killOne(dice: Dice): Promise<void> {
-    await pause(dice.int(400))
-    const n = dice.int(this.#all.length)
+  async killOne(seededRandom: SeededRandom): Promise<void> {
+    await pause(seededRandom.int(400))
+    const n = seededRandom.int(this.#all.length)
     await this.#end(n)
     this.kills += 1
     await this.#start(n)

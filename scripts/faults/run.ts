@@ -9,9 +9,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { TestFetch } from 'pounce/sdk/testing'
 import { childAdmin } from '../../test/support/child-server.ts'
-import { dice as diceOf } from '../../test/support/dice.ts'
 import { basic } from '../../test/support/people.ts'
 import { newDataset, ok } from '../../test/support/scene.ts'
+import { seededRandom as diceOf } from '../../test/support/seeded-random.ts'
 import { placesOn, type ServerPart } from '../../test/support/server-places.ts'
 import { until } from '../../test/support/until.ts'
 import { balancer } from './balancer.ts'
@@ -34,7 +34,7 @@ const { values } = parseArgs({
   },
 })
 const wanted = { uploads: Number(values.uploads), kernelKills: Number(values['kernel-kills']), brokerKills: Number(values['broker-kills']) }
-const dice = diceOf(...(values.seed === undefined ? [] : [Number(values.seed)]))
+const seededRandom = diceOf(...(values.seed === undefined ? [] : [Number(values.seed)]))
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
 const addressOf = (name: string): string => {
@@ -102,7 +102,7 @@ const run = async (): Promise<boolean> => {
   await ok(call('/api/extractors/enabled?superAdmin=true', { method: 'POST', json: { enabled: names } }))
 
   const began = performance.now()
-  const uploading = new Uploading(call, dataset, dice)
+  const uploading = new Uploading(call, dataset, seededRandom)
   const uploaded = uploading.run(wanted.uploads)
   let brokerKills = 0
   const step = wanted.uploads / (wanted.kernelKills + 1)
@@ -111,7 +111,7 @@ const run = async (): Promise<boolean> => {
       const due = ((brokerKills + 1) * wanted.uploads) / (wanted.brokerKills + 1)
       await until('uploads', () => uploading.acked.length >= due, Boolean, 600_000)
       await broker.kill()
-      await pause(dice.int(2000))
+      await pause(seededRandom.int(2000))
       await broker.start()
       say(`broker killed ${brokerKills + 1}×, ${uploading.acked.length} uploads acknowledged`)
     }
@@ -119,7 +119,7 @@ const run = async (): Promise<boolean> => {
   const killKernels = async (): Promise<void> => {
     for (let n = 1; n <= wanted.kernelKills; n += 1) {
       await until('uploads', () => uploading.acked.length >= n * step, Boolean, 600_000)
-      await kernels.killOne(dice)
+      await kernels.killOne(seededRandom)
       say(`kernel killed ${n}×, ${uploading.acked.length} uploads acknowledged`)
     }
   }
@@ -131,7 +131,7 @@ const run = async (): Promise<boolean> => {
 
   const isKept = faults.length === 0 && duplicates <= jobs * 0.01
   const lines = [
-    `Parts: ${parts.length === 0 ? 'SQLite, disk, FTS5' : parts.join(', ')}, RabbitMQ; ${values.kernels} ${values.kernels === '1' ? 'kernel' : 'kernels'}; seed ${dice.seed}.`,
+    `Parts: ${parts.length === 0 ? 'SQLite, disk, FTS5' : parts.join(', ')}, RabbitMQ; ${values.kernels} ${values.kernels === '1' ? 'kernel' : 'kernels'}; seed ${seededRandom.seed}.`,
     '',
     '| What | Count |',
     '|---|---|',

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TestFetch } from 'pounce/sdk/testing'
-import type { Dice } from '../../test/support/dice.ts'
 import { sha256 } from '../../test/support/main-job.ts'
 import { formWith } from '../../test/support/scene.ts'
+import type { SeededRandom } from '../../test/support/seeded-random.ts'
 
 /** An upload whose response was read completely. */
 export interface Acked {
@@ -24,13 +24,13 @@ export class Uploading {
   readonly refused: string[] = []
   readonly #call: TestFetch
   readonly #dataset: string
-  readonly #dice: Dice
+  readonly #random: SeededRandom
   #begun = 0
 
-  constructor(call: TestFetch, dataset: string, dice: Dice) {
+  constructor(call: TestFetch, dataset: string, seededRandom: SeededRandom) {
     this.#call = call
     this.#dataset = dataset
-    this.#dice = dice
+    this.#random = seededRandom
   }
 
   async run(count: number): Promise<void> {
@@ -41,7 +41,7 @@ export class Uploading {
   }
 
   async #upload(): Promise<void> {
-    const bytes = randomBytes(this.#dice.oneIn(10) ? this.#dice.int(300_000) : this.#dice.int(8000))
+    const bytes = randomBytes(this.#random.oneIn(10) ? this.#random.int(300_000) : this.#random.int(8000))
     this.#begun += 1
     const name = `faults ${this.#begun}.txt`
     try {

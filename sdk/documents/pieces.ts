@@ -2,7 +2,7 @@
 const maxCharacters = 200
 
 /** A piece of every text that is too long to be split completely; searches for any piece include it. */
-export const overlong = ''
+export const overlongPiece = ''
 
 /** True for a path such as `name~`, which yields the trigrams of the text at `name`. */
 export const isPiecesPath = (path: string): boolean => path.endsWith('~')
@@ -11,7 +11,7 @@ export const isPiecesPath = (path: string): boolean => path.endsWith('~')
  * The distinct trigrams in the words of a text, lower-cased as in `contains`. Trigrams with a space are excluded: they would be half of all and are not
  * selective. Empty for a text without a word of three characters.
  */
-export const runsOf = (text: string): readonly string[] => {
+export const trigramsOf = (text: string): readonly string[] => {
   const runs = new Set<string>()
   for (const word of text.toLowerCase().split(/\s+/u)) {
     const characters = [...word]
@@ -24,8 +24,8 @@ const none: readonly null[] = [null]
 
 const cut = (text: string): readonly (string | null)[] => {
   const isOverlong = text.length > maxCharacters
-  const runs = runsOf(isOverlong ? [...text].slice(0, maxCharacters).join('') : text)
-  if (isOverlong) return [...runs, overlong]
+  const runs = trigramsOf(isOverlong ? [...text].slice(0, maxCharacters).join('') : text)
+  if (isOverlong) return [...runs, overlongPiece]
   return runs.length > 0 ? runs : none
 }
 

@@ -25,6 +25,6 @@ export { checkDatapoint, geometryFault, isGeoId, isGeoTime, propertiesFault } fr
 export { checkBinning, checkGeoFilter, checkGeoIds, maxRadiusMetres } from './check-geo-query.ts'
 export { hasAttribute, overlapsMonths } from './filter-matches.ts'
 export { altitudeOf, boxAround, boxesAcross, boxesAroundPolygon, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
+export { intersects, metresBetween } from './intersects.ts'
 export { MemoryGeoStore } from './memory-geo-store.ts'
 export { BinLimit, maxFurtherBins, spanAt, spansOf, type TimeSpan, tooManyBins } from './time-bins.ts'
-export { metresBetween, touches } from './touches.ts'

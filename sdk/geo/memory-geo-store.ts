@@ -14,8 +14,8 @@ import { checkDatapoint } from './check-datapoint.ts'
 import { checkBinning, checkGeoFilter, checkGeoIds } from './check-geo-query.ts'
 import { hasAttribute, overlapsMonths } from './filter-matches.ts'
 import { boxAround, positionsOf } from './geometry.ts'
+import { intersects } from './intersects.ts'
 import { binned } from './memory-geo-bins.ts'
-import { touches } from './touches.ts'
 
 const maxInserted = 5000
 const pieceSize = 2000
@@ -118,7 +118,7 @@ const fits = (point: Datapoint, { streams, areas, fromMs, beforeMs, untilMs, mon
   (beforeMs === undefined || point.startMs < beforeMs) &&
   (untilMs === undefined || (point.endMs !== null && point.endMs <= untilMs)) &&
   (!months || overlapsMonths(point, months)) &&
-  (!areas || areas.some(area => touches(point.geometry, area))) &&
+  (!areas || areas.some(area => intersects(point.geometry, area))) &&
   (!attributes || attributes.some(attribute => hasAttribute(point.properties, attribute)))
 
 const statisticsOf = (points: readonly Datapoint[]): StreamStatistics => {

@@ -30,7 +30,7 @@ export interface AuditTrail {
 export const AuditTrails = contributions<AuditTrail>('auditTrails')
 
 /** Records a note in every audit trail. */
-export const noteIn = async (trails: Contributions<AuditTrail>, note: AuditNote): Promise<void> => {
+export const recordAuditNote = async (trails: Contributions<AuditTrail>, note: AuditNote): Promise<void> => {
   for (const trail of trails.all()) await trail.note(note)
 }
 

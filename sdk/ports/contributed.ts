@@ -61,7 +61,7 @@ export const countIn = async (counts: Contributions<ContentCount>, kind: Kind, c
     ?.countIn(container, upTo)) ?? 0
 
 /** How many resources are queried concurrently, to share the round trip to a remote store. */
-const askedAtOnce = 32
+const countedAtOnce = 32
 
 const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Promise<boolean> => {
   for (const count of counts.all()) if ((await count.countIn(container, 1)) > 0) return true
@@ -69,10 +69,14 @@ const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Pr
 }
 
 /** The subset of the given resources that contain anything. */
-export const whichHold = async (counts: Contributions<ContentCount>, kind: Kind, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+export const nonEmptyContainers = async (
+  counts: Contributions<ContentCount>,
+  kind: Kind,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> => {
   const holding = new Set<string>()
-  for (let at = 0; at < ids.length; at += askedAtOnce) {
-    const some = ids.slice(at, at + askedAtOnce)
+  for (let at = 0; at < ids.length; at += countedAtOnce) {
+    const some = ids.slice(at, at + countedAtOnce)
     const held = await Promise.all(some.map(id => holdsAny(counts, { kind, id })))
     for (const [n, id] of some.entries()) if (held[n]) holding.add(id)
   }

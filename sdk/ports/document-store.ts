@@ -1,7 +1,7 @@
 import type { AnyEvent, NewEvent } from '../events.ts'
 import { port } from '../port.ts'
-import type { Lines } from './lines.ts'
 import type { Outbox } from './outbox.ts'
+import type { RowFormat } from './row-format.ts'
 
 /** A value in a document: JSON without `undefined`. Dates are ISO 8601 text in UTC with milliseconds. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
@@ -246,13 +246,13 @@ export interface DocumentStore {
   walk<T extends object>(from: Collection<T>, after?: string): AsyncIterable<T & Stored>
 
   /**
-   * Documents formatted as lines, in chunks of UTF-8, without blocking other operations: for reports over whole collections. `betweenLines` has to be inserted
+   * Documents formatted as lines, in chunks of UTF-8, without blocking other operations: for reports over whole collections. `rowSeparator` has to be inserted
    * between chunks as well as between the lines in them; chunks are never empty. Without `query` every document once, unordered; otherwise the matches, as for
    * `scan`.
    */
-  lines<T extends object, I extends string>(
+  formattedRows<T extends object, I extends string>(
     from: Collection<T, I>,
-    lines: Lines,
+    format: RowFormat,
     query?: Pick<Find<FieldPath<T>, I>, 'using' | 'where'>,
   ): AsyncIterable<Uint8Array>
 

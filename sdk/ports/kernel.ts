@@ -178,9 +178,9 @@ export interface Command {
 export const Commands = contributions<Command>('commands')
 
 /** A message for the operator, such as how to sign in for the first time. */
-export interface Greeting {
+export interface StartupMessage {
   /** Lines that `pounce start` prints once the server is listening; may be empty. */
   lines(): Promise<readonly string[]>
 }
 /** Plugins with startup messages. */
-export const Greetings = contributions<Greeting>('greetings')
+export const StartupMessages = contributions<StartupMessage>('startupMessages')

@@ -37,12 +37,12 @@ function toQuery(parsed: ParsedQuery): SearchQuery {
 
 /** A dash or dot between words is ignored; on its own it matches nothing. */
 function and(parts: readonly ParsedQuery[]): SearchQuery {
-  const telling = parts.filter(part => part.is !== 'free' || part.values.some(isTelling))
-  const all = (telling.length === 0 ? parts.slice(0, 1) : telling).map(toQuery)
+  const selective = parts.filter(part => part.is !== 'free' || part.values.some(isSelective))
+  const all = (selective.length === 0 ? parts.slice(0, 1) : selective).map(toQuery)
   return all.length === 1 ? (all[0] as SearchQuery) : { op: 'and', all }
 }
 
-const isTelling = ({ is, text }: ParsedAtom): boolean => is === 'expression' || patternsOf(text).length > 0
+const isSelective = ({ is, text }: ParsedAtom): boolean => is === 'expression' || patternsOf(text).length > 0
 
 const oneOf = (any: readonly SearchQuery[]): SearchQuery => (any.length === 1 ? (any[0] as SearchQuery) : { op: 'or', any })
 

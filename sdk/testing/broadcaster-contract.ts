@@ -13,7 +13,7 @@ export interface BroadcastingServers {
 export function broadcasterContract(runner: TestRunner, make: (t: TestContext) => Promise<BroadcastingServers>): void {
   const test = contractTest(runner)
   /** Sends until received: the first messages may be sent before the other side listens. */
-  const heard = async (from: Broadcaster, topic: string, message: string, seen: readonly string[]): Promise<void> => {
+  const received = async (from: Broadcaster, topic: string, message: string, seen: readonly string[]): Promise<void> => {
     for (let time = 0; !seen.includes(message); time += 1) {
       if (time === 500) throw new Error(`${message} was not heard on ${topic}`)
       await from.send(topic, message).catch(() => undefined)
@@ -27,8 +27,8 @@ export function broadcasterContract(runner: TestRunner, make: (t: TestContext) =
     one.listen('a', message => seen[0]?.push(message))
     other.listen('a', message => seen[1]?.push(message))
     other.listen('a', message => seen[2]?.push(message))
-    for (const [at, list] of seen.entries()) await heard(at === 0 ? other : one, 'a', `to ${at}`, list)
-    await heard(one, 'a', 'to oneself', seen[0] ?? [])
+    for (const [at, list] of seen.entries()) await received(at === 0 ? other : one, 'a', `to ${at}`, list)
+    await received(one, 'a', 'to oneself', seen[0] ?? [])
     for (const [at, list] of seen.entries()) t.true(list.includes(`to ${at}`))
     t.true(seen[0]?.includes('to oneself'))
   })
@@ -38,8 +38,8 @@ export function broadcasterContract(runner: TestRunner, make: (t: TestContext) =
     const [a, b]: [string[], string[]] = [[], []]
     other.listen('a', message => a.push(message))
     other.listen('b', message => b.push(message))
-    await heard(one, 'a', 'for a', a)
-    await heard(one, 'b', 'for b', b)
+    await received(one, 'a', 'for a', a)
+    await received(one, 'b', 'for b', b)
     t.false(a.includes('for b'))
     t.false(b.includes('for a'))
   })
@@ -49,9 +49,9 @@ export function broadcasterContract(runner: TestRunner, make: (t: TestContext) =
     const [stopped, still]: [string[], string[]] = [[], []]
     const stop = other.listen('a', message => stopped.push(message))
     other.listen('a', message => still.push(message))
-    await heard(one, 'a', 'first', stopped)
+    await received(one, 'a', 'first', stopped)
     stop()
-    await heard(one, 'a', 'second', still)
+    await received(one, 'a', 'second', still)
     t.false(stopped.includes('second'))
   })
 
@@ -64,9 +64,9 @@ export function broadcasterContract(runner: TestRunner, make: (t: TestContext) =
     const servers = await make(t)
     const seen: string[] = []
     servers.other.listen('a', message => seen.push(message))
-    await heard(servers.one, 'a', 'before', seen)
+    await received(servers.one, 'a', 'before', seen)
     await servers.interrupt?.()
-    await heard(servers.one, 'a', 'after', seen)
+    await received(servers.one, 'a', 'after', seen)
     t.true(seen.includes('after'))
   })
 }

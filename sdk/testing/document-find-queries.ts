@@ -1,4 +1,4 @@
-import { overlong } from '../documents/pieces.ts'
+import { overlongPiece } from '../documents/pieces.ts'
 import { and, contains, eq, type Find, isIn, not, or, range, type Where } from '../ports/document-store.ts'
 
 /** What such a caller may see. */
@@ -55,7 +55,10 @@ export const queries: readonly (readonly [title: string, query: Omit<Find, 'limi
     'a trigram of text',
     { using: 'byNamePiece', where: and(eq('state', 'live'), eq('name~', 'ame'), contains('name', 'AME 3')), sort: newest },
   ],
-  ['trigrams of text', { using: 'byNamePiece', where: and(eq('state', 'live'), isIn('name~', ['ame', 'nam', overlong])), sort: oldest }],
+  [
+    'trigrams of text',
+    { using: 'byNamePiece', where: and(eq('state', 'live'), isIn('name~', ['ame', 'nam', overlongPiece])), sort: oldest },
+  ],
   ['not', { using: 'byCreated', where: and(eq('state', 'live'), not(isIn('spaces', ['s1', 's2']))), sort: oldest }],
   [
     'a time range',

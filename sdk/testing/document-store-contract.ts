@@ -2,7 +2,7 @@ import type { Collection, DocumentStore } from '../ports/document-store.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { documentCommitContract } from './document-commit-contract.ts'
 import { documentFindContract } from './document-find-contract.ts'
-import { documentLinesContract } from './document-lines-contract.ts'
+import { documentRowsContract } from './document-rows-contract.ts'
 import { documentWhereContract } from './document-where-contract.ts'
 import { FixedClock } from './fixed-clock.ts'
 import { notes } from './notes.ts'
@@ -31,5 +31,5 @@ export function documentStoreContract(runner: TestRunner, make: MakeDocumentStor
   documentCommitContract(test, open)
   documentFindContract(test, open)
   documentWhereContract(test, open)
-  documentLinesContract(test, open)
+  documentRowsContract(test, open)
 }

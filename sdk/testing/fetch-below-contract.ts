@@ -150,9 +150,13 @@ export function fetchBelowContract(runner: TestRunner, make: (allow: readonly st
     const { url, seen } = await serve(t, (_request, response) => response.end())
     const stream = new Readable({ read: () => undefined })
     stream.push('half')
-    const asked = make([]).below(url, { path: '', search: '' }, { ...limits, method: 'POST', headers: {}, body: { stream, maxBytes: 100 } })
+    const requested = make([]).below(
+      url,
+      { path: '', search: '' },
+      { ...limits, method: 'POST', headers: {}, body: { stream, maxBytes: 100 } },
+    )
     stream.destroy(new Invalid('cut'))
-    await t.throwsAsync(asked, { instanceOf: Invalid, message: 'cut' })
+    await t.throwsAsync(requested, { instanceOf: Invalid, message: 'cut' })
     t.deepEqual(seen, [])
   })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { touches } from '../geo/index.ts'
+import { intersects } from '../geo/index.ts'
 import { MemoryGeoStore } from '../geo/memory-geo-store.ts'
 import type { Datapoint, GeoAfter, GeoArea, GeoAttribute, GeoBinning, GeoFilter, Geometry, GeoSort, GeoStore } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
@@ -164,7 +164,7 @@ const grown = (areas: readonly GeoArea[], factor: number): readonly GeoArea[] =>
 
 /** Whether a datapoint is so near the boundary of a circle that stores may differ. */
 const isDoubtful = (points: readonly Datapoint[], areas: readonly GeoArea[] = []): boolean => {
-  const touch = (of: readonly GeoArea[], { geometry: shape }: Datapoint): boolean => of.some(one => touches(shape, one))
+  const touch = (of: readonly GeoArea[], { geometry: shape }: Datapoint): boolean => of.some(one => intersects(shape, one))
   const [small, large] = [grown(areas, 0.99), grown(areas, 1.01)]
   return points.some(one => touch(small, one) !== touch(large, one))
 }

@@ -1,6 +1,7 @@
 /* `pounce/sdk/testing`: the contract tests of all ports, a server for tests, and test doubles for external services. Only for tests. */
 
 export { MemoryGeoStore } from '../geo/memory-geo-store.ts'
+export { advanceClock } from './advance-clock.ts'
 export type { ExpectedError, TestContext, TestRunner } from './any-runner.ts'
 export {
   type BearerSubject,
@@ -26,7 +27,6 @@ export { isFullRun, usualOrFull } from './full-run.ts'
 export { type GeoStoreUnderTest, geoStoreContract, geoStoreModel, type MakeGeoStore } from './geo-store-contract.ts'
 export { growsLinearly } from './growth.ts'
 export { clockContract, idsContract } from './kernel-ports-contract.ts'
-export { later } from './later.ts'
 export { type LiveServer, type LiveTests, liveTests, skippedBecause } from './live-server.ts'
 export { type LogSubject, logContract } from './log-contract.ts'
 export { type MailerSubject, mailerContract } from './mailer-contract.ts'

@@ -126,7 +126,7 @@ function deliveries(test: ContractTest, open: Open): void {
   test('a listener is called after a commit with events, until it is removed', async t => {
     const { store, outbox, leave } = await open(t)
     let calls = 0
-    const heard = new Promise<void>(resolve => {
+    const received = new Promise<void>(resolve => {
       const stop = outbox.onCommitted(() => {
         calls += 1
         stop()
@@ -136,7 +136,7 @@ function deliveries(test: ContractTest, open: Open): void {
     await store.commit({ insert: { id: 'quiet' }, into: notes })
     t.is(calls, 0)
     await leave(created(1))
-    await heard
+    await received
     await leave(created(2))
     t.is(calls, 1)
   })
@@ -219,21 +219,21 @@ function failures(test: ContractTest, open: Open): void {
       await outbox.failed('test/all', id, { error: `bad ${id}`, park: true })
       clock.advance(1000)
     }
-    const parked = await outbox.deadLetters({ limit: 10 })
+    const deadLetters = await outbox.deadLetters({ limit: 10 })
     t.deepEqual(
-      parked.map(({ event }) => event.subject.id),
+      deadLetters.map(({ event }) => event.subject.id),
       ['d2', 'd1'],
     )
-    t.like(parked[1], { consumer: 'test/all', attempts: 1, parkedAt, error: `bad ${parked[1]?.event.id}` })
-    t.deepEqual(await outbox.deadLetters({ limit: 1 }), parked.slice(0, 1))
+    t.like(deadLetters[1], { consumer: 'test/all', attempts: 1, parkedAt, error: `bad ${deadLetters[1]?.event.id}` })
+    t.deepEqual(await outbox.deadLetters({ limit: 1 }), deadLetters.slice(0, 1))
     t.is((await outbox.waiting())['test/all'], 1)
     clock.advance(leaseMs + 1)
     t.deepEqual(subjects(await claim('test/all')), ['d3'])
-    await outbox.settleDeadLetter('test/all', parked[1]?.event.id ?? '', 'retry')
+    await outbox.settleDeadLetter('test/all', deadLetters[1]?.event.id ?? '', 'retry')
     t.is((await outbox.waiting())['test/all'], 2)
     t.like((await claim('test/all'))[0], { attempt: 1, event: { subject: { id: 'd1' } } })
-    await outbox.settleDeadLetter('test/all', parked[0]?.event.id ?? '', 'drop')
-    await outbox.settleDeadLetter('test/all', parked[0]?.event.id ?? '', 'retry')
+    await outbox.settleDeadLetter('test/all', deadLetters[0]?.event.id ?? '', 'drop')
+    await outbox.settleDeadLetter('test/all', deadLetters[0]?.event.id ?? '', 'retry')
     t.deepEqual(await outbox.deadLetters({ limit: 10 }), [])
     clock.advance(leaseMs + 1)
     t.deepEqual([...subjects(await claim('test/all'))].sort(), ['d1', 'd3'])

@@ -26,17 +26,17 @@ export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): 
     t.true(documents.length >= 2000 && queries.length >= 150, `${queries.length} queries`)
     const others = Object.values(corpusScopes).slice(1)
     const wrong: string[] = []
-    let telling = 0
+    let selective = 0
     for (const [at, [title, query]] of queries.entries()) {
       for (const scope of [everything, others[at % others.length] ?? everything]) {
         const expected = oracle.search(request(query, { scope, size: documents.length }))
-        if (expected.total > 0 && expected.total < documents.length) telling += 1
+        if (expected.total > 0 && expected.total < documents.length) selective += 1
         const difference = differenceOf([...expected.ids].sort(), [...(await allHits(index, query, scope))].sort())
         if (difference) wrong.push(`${title}: ${difference}`)
       }
     }
     t.deepEqual(wrong, [])
-    t.true(telling > queries.length, `${telling} searches find some but not all documents`)
+    t.true(selective > queries.length, `${selective} searches find some but not all documents`)
   })
 
   test('a corpus indexed in batches, out of order and twice gives the same order, pages and suggestions', async t => {
@@ -97,14 +97,14 @@ async function wrongSorts(index: SearchIndex, oracle: SearchOracle): Promise<rea
   for (const [at, [text, sort]] of corpusSorts.entries()) {
     const [who, scope] = scopes[at % scopes.length] ?? ['everything', everything]
     const window = windows[at % windows.length] ?? { from: 0, size: 10 }
-    const asked: SearchRequest = {
+    const requested: SearchRequest = {
       query: readQuery(text),
       scope,
       sort,
       ...window,
       ...(at % 5 === 0 ? { kinds: ['dataset', 'file'] as const } : {}),
     }
-    const [expected, { hits, total }] = [oracle.search(asked), await index.search(asked)]
+    const [expected, { hits, total }] = [oracle.search(requested), await index.search(requested)]
     const found = hits.map(({ id }) => id)
     const difference = total === expected.total ? differenceOf(expected.ids, found) : `a total of ${total} instead of ${expected.total}`
     if (difference) wrong.push(`${text} for ${who} by ${sort.by} ${sort.order} from ${window.from}: ${difference}`)

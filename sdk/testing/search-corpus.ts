@@ -57,14 +57,14 @@ export function seeded(seed: number): () => number {
   }
 }
 
-interface Dice {
+interface SeededRandom {
   /** A random element. */
   of<T>(list: readonly T[]): T
   below(most: number): number
   isBelow(part: number): boolean
 }
 
-function dice(random: () => number): Dice {
+function seededRandom(random: () => number): SeededRandom {
   return {
     of: list => list[Math.floor(random() * list.length)] as (typeof list)[number],
     below: most => Math.floor(random() * most),
@@ -74,11 +74,11 @@ function dice(random: () => number): Dice {
 
 /** Varied documents, the same in every run: three kinds, spaces, public and private, some unlisted, metadata of every shape. */
 export function searchCorpus(size = corpusSize): readonly SearchDocument[] {
-  const roll = dice(seeded(20_261_121))
+  const roll = seededRandom(seeded(20_261_121))
   return Array.from({ length: size }, (_, n) => corpusDocument(n, size, roll))
 }
 
-function corpusDocument(n: number, size: number, roll: Dice): SearchDocument {
+function corpusDocument(n: number, size: number, roll: SeededRandom): SearchDocument {
   const topic = roll.of(topics)
   const thing = roll.of(things)
   const person = roll.below(people.length)
@@ -109,9 +109,9 @@ function corpusDocument(n: number, size: number, roll: Dice): SearchDocument {
   })
 }
 
-const sentence = (roll: Dice, length: number): string => Array.from({ length }, () => roll.of(anything)).join(' ')
+const sentence = (roll: SeededRandom, length: number): string => Array.from({ length }, () => roll.of(anything)).join(' ')
 
-type Maker = (roll: Dice, n: number) => readonly MetadataValue['value'][]
+type Maker = (roll: SeededRandom, n: number) => readonly MetadataValue['value'][]
 
 const makers: Readonly<Record<string, Maker>> = {
   'image.width': roll => [100 * roll.below(60)],
@@ -138,6 +138,6 @@ const makers: Readonly<Record<string, Maker>> = {
   ],
 }
 
-function corpusMetadata(n: number, roll: Dice): readonly MetadataValue[] {
+function corpusMetadata(n: number, roll: SeededRandom): readonly MetadataValue[] {
   return Object.entries(makers).flatMap(([field, make]) => (roll.isBelow(0.3) ? make(roll, n).map(value => ({ field, value })) : []))
 }

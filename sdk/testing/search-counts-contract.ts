@@ -116,7 +116,7 @@ function counting(test: ContractTest, makeIndex: MakeIndex): void {
     put(5, { name: 'other', kind: 'collection', tags: ['oak'], isPublic: true }),
     put(6, { name: 'plot', tags: ['oak'], isListed: false }),
   ]
-  const asked = (over: Partial<FacetRequest> = {}): FacetRequest => ({
+  const requested = (over: Partial<FacetRequest> = {}): FacetRequest => ({
     query: word('plot'),
     scope: everything,
     facets: facetNames,
@@ -136,7 +136,7 @@ function counting(test: ContractTest, makeIndex: MakeIndex): void {
 
   test('hits are counted by their properties, most used first', async t => {
     const index = await started(t)
-    const counts = await index.facets(asked())
+    const counts = await index.facets(requested())
     t.true(counts.isExact)
     t.deepEqual(shown(counts), {
       type: 'file 3, dataset 1',
@@ -146,19 +146,19 @@ function counting(test: ContractTest, makeIndex: MakeIndex): void {
       creator: `${ann} 2, ${bob} 2`,
       year: '2026 2, 2024 1, 2025 1',
     })
-    t.deepEqual(shown(await index.facets(asked({ facets: ['tag', 'type'], limit: 1 }))), { tag: 'leaf 2', type: 'file 3' })
-    t.deepEqual(shown(await index.facets(asked({ facets: ['type'], query: { op: 'all' }, kinds: ['collection', 'dataset'] }))), {
+    t.deepEqual(shown(await index.facets(requested({ facets: ['tag', 'type'], limit: 1 }))), { tag: 'leaf 2', type: 'file 3' })
+    t.deepEqual(shown(await index.facets(requested({ facets: ['type'], query: { op: 'all' }, kinds: ['collection', 'dataset'] }))), {
       type: 'collection 1, dataset 1',
     })
-    t.deepEqual(await index.facets(asked({ facets: ['tag'], query: word('absent') })), { counts: { tag: [] }, isExact: true })
-    t.deepEqual(await index.facets(asked({ facets: ['tag'], kinds: [] })), { counts: { tag: [] }, isExact: true })
-    t.deepEqual(await index.facets(asked({ facets: [] })), { counts: {}, isExact: true })
-    await t.throwsAsync(index.facets(asked({ limit: 1001 })), { instanceOf: Invalid })
+    t.deepEqual(await index.facets(requested({ facets: ['tag'], query: word('absent') })), { counts: { tag: [] }, isExact: true })
+    t.deepEqual(await index.facets(requested({ facets: ['tag'], kinds: [] })), { counts: { tag: [] }, isExact: true })
+    t.deepEqual(await index.facets(requested({ facets: [] })), { counts: {}, isExact: true })
+    await t.throwsAsync(index.facets(requested({ limit: 1001 })), { instanceOf: Invalid })
   })
 
   test('a search for a counted value finds that number of hits', async t => {
     const index = await started(t)
-    const { counts } = await index.facets(asked())
+    const { counts } = await index.facets(requested())
     const queryFor: Readonly<Record<FacetName, (value: string) => SearchQuery>> = {
       type: value => field('resource_type', 'equals', value),
       mediaType: value => field('content_type', 'equals', value),
@@ -178,7 +178,7 @@ function counting(test: ContractTest, makeIndex: MakeIndex): void {
   test('hidden documents are not counted', async t => {
     const index = await started(t)
     const tagsFor = async (scope: SearchScope, query: SearchQuery = { op: 'all' }) =>
-      shown(await index.facets(asked({ scope, query, facets: ['tag'] })))['tag']
+      shown(await index.facets(requested({ scope, query, facets: ['tag'] })))['tag']
     t.is(await tagsFor({ all: false, spaces: [south], includePublic: false }), 'leaf 1, oak 1, Éclair 1')
     t.is(await tagsFor({ all: false, spaces: [south], includePublic: false, within: [north] }), 'leaf 1, oak 1')
     t.is(await tagsFor({ all: false, spaces: [], author: bob, includePublic: true }), 'leaf 1, oak 1, Éclair 1')
@@ -189,12 +189,12 @@ function counting(test: ContractTest, makeIndex: MakeIndex): void {
   test('counts follow changes', async t => {
     const index = await started(t)
     await index.apply([put(1, { name: 'plot', tags: ['oak'], revision: 2 }), { remove: searchId(2) }])
-    t.is(shown(await index.facets(asked({ facets: ['tag'] })))['tag'], 'oak 1, Éclair 1')
+    t.is(shown(await index.facets(requested({ facets: ['tag'] })))['tag'], 'oak 1, Éclair 1')
   })
 }
 
 function naming(test: ContractTest, makeIndex: MakeIndex): void {
-  const asked = (text: string, over: Partial<NameRequest> = {}): NameRequest => ({
+  const requested = (text: string, over: Partial<NameRequest> = {}): NameRequest => ({
     text,
     scope: everything,
     kinds: ['collection', 'dataset', 'file'],
@@ -214,16 +214,16 @@ function naming(test: ContractTest, makeIndex: MakeIndex): void {
       put(13, { name: 'soil sample in the trash', isListed: false }),
       put(14, { name: '観測データ' }),
     ])
-    t.deepEqual(await named(index, asked('soil')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
-    t.deepEqual(await named(index, asked('sam SOI')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
-    t.deepEqual(await named(index, asked('soil', { kinds: ['file', 'dataset'], limit: 1 })), ['file 5', 'dataset 10'])
-    t.deepEqual(await named(index, asked('soil 3')), ['file 4'])
-    t.deepEqual(await named(index, asked('so')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
-    t.deepEqual(await named(index, asked('観')), ['file 14'])
+    t.deepEqual(await named(index, requested('soil')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
+    t.deepEqual(await named(index, requested('sam SOI')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
+    t.deepEqual(await named(index, requested('soil', { kinds: ['file', 'dataset'], limit: 1 })), ['file 5', 'dataset 10'])
+    t.deepEqual(await named(index, requested('soil 3')), ['file 4'])
+    t.deepEqual(await named(index, requested('so')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
+    t.deepEqual(await named(index, requested('観')), ['file 14'])
     for (const text of ['s', 'oil', 'oak', 'moor', 'soilsample', '', ' -"*', 'name:soil'])
-      t.deepEqual(await named(index, asked(text)), [], text)
-    t.deepEqual(await named(index, asked('soil', { kinds: [] })), [])
-    await t.throwsAsync(index.names(asked('soil', { limit: 101 })), { instanceOf: Invalid })
+      t.deepEqual(await named(index, requested(text)), [], text)
+    t.deepEqual(await named(index, requested('soil', { kinds: [] })), [])
+    await t.throwsAsync(index.names(requested('soil', { limit: 101 })), { instanceOf: Invalid })
   })
 
   test('a name is only found by a caller who may see the resource, however many newer ones are hidden', async t => {
@@ -235,7 +235,7 @@ function naming(test: ContractTest, makeIndex: MakeIndex): void {
       put(3, { name: 'heron', isPublic: true }),
       ...Array.from({ length: 20 }, (_, n) => put(n + 10, { name: 'heron', spaces: [other] })),
     ])
-    const scoped = (scope: SearchScope) => named(index, asked('heron', { scope }))
+    const scoped = (scope: SearchScope) => named(index, requested('heron', { scope }))
     t.deepEqual(await scoped({ all: false, spaces: [own], includePublic: false }), ['dataset 2', 'file 1'])
     t.deepEqual(await scoped({ all: false, spaces: [], author: searchId(801), includePublic: true }), ['dataset 2', 'file 3'])
     t.deepEqual(await scoped({ all: false, spaces: [own], includePublic: true, within: [other] }), [])

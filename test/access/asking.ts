@@ -1,6 +1,6 @@
 import type { ExecutionContext, TestFn } from 'ava'
 import { isFullRun } from 'pounce/sdk/testing'
-import { type Dice, dice, sampleSeed } from '../support/dice.ts'
+import { type SeededRandom, sampleSeed, seededRandom } from '../support/seeded-random.ts'
 import type { CallerName } from './callers.ts'
 import type { Cell } from './cell.ts'
 import { callerNames } from './cells.ts'
@@ -27,22 +27,22 @@ const namesIn = ({ address, caller, at }: Cell): readonly string[] => [
 
 class Sample {
   readonly seed: number
-  readonly #random: Dice
+  readonly #random: SeededRandom
   readonly #met = new Set<string>()
   readonly #pairs = new Map<string, boolean>()
   readonly #refusals = new Map<string, boolean>()
   readonly #possible = new Set<string>()
-  readonly #asked = new Set<string>()
+  readonly #requested = new Set<string>()
 
   constructor(mode: Mode) {
     // Different seeds per server, so that they receive requests for different resources.
     this.seed = sampleSeed + ['public', 'private', 'closed'].indexOf(mode)
-    this.#random = dice(this.seed)
+    this.#random = seededRandom(this.seed)
   }
 
   /** Expected requests that have not been sent. */
   get left(): readonly string[] {
-    return [...this.#possible].filter(name => !this.#asked.has(name))
+    return [...this.#possible].filter(name => !this.#requested.has(name))
   }
 
   /** Deterministic per cell, so that a request with a side effect can be identified. */
@@ -70,8 +70,8 @@ class Sample {
     const isDrawn =
       this.#isAsking(route.name, caller) &&
       (slots.length === 0 || isCompared || this.#random.oneIn(stands.size === 1 ? thingsLeftOut : pairsLeftOut))
-    const isKept = isDrawn || names.some(name => !this.#asked.has(name))
-    if (isKept) for (const name of names) this.#asked.add(name)
+    const isKept = isDrawn || names.some(name => !this.#requested.has(name))
+    if (isKept) for (const name of names) this.#requested.add(name)
     return isKept
   }
 
@@ -102,14 +102,14 @@ export const matrixTests = (
   mode: Mode,
   part: number,
   parts: number,
-  isAsked: (route: MatrixRoute) => boolean = () => true,
+  isRequested: (route: MatrixRoute) => boolean = () => true,
 ): void => {
   const sample = new Sample(mode)
   test.serial(`part ${part + 1} of ${parts} of the matrix of a ${mode} server agrees with the oracle`, async t => {
     t.timeout(900_000)
     const world = await makeWorld(mode)
     t.teardown(() => world.stop())
-    const routes = world.routes.filter(isAsked).filter((_, at) => at % parts === part)
+    const routes = world.routes.filter(isRequested).filter((_, at) => at % parts === part)
     const counts = newCounts()
     await runRefusals(world, counts, routes, cell => sample.refusal(cell))
     await runDeeds(world, counts, routes, cell => sample.deed(cell))

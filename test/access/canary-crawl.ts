@@ -3,7 +3,7 @@ import { unzip } from '../support/archives.ts'
 import type { DeclaredRoute } from '../support/declared-routes.ts'
 import type { Asked } from './canary-requests.ts'
 import type { Token, Tokens } from './canary-tokens.ts'
-import type { Looker } from './canary-world.ts'
+import type { Observer } from './canary-world.ts'
 
 /** The parts of a response that are compared and searched. */
 export interface Seen {
@@ -21,7 +21,7 @@ export class Findings {
   /** Tokens that the looker must not find, with the request that returned them. */
   readonly leaks: string[] = []
   /** Words whose search result revealed their existence, with the request. */
-  readonly told = new Set<string>()
+  readonly reported = new Set<string>()
   readonly tells: string[] = []
   /** Ids in responses. */
   readonly ids = new Set<string>()
@@ -94,7 +94,7 @@ const whole = (path: string): string =>
   path.startsWith('/api/live') && !path.includes('since=') ? `${path}${path.includes('?') ? '&' : '?'}since=2020-01-01` : path
 
 /** Sends a request and reads the whole response. */
-export const see = async ({ server, key }: Looker, path: string, { method = 'GET', body }: Sending = {}): Promise<Seen> => {
+export const see = async ({ server, key }: Observer, path: string, { method = 'GET', body }: Sending = {}): Promise<Seen> => {
   const { text, headers } = bodyOf(body)
   const length = text === '' ? {} : { 'content-length': String(Buffer.byteLength(text)) }
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -132,7 +132,7 @@ export const inTurns = async <T>(items: readonly T[], work: (item: T) => Promise
 }
 
 /** Whether it is an admin's request of an admin-only route. */
-const isTheirs = ({ isAdmin }: Looker, { permission }: DeclaredRoute): boolean => isAdmin === true && permission === 'serverAdmin'
+const isTheirs = ({ isAdmin }: Observer, { permission }: DeclaredRoute): boolean => isAdmin === true && permission === 'serverAdmin'
 
 /** A response without the parts that repeat the request. */
 const plain = ({ status, headers, text }: Seen, path: string): string =>
@@ -144,34 +144,34 @@ const plain = ({ status, headers, text }: Seen, path: string): string =>
  * Suggestions and search facets come from the index alone, which is updated shortly after a deletion. And users see feed entries of their own
  * actions, with the name of the resource at that time, even after its deletion. Those who could view a dataset receive its id when it is moved to the trash.
  */
-const isLate = ({ field }: Token, { path }: DeclaredRoute, asked: string): boolean =>
+const isLate = ({ field }: Token, { path }: DeclaredRoute, requested: string): boolean =>
   (field === 'trashed id of dataset' && path === '/api/live') ||
   (field.startsWith('gone ') &&
     (/^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames|events)$/.test(path) ||
-      /^\/api\/search\?(?:.*&)?facets=/.test(asked)))
+      /^\/api\/search\?(?:.*&)?facets=/.test(requested)))
 
 /** Sends a list of requests and records the findings. */
 export class Crawl {
   readonly findings = new Findings()
-  readonly #looker: Looker
+  readonly #observer: Observer
   readonly #tokens: Tokens
   readonly #unknown = new Map<string, Promise<Seen>>()
 
-  constructor(looker: Looker, tokens: Tokens) {
-    this.#looker = looker
+  constructor(observer: Observer, tokens: Tokens) {
+    this.#observer = observer
     this.#tokens = tokens
   }
 
   /** With `likeNothing`, responses must be the same as for resources that do not exist. */
-  async run(asked: readonly Asked[], { likeNothing = false, method = '' } = {}): Promise<void> {
-    await inTurns(asked, async ({ route, path, body, unknown }) => {
+  async run(requested: readonly Asked[], { likeNothing = false, method = '' } = {}): Promise<void> {
+    await inTurns(requested, async ({ route, path, body, unknown }) => {
       const init = { method: method || route.method, body }
-      const seen = await see(this.#looker, path, init)
+      const seen = await see(this.#observer, path, init)
       this.#note(route, path, seen)
-      if (!likeNothing || unknown === undefined || isTheirs(this.#looker, route)) return
+      if (!likeNothing || unknown === undefined || isTheirs(this.#observer, route)) return
       const key = `${init.method} ${unknown.path} ${JSON.stringify(unknown.body ?? '')}`
       const nothing = await (this.#unknown.get(key) ??
-        this.#remember(key, see(this.#looker, unknown.path, { ...init, body: unknown.body })))
+        this.#remember(key, see(this.#observer, unknown.path, { ...init, body: unknown.body })))
       const [one, other] = [plain(seen, path), plain(nothing, unknown.path)]
       if (one !== other)
         this.findings.leaks.push(
@@ -193,28 +193,28 @@ export class Crawl {
     for (const id of seen.text.match(/\b[0-9a-f]{24}\b/g) ?? []) findings.ids.add(id)
     for (const token of news(this.#tokens, path, seen)) {
       if (!findings.found.has(token)) findings.found.set(token, `${route.method} ${path}`)
-      if (this.#looker.hidden.has(token.of) && !isTheirs(this.#looker, route) && !isLate(token, route, path))
+      if (this.#observer.hidden.has(token.of) && !isTheirs(this.#observer, route) && !isLate(token, route, path))
         findings.leaks.push(`${token.of} ${token.field} by ${route.method} ${path}: ${seen.status}`)
     }
   }
 
   /** Responses to queries of a word must be the same as those for an unused word. */
-  async ask(asked: (word: string) => readonly Asked[], words: readonly string[], control: string): Promise<void> {
-    const expected = await Promise.all(asked(control).map(({ path }) => this.#plain(path, control)))
+  async ask(requested: (word: string) => readonly Asked[], words: readonly string[], control: string): Promise<void> {
+    const expected = await Promise.all(requested(control).map(({ path }) => this.#plain(path, control)))
     await inTurns(words, async word => {
-      for (const [at, { route, path }] of asked(word).entries()) {
+      for (const [at, { route, path }] of requested(word).entries()) {
         this.findings.requests += 1
         const answer = await this.#plain(path, word)
         if (answer === expected[at]) continue
-        this.findings.told.add(word)
-        if (!isTheirs(this.#looker, route))
+        this.findings.reported.add(word)
+        if (!isTheirs(this.#observer, route))
           this.findings.tells.push(`${path} reveals ${this.#tokens.fieldOf(word)}: ${answer.slice(0, 300)}`)
       }
     })
   }
 
   async #plain(path: string, word: string): Promise<string> {
-    const { status, text } = await see(this.#looker, path)
+    const { status, text } = await see(this.#observer, path)
     return `${status} ${text}`.replaceAll(word, 'a word').replaceAll(/"requestId":"[^"]*"/g, '')
   }
 }

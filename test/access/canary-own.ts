@@ -99,7 +99,7 @@ export const narrowKey = async ({ server, people: { ann } }: Parts): Promise<str
 export const plantMessages = async ({ tokens, bus }: Parts, sets: Readonly<Record<string, Ids>>): Promise<void> => {
   for (const [name, set] of Object.entries(sets)) {
     const job = bus.to('canary.any').find(({ id }) => id === set['job'])
-    if (job) await bus.tell(job, `PROCESSING ${tokens.mint(`${name} run.message`, classes[name] ?? 'shown')}`)
+    if (job) await bus.sendStatus(job, `PROCESSING ${tokens.mint(`${name} run.message`, classes[name] ?? 'shown')}`)
   }
 }
 

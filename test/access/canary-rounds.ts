@@ -1,12 +1,12 @@
 import type { TestFn } from 'ava'
 import { isFullRun } from 'pounce/sdk/testing'
 import { type DeclaredRoute, declaredRoutes } from '../support/declared-routes.ts'
-import { dice, sampleOf, sampleSeed } from '../support/dice.ts'
+import { sampleOf, sampleSeed, seededRandom } from '../support/seeded-random.ts'
 import { Crawl, type Findings, inTurns, see } from './canary-crawl.ts'
 import { type Asked, changesOf, requestsNaming, requestsWide, requestsWith } from './canary-requests.ts'
 import type { Ids } from './canary-things.ts'
 import { classes, type Token } from './canary-tokens.ts'
-import { type CanaryWorld, type Looker, makeCanaryWorld } from './canary-world.ts'
+import { type CanaryWorld, makeCanaryWorld, type Observer } from './canary-world.ts'
 
 /** The usual run samples one in this many for callers who must find nothing; a full run executes all. */
 const requestsLeftOut = 32
@@ -27,10 +27,10 @@ const routeOf = ({ route: { method, path } }: Asked): string => `${method} ${pat
 /** Crawls of a world with planted words, by each caller. */
 class Rounds {
   readonly world: CanaryWorld
-  readonly #random = dice(sampleSeed)
-  readonly #met = new WeakMap<Looker, Set<string>>()
+  readonly #random = seededRandom(sampleSeed)
+  readonly #met = new WeakMap<Observer, Set<string>>()
   readonly #metByAny = new Set<string>()
-  readonly #thorough: ReadonlySet<Looker>
+  readonly #thorough: ReadonlySet<Observer>
   readonly #routes: readonly DeclaredRoute[]
   readonly #reading: readonly DeclaredRoute[]
 
@@ -44,11 +44,13 @@ class Rounds {
   }
 
   /** All read requests, or a sample. Responses about a resource that the caller may not view must be the same as if it did not exist. */
-  async read(crawl: Crawl, looker: Looker, isWhole = false): Promise<void> {
+  async read(crawl: Crawl, observer: Observer, isWhole = false): Promise<void> {
     const wide = this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {}))
-    await crawl.run(isWhole ? wide : this.#some(looker, wide, one => `all of ${routeOf(one)}`, listsLeftOut))
+    await crawl.run(isWhole ? wide : this.#some(observer, wide, one => `all of ${routeOf(one)}`, listsLeftOut))
     for (const [name, set] of Object.entries(this.world.sets))
-      await crawl.run(isWhole ? this.#naming(set) : this.#some(looker, this.#naming(set), routeOf), { likeNothing: isHidden(looker, name) })
+      await crawl.run(isWhole ? this.#naming(set) : this.#some(observer, this.#naming(set), routeOf), {
+        likeNothing: isHidden(observer, name),
+      })
   }
 
   /** All requests that refer to a resource, and a sample of the others: sufficient to find everything that is visible. */
@@ -70,13 +72,13 @@ class Rounds {
   }
 
   /** A sample that covers each part (such as each route) for a thorough caller, and some of the parts for others. */
-  #some<T>(looker: Looker, all: readonly T[], partOf: (one: T) => string, leftOut = requestsLeftOut): readonly T[] {
+  #some<T>(observer: Observer, all: readonly T[], partOf: (one: T) => string, leftOut = requestsLeftOut): readonly T[] {
     if (isFullRun) return all
-    const met = this.#met.get(looker) ?? new Set<string>()
-    this.#met.set(looker, met)
+    const met = this.#met.get(observer) ?? new Set<string>()
+    this.#met.set(observer, met)
     return all.filter(one => {
       const part = partOf(one)
-      const isFirst = !met.has(part) && (this.#thorough.has(looker) || !this.#metByAny.has(part) || this.#random.oneIn(routesLeftOut))
+      const isFirst = !met.has(part) && (this.#thorough.has(observer) || !this.#metByAny.has(part) || this.#random.oneIn(routesLeftOut))
       met.add(part)
       this.#metByAny.add(part)
       return isFirst || this.#random.oneIn(leftOut)
@@ -84,22 +86,22 @@ class Rounds {
   }
 
   /** HEAD requests of resources that the caller may not view. */
-  async readHeads(crawl: Crawl, looker: Looker): Promise<void> {
+  async readHeads(crawl: Crawl, observer: Observer): Promise<void> {
     for (const [name, set] of Object.entries(this.world.sets))
-      if (isHidden(looker, name)) await crawl.run(this.#some(looker, this.#naming(set), routeOf), { likeNothing: true, method: 'HEAD' })
+      if (isHidden(observer, name)) await crawl.run(this.#some(observer, this.#naming(set), routeOf), { likeNothing: true, method: 'HEAD' })
   }
 
   /** All responses to a caller about public resources, and to requests without a resource. */
-  async outlook(looker: Looker): Promise<ReadonlyMap<string, string>> {
+  async outlook(observer: Observer): Promise<ReadonlyMap<string, string>> {
     const shown = this.world.sets['shown'] ?? {}
     const all = this.#reading.flatMap(route => [...requestsWide(route, shown), ...requestsNaming(route, shown)])
-    const asked = sampleOf(all, one => [routeOf(one)], looksLeftOut)
+    const requested = sampleOf(all, one => [routeOf(one)], looksLeftOut)
     const seen = new Map<string, string>()
-    await inTurns(asked, async ({ path }) => {
-      const { status, headers, text } = await see(looker, path)
-      const told = this.#comparable(path, text)
-      const headersOfTold = told === text ? headers : headers.replace(/^etag: .*$/m, '')
-      seen.set(path, `${status}\n${headersOfTold}\n${told}`)
+    await inTurns(requested, async ({ path }) => {
+      const { status, headers, text } = await see(observer, path)
+      const reported = this.#comparable(path, text)
+      const comparedHeaders = reported === text ? headers : headers.replace(/^etag: .*$/m, '')
+      seen.set(path, `${status}\n${comparedHeaders}\n${reported}`)
     })
     return seen
   }
@@ -120,13 +122,13 @@ class Rounds {
   }
 
   /** All changes of resources that the caller may not view. They must be refused as if the resource did not exist. */
-  async change(crawl: Crawl, looker: Looker): Promise<void> {
+  async change(crawl: Crawl, observer: Observer): Promise<void> {
     const writing = this.#routes.filter(({ method }) => method !== 'GET')
     for (const [name, set] of Object.entries(this.world.sets))
-      if (isHidden(looker, name))
+      if (isHidden(observer, name))
         await crawl.run(
           this.#some(
-            looker,
+            observer,
             writing.flatMap(route => changesOf(route, set)),
             routeOf,
           ),
@@ -135,11 +137,11 @@ class Rounds {
   }
 
   /** One word of each field that the caller must not find: in restricted resources or, for members, in the trash. */
-  wordsFor(looker: Looker): readonly Token[] {
-    const { hidden } = looker
+  wordsFor(observer: Observer): readonly Token[] {
+    const { hidden } = observer
     const kept = hidden.has('restricted') ? /^(?:private|own|person|photo|mixed|trashed dataset)/ : /^(?:own|trashed)/
     const words = this.world.tokens.words.filter(({ of, field }) => hidden.has(of) && kept.test(field))
-    return this.#some(looker, words, ({ of }) => of, wordsLeftOut)
+    return this.#some(observer, words, ({ of }) => of, wordsLeftOut)
   }
 
   /** Queries with each word in every string parameter: all words in those of searches, names and mail addresses in the others. */
@@ -170,7 +172,7 @@ const unordered = (text: string): string =>
 const isPublicTotals = (path: string, { outsiders }: CanaryWorld): boolean =>
   path === '/api/status' && outsiders['stranger']?.hidden.has('restricted') === false
 
-const isHidden = ({ hidden }: Looker, set: string): boolean => {
+const isHidden = ({ hidden }: Observer, set: string): boolean => {
   const of = classes[set]
   return of !== undefined && hidden.has(of)
 }
@@ -202,7 +204,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     const crawl = new Crawl(author, tokens)
     const missing = () =>
       tokens.words.filter(token => !crawl.findings.found.has(token) && /^(?:own|restricted|person|bytes|trashed|pending)$/.test(token.of))
-    const unfound = () => missing().filter(({ word, field }) => !crawl.findings.told.has(word) && !field.startsWith('importing'))
+    const unfound = () => missing().filter(({ word, field }) => !crawl.findings.reported.has(word) && !field.startsWith('importing'))
     await rounds.readMost(crawl)
     await rounds.ask(crawl, missing())
     if (unfound().length > 0) await rounds.read(crawl, author, true)
@@ -218,13 +220,13 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     await world.darken()
     t.log(`seed ${rounds.seed}`)
     const bad: string[] = []
-    for (const [who, looker] of Object.entries({ ...world.outsiders, ...world.insiders, author: world.author })) {
-      const crawl = new Crawl(looker, world.tokens)
-      await rounds.read(crawl, looker)
+    for (const [who, observer] of Object.entries({ ...world.outsiders, ...world.insiders, author: world.author })) {
+      const crawl = new Crawl(observer, world.tokens)
+      await rounds.read(crawl, observer)
       if (thorough.includes(who)) {
-        await rounds.readHeads(crawl, looker)
-        await rounds.ask(crawl, rounds.wordsFor(looker))
-        await rounds.change(crawl, looker)
+        await rounds.readHeads(crawl, observer)
+        await rounds.ask(crawl, rounds.wordsFor(observer))
+        await rounds.change(crawl, observer)
       }
       const { leaks, tells } = crawl.findings
       bad.push(...[...leaks, ...tells].map(each => `${who}: ${each}`))
@@ -239,8 +241,8 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     const { world } = rounds
     const looked = async () =>
       Promise.all(
-        [world.outsiders['anonymous'], world.outsiders['stranger']].map(looker =>
-          looker ? rounds.outlook(looker) : new Map<string, string>(),
+        [world.outsiders['anonymous'], world.outsiders['stranger']].map(observer =>
+          observer ? rounds.outlook(observer) : new Map<string, string>(),
         ),
       )
     await looked()
@@ -264,7 +266,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
       world.tokens.words.filter(
         token => !crawl.findings.found.has(token) && /^(?:restricted|pending|own)$/.test(token.of) && !/^(?:gone|added) /.test(token.field),
       )
-    const unfound = () => missing().filter(({ word }) => !crawl.findings.told.has(word))
+    const unfound = () => missing().filter(({ word }) => !crawl.findings.reported.has(word))
     await rounds.readThose(crawl, new Set(foundFirst.values()))
     if (missing().some(token => foundFirst.has(token))) await rounds.readMost(crawl)
     await rounds.ask(crawl, missing())

@@ -11,7 +11,7 @@ import { type Ids, photoWith, plantDataset, plantSpace } from './canary-things.t
 import { classes, type TokenClass, Tokens } from './canary-tokens.ts'
 
 /** A caller, and the classes of tokens that it must not find. */
-export interface Looker {
+export interface Observer {
   readonly server: TestServer
   /** Undefined for an anonymous caller. */
   readonly key: string | undefined
@@ -27,9 +27,9 @@ export interface CanaryWorld {
   readonly mailer: MemoryMailer
   /** Ids by the fate of the resources: `restricted`, `trashed`, `gone`, `importing`, `shown`. */
   readonly sets: Readonly<Record<string, Ids>>
-  readonly author: Looker
-  readonly outsiders: Readonly<Record<string, Looker>>
-  readonly insiders: Readonly<Record<string, Looker>>
+  readonly author: Observer
+  readonly outsiders: Readonly<Record<string, Observer>>
+  readonly insiders: Readonly<Record<string, Observer>>
   readonly people: Readonly<Record<string, Person>>
   /** Mail addresses of users who are visible to members only. */
   readonly addresses: readonly string[]
@@ -138,7 +138,7 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
   await server.drained()
 
   const hidden = new Set(isPrivate ? everyWord : onPublic)
-  const seenBy = (key: string | undefined, without: readonly TokenClass[] = [], more: Partial<Looker> = {}): Looker => ({
+  const seenBy = (key: string | undefined, without: readonly TokenClass[] = [], more: Partial<Observer> = {}): Observer => ({
     server,
     key,
     hidden: new Set([...hidden].filter(each => !without.includes(each))),

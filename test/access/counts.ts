@@ -22,9 +22,9 @@ export const countsTable = (parts: Parts): string => {
 }
 
 /** Records the counts of a part of a full run, and updates the page. */
-export const noteCounts = async (part: string, { cells, refusals, deeds, disagreements, asked }: Counts): Promise<void> => {
+export const noteCounts = async (part: string, { cells, refusals, deeds, disagreements, requested }: Counts): Promise<void> => {
   const known = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Parts
-  const parts = { ...known, [part]: { routes: asked.size, cells, refusals, deeds, disagreements: disagreements.length } }
+  const parts = { ...known, [part]: { routes: requested.size, cells, refusals, deeds, disagreements: disagreements.length } }
   const sorted = Object.fromEntries(Object.entries(parts).sort(([one], [other]) => (one < other ? -1 : 1)))
   await writeFile(file, `${JSON.stringify(sorted, null, 2)}\n`)
   const text = await readFile(page, 'utf8')

@@ -47,10 +47,10 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
 export const leakIn = (world: World, { route, caller, slots, at }: Cell, text: string): string | undefined => {
   if (needsOf(route).includes('serverAdmin')) return undefined
   const hidden = hiddenFrom(world, caller)
-  const asked = new Set(slots.map(({ kind, parameter }) => world.standing[at[parameter] ?? '']?.[kind]))
+  const requested = new Set(slots.map(({ kind, parameter }) => world.standing[at[parameter] ?? '']?.[kind]))
   for (const [id] of text.matchAll(/\b[0-9a-f]{24}\b/g)) {
     const what = hidden.get(id)
-    if (what !== undefined && !asked.has(id)) return what
+    if (what !== undefined && !requested.has(id)) return what
   }
   return numberIn(world, route.name, caller, text)
 }

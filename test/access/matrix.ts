@@ -21,11 +21,11 @@ export interface Counts {
   deeds: number
   /** Number of successful requests, by route. */
   readonly done: Map<string, number>
-  readonly asked: Set<string>
+  readonly requested: Set<string>
   readonly disagreements: string[]
 }
 
-export const newCounts = (): Counts => ({ cells: 0, refusals: 0, deeds: 0, done: new Map(), asked: new Set(), disagreements: [] })
+export const newCounts = (): Counts => ({ cells: 0, refusals: 0, deeds: 0, done: new Map(), requested: new Set(), disagreements: [] })
 
 const bag = bagZip({ 'a.txt': 'words' })
 const width = 12
@@ -68,12 +68,12 @@ const ask = async (world: World, cell: Cell, filling: Filling, own = world.crede
   return world.send({ ...sent, path, headers: { ...sent.headers, ...headers, 'x-forwarded-for': nextAddress() } })
 }
 
-let asked = 0
+let requested = 0
 
 /** Each request has a different client address, because failed credentials are counted by network. */
 const nextAddress = (): string => {
-  asked += 1
-  return `10.${(asked >> 16) & 255}.${(asked >> 8) & 255}.${asked & 255}`
+  requested += 1
+  return `10.${(requested >> 16) & 255}.${(requested >> 8) & 255}.${requested & 255}`
 }
 
 const propsIn = (route: MatrixRoute): readonly string[] =>
@@ -101,7 +101,7 @@ const isOne = ({ route, slots, at }: Cell): boolean =>
 
 const judge = (world: World, counts: Counts, cell: Cell, got: Got): void => {
   counts.cells += 1
-  counts.asked.add(cell.route.name)
+  counts.requested.add(cell.route.name)
   if (cell.expected.letter === 'refused') counts.refusals += 1
   if (isSuccess(got)) counts.done.set(cell.route.name, (counts.done.get(cell.route.name) ?? 0) + 1)
   const fault = faultOf(cell.expected, got, sendings[cell.route.name] ?? {}, isMixed(cell))
@@ -169,9 +169,9 @@ const changedBy = async (world: World, batch: readonly MatrixRoute[], keep: (cel
 /** Collections that any request may write to: failed credentials, ended sessions, refusals and superadmin mode. */
 const aside: readonly string[] = ['users.tries', 'users.sessions', 'audit', 'audit.chains', 'live.log']
 
-const stored = async ({ server, heard }: World): Promise<Readonly<Record<string, readonly string[]>>> => {
+const stored = async ({ server, received }: World): Promise<Readonly<Record<string, readonly string[]>>> => {
   const documents = Object.entries(await fingerprint(server)).filter(([name]) => !aside.includes(name))
-  return { ...Object.fromEntries(documents), events: [...heard] }
+  return { ...Object.fromEntries(documents), events: [...received] }
 }
 
 /** Waits until all extractors have finished. */

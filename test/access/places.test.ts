@@ -77,10 +77,10 @@ test('the roles of the oracle have as many permissions as those of the reference
 })
 
 test('the oracle requires every permission that a declaration checks', t => {
-  const asked = (text: string): readonly string[] => text.split(/[;|]/).map(one => one.trim().replace(/^[a-z]+:/, ''))
+  const requested = (text: string): readonly string[] => text.split(/[;|]/).map(one => one.trim().replace(/^[a-z]+:/, ''))
   const weaker = routes.flatMap(route => {
-    const said = asked(needs[route.name] ?? '')
-    const extra = asked(suggestedNeeds(route)).filter(each => kinds.some(kind => each.includes(` ${kind}=`)) && !said.includes(each))
+    const said = requested(needs[route.name] ?? '')
+    const extra = requested(suggestedNeeds(route)).filter(each => kinds.some(kind => each.includes(` ${kind}=`)) && !said.includes(each))
     return extra.length > 0 ? [`${route.name}: ${extra.join('; ')}`] : []
   })
   t.deepEqual(weaker, [])

@@ -13,12 +13,12 @@ export interface MatrixRoute {
 }
 
 /** Plugins with routes that are not enabled by default because they need a server. */
-const alsoAsked: readonly string[] = []
+const alsoRequested: readonly string[] = []
 
 /** The plugins of the matrix: the default plugins and the additional ones. */
 export const matrixPlugins = async (): Promise<readonly string[]> => {
   const text = await readFile(new URL('../../config/default.json', import.meta.url), 'utf8')
-  return [...(JSON.parse(text) as { readonly plugins: readonly string[] }).plugins, ...alsoAsked]
+  return [...(JSON.parse(text) as { readonly plugins: readonly string[] }).plugins, ...alsoRequested]
 }
 
 /** Plugins whose routes respond with HTML pages, which are covered by their own tests and by the canary tests. */

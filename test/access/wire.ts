@@ -23,7 +23,7 @@ export const openWire = (url: () => string): { readonly send: Wire; close(): voi
   const send: Wire = ({ method, path, headers, body }) =>
     new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': String(body.length) }
-      const asked = request(url() + path, { agent, method, headers: { ...headers, ...length }, timeout: 20_000 }, answer => {
+      const requested = request(url() + path, { agent, method, headers: { ...headers, ...length }, timeout: 20_000 }, answer => {
         const chunks: Buffer[] = []
         const isStream = answer.headers['content-type'] === 'text/event-stream'
         const end = (): void => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString(), headers: answer.headers })
@@ -35,9 +35,9 @@ export const openWire = (url: () => string): { readonly send: Wire; close(): voi
         answer.on(isStream ? 'close' : 'end', end)
         answer.on('error', reject)
       })
-      asked.on('timeout', () => asked.destroy(new Error(`No response to ${method} ${path} within 20 s`)))
-      asked.on('error', reject)
-      asked.end(body)
+      requested.on('timeout', () => requested.destroy(new Error(`No response to ${method} ${path} within 20 s`)))
+      requested.on('error', reject)
+      requested.end(body)
     })
   return { send, close: () => agent.destroy() }
 }

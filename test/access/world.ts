@@ -3,8 +3,8 @@ import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing
 import { newKey, newPerson, type Person } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 import { accountOf, type CallerName, frozen, type JobKeyCaller } from './callers.ts'
-import { eventsHeard } from './events-heard.ts'
 import type { Mode } from './oracle/letters.ts'
+import { recordEvents } from './record-events.ts'
 import { type MatrixRoute, matrixPlugins, routesOf } from './routes.ts'
 import { type ThingKind, Things, thingKinds } from './things.ts'
 import { openWire, type Wire } from './wire.ts'
@@ -55,7 +55,7 @@ export interface World {
   readonly standing: Readonly<Record<string, Ids>>
   readonly asSuperAdmin: TestFetch
   /** Events so far, by type and id. */
-  readonly heard: readonly string[]
+  readonly received: readonly string[]
   /** Adds the members of `lab` to another space with the same roles. */
   letIn(space: string): Promise<void>
   /** Resources of that user, in that space if given, created on first use except the given ones. */
@@ -76,7 +76,7 @@ const post = (call: TestFetch, path: string, json?: unknown, method = 'POST') =>
 /** Boots a server, with optional replacements of default plugins, and creates its resources. */
 export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): Promise<World> => {
   const plugins = (await matrixPlugins()).map(id => replaced.find(plugin => plugin.id === id) ?? id)
-  const { plugin: ear, heard } = eventsHeard()
+  const { plugin: ear, received } = recordEvents()
   const server = await bootForTest({ plugins, also: [ear], config: settings(mode) })
   const routes = await routesOf(plugins)
   const asSuperAdmin = server.as(server.admin.key)
@@ -122,7 +122,7 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
     spaces,
     standing,
     asSuperAdmin,
-    heard,
+    received,
     letIn,
     things,
     send: wire.send,

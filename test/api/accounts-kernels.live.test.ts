@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import { MongoClient } from 'mongodb'
 import { Mailer } from 'pounce/sdk'
-import { bootForTest, later, liveTests, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
+import { advanceClock, bootForTest, liveTests, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { tokenIn } from '../support/mails.ts'
 import { byCookie, newPerson, signIn } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
@@ -88,7 +88,7 @@ live.serial('new terms apply on the other kernel within a second, and acceptance
   t.is((await there('/api/sessions')).status, 200)
   await ok(one.as(one.admin.key)('/api/admin/configuration', { method: 'POST', json: { tosText: 'Be kind.' } }))
   t.is((await here('/api/sessions')).status, 403)
-  later(soonMs)
+  advanceClock(soonMs)
   t.is((await there('/api/sessions')).status, 403)
   await ok(there('/api/users/acceptTerms', { method: 'POST' }))
   t.is((await here('/api/sessions')).status, 200)

@@ -37,9 +37,9 @@ test('a mailed link resets the password: sessions end, API keys stay valid, and 
   t.false(await opens(person.email, person.password))
   t.true(await opens(person.email, next))
   t.is((await server.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })).status, 401)
-  const told = (await mailsTo(server, mailer, person.email)).at(-1)
-  t.is(told?.subject, '[Pounce] Your password was changed')
-  t.regex(told?.text ?? '', /Its API keys still work/)
+  const mail = (await mailsTo(server, mailer, person.email)).at(-1)
+  t.is(mail?.subject, '[Pounce] Your password was changed')
+  t.regex(mail?.text ?? '', /Its API keys still work/)
 })
 
 test('a reset also revokes API keys on request, including extraction keys', async t => {

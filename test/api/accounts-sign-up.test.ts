@@ -27,7 +27,7 @@ const nobody = server.as()
 
 const post = (path: string, json: unknown, on: TestServer = server, headers: Record<string, string> = {}) =>
   on.as()(path, { method: 'POST', json, headers })
-const asked = async (email: string, on = server): Promise<void> => {
+const requested = async (email: string, on = server): Promise<void> => {
   const answer = await post('/api/signup', { email }, on)
   if (answer.status !== 200) throw new Error(await answer.text())
 }
@@ -64,7 +64,7 @@ test('a mailed link creates an account that is inactive until an admin activates
 })
 
 test('a link is valid once; of several concurrent uses, one creates an account', async t => {
-  await asked('race@example.org')
+  await requested('race@example.org')
   const token = await lastToken(server, mailer, 'race@example.org')
   const answers = await Promise.all(Array.from({ length: 6 }, () => post('/api/signup/finish', about(token))))
   t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 403, 403, 403, 403, 403])
@@ -73,9 +73,9 @@ test('a link is valid once; of several concurrent uses, one creates an account',
 })
 
 test('other links for an address are invalid once the account exists', async t => {
-  await asked('twice@example.org')
+  await requested('twice@example.org')
   const first = await lastToken(server, mailer, 'twice@example.org')
-  await asked('twice@example.org')
+  await requested('twice@example.org')
   const second = await lastToken(server, mailer, 'twice@example.org')
   t.not(first, second)
   t.is((await post('/api/signup/finish', about(second))).status, 200)
@@ -83,7 +83,7 @@ test('other links for an address are invalid once the account exists', async t =
 })
 
 test('a sign-up sets only names and password', async t => {
-  await asked('smuggler@example.org')
+  await requested('smuggler@example.org')
   const token = await lastToken(server, mailer, 'smuggler@example.org')
   const smuggled = {
     status: 'Admin',
@@ -102,7 +102,7 @@ test('a sign-up sets only names and password', async t => {
 })
 
 test('an invalid body is rejected with 400 and leaves the link valid', async t => {
-  await asked('careful@example.org')
+  await requested('careful@example.org')
   const token = await lastToken(server, mailer, 'careful@example.org')
   for (const fault of [
     { password: 'short' },
@@ -117,7 +117,7 @@ test('an invalid body is rejected with 400 and leaves the link valid', async t =
 })
 
 test('an altered or truncated token is rejected with 403', async t => {
-  await asked('exact@example.org')
+  await requested('exact@example.org')
   const token = await lastToken(server, mailer, 'exact@example.org')
   const wrong = [
     `${token}A`,
@@ -147,7 +147,7 @@ test('neither response nor timing reveals whether an address is known', async t 
   })
   t.teardown(() => sender.stop())
   t.is(
-    await timingDifference({ known: () => asked(sender.admin.email, sender), unknown: () => asked('unknown@example.org', sender) }),
+    await timingDifference({ known: () => requested(sender.admin.email, sender), unknown: () => requested('unknown@example.org', sender) }),
     undefined,
   )
 })
@@ -158,7 +158,7 @@ test('an existing account gets a mail with a password reset link', async t => {
     json: { email: 'known@example.org', password: 'the first password', firstName: 'K', lastName: 'N' },
   })
   t.is(made.status, 200)
-  await asked('KNOWN@example.org')
+  await requested('KNOWN@example.org')
   const [mail] = await mailsTo(server, mailer, 'known@example.org')
   t.is(mail?.subject, '[Pounce] You have an account already')
   t.is((await post('/api/signup/finish', about(tokenIn(mail!)))).status, 403)
@@ -211,7 +211,7 @@ test('the link uses the configured base URL, whatever host the request names', a
 })
 
 test('an address configured as admin becomes an active admin at sign-up', async t => {
-  await asked('chosen@example.org')
+  await requested('chosen@example.org')
   const made = await post('/api/signup/finish', about(await lastToken(server, mailer, 'chosen@example.org')))
   t.true(((await made.json()) as { isActive: boolean }).isActive)
   t.is((await server.get(Users).byEmail('chosen@example.org'))?.status, 'Admin')
@@ -239,7 +239,7 @@ test('with sign-up disabled no links are sent, and earlier links are invalid', a
   const folder = await mkdtemp(join(tmpdir(), 'pounce-test-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const open = await bootForTest({ plugins, folder, overrides: { [Mailer]: mails } })
-  await asked('late@example.org', open)
+  await requested('late@example.org', open)
   const token = await lastToken(open, mails, 'late@example.org')
   t.is((await open.as()(`/api/signup/finish?token=${token}`)).status, 200)
   await open.stop()
@@ -260,7 +260,7 @@ test('an account is active at once if no approval is required', async t => {
     overrides: { [Mailer]: mails },
     config: { auth: { local: { registerThroughAdmins: false } } },
   })
-  await asked('free@example.org', free)
+  await requested('free@example.org', free)
   const made = await post('/api/signup/finish', about(await lastToken(free, mails, 'free@example.org')), free)
   t.true(((await made.json()) as { isActive: boolean }).isActive)
   t.is(await signInStatus('free@example.org', free), 200)
@@ -271,7 +271,7 @@ test('an account is active at once if no approval is required', async t => {
 test('a link is valid for the configured time, and then deleted', async t => {
   const [clock, mails] = [new FixedClock(), new MemoryMailer()]
   const timed = await bootForTest({ t, plugins, clock, overrides: { [Mailer]: mails }, config: { auth: { local: { linkHours: 2 } } } })
-  await asked('slow@example.org', timed)
+  await requested('slow@example.org', timed)
   const token = await lastToken(timed, mails, 'slow@example.org')
   t.regex(mails.sent[0]?.text ?? '', /for 2 hours/)
   clock.advance(2 * 3_600_000 - 1)
@@ -297,7 +297,7 @@ test('a mail is retried while the mail server is unavailable; of two links sent 
     },
   }
   const away = await bootForTest({ t, plugins, overrides: { [Mailer]: shaky } })
-  await asked('patient@example.org', away)
+  await requested('patient@example.org', away)
   await until(
     'the mail to be sent',
     () => mails.sent.length,

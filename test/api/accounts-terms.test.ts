@@ -67,14 +67,14 @@ test.serial('before accepting the terms, every account is refused on all routes 
   const [shut, open] = [all.filter(one => !one['x-before-terms']), all.filter(one => one['x-before-terms'])]
   for (const { path, responses, 'x-internal': relays } of shut) t.true(relays === true || '403' in responses, path)
   // Each route with two callers, and each caller with many routes.
-  const asked = shut.flatMap(({ path, method }, at) =>
+  const requested = shut.flatMap(({ path, method }, at) =>
     Object.entries(callers)
       .filter((_, nth) => nth === at % 7 || nth === (at + 3) % 7)
       .map(([name, call]) => ({ name, call, method, address: path.replaceAll(/\{\w+\}/g, at % 2 ? dataset : 'nonsense') })),
   )
-  for (let at = 0; at < asked.length; at += 16)
+  for (let at = 0; at < requested.length; at += 16)
     await Promise.all(
-      asked.slice(at, at + 16).map(async ({ name, call, method, address }) => {
+      requested.slice(at, at + 16).map(async ({ name, call, method, address }) => {
         const answer = call(address, { method: method.toUpperCase(), ...(method === 'get' ? {} : { json: {} }) })
         t.true(await isPending(answer), `${name} ${method} ${address}`)
       }),

@@ -73,7 +73,7 @@ const scene = async (): Promise<Scene> => {
 type Deed = (things: Scene) => Promise<unknown>
 const context = { '@context': { k: 'http://example.org/k' }, content: { k: 1 } }
 const agent = (): object => ({ agent: { '@type': 'cat:user', user_id: `${server.url}/api/users/${ann.id}` } })
-const asked = async (space: string): Promise<void> => {
+const requested = async (space: string): Promise<void> => {
   await server.get(Spaces).change(space, { set: { requests: [{ user: bob.id, at: '2026-01-01T00:00:00.000Z' }] } }, [])
 }
 const update = { name: 'renamed', description: '', timetolive: '24', enabled: false }
@@ -89,11 +89,11 @@ const deeds: Readonly<Record<string, { readonly first?: Deed; readonly now: Deed
     now: ({ space }) => must(ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)),
   },
   acceptrequest_space: {
-    first: ({ space }) => asked(space),
+    first: ({ space }) => requested(space),
     now: ({ space }) => must(ann.post(`/api/spaces/${space}/acceptRequest?user=${bob.id}&role=Viewer`)),
   },
   rejectrequest_space: {
-    first: ({ space }) => asked(space),
+    first: ({ space }) => requested(space),
     now: ({ space }) => must(ann.post(`/api/spaces/${space}/rejectRequest?user=${bob.id}`)),
   },
   create_collection: { now: () => newCollection(ann) },

@@ -34,10 +34,10 @@ interface Line {
   readonly created: string
 }
 
-const heard: AnyEvent[] = []
+const received: AnyEvent[] = []
 class Listen {
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    heard.push(...events)
+    received.push(...events)
   }
 }
 const listener = definePlugin({
@@ -136,7 +136,7 @@ test('events delivered again, in any order, leave the feed unchanged', async t =
   await bob.put(`/api/datasets/${dataset}/title`, { name: 'Once' })
   await bob.remove(`/api/files/${await upload(bob.call, dataset)}`)
   const before = await feedOf(bob)
-  const own = heard.filter(({ actor }) => actor === bob.id)
+  const own = received.filter(({ actor }) => actor === bob.id)
   await server.get(StoredActivity).handleAll(own.toReversed())
   for (const event of own) await server.get(StoredActivity).handleAll([event])
   t.deepEqual(await feedOf(bob), before)

@@ -41,7 +41,7 @@ const scene = async () => {
   return { dataset, file: await upload(ann.call, dataset, 'words', 'w.txt') }
 }
 const about = (file: string) => ok<Record<string, string>>(ann.call(`/api/files/${file}/metadata`))
-const toldBy = async (work: () => Promise<unknown>) => {
+const jobsOf = async (work: () => Promise<unknown>) => {
   await server.drained()
   const before = published.length
   await work()
@@ -51,11 +51,11 @@ const toldBy = async (work: () => Promise<unknown>) => {
 
 test.serial('archiving and restoring a file updates its status and last download and is published to the sink', async t => {
   const { file } = await scene()
-  t.deepEqual(await toldBy(() => ok(post(ann, `/api/files/${file}/archive`))), [['archive', 'file', file, ann.id, 5]])
+  t.deepEqual(await jobsOf(() => ok(post(ann, `/api/files/${file}/archive`))), [['archive', 'file', file, ann.id, 5]])
   t.is((await about(file))['status'], 'ARCHIVED')
   const before = await server.get(Files).get(file)
   t.is(before?.statistics.lastDownloaded, null)
-  t.deepEqual(await toldBy(() => ok(post(ann, `/api/files/${file}/unarchive`))), [['unarchive', 'file', file, ann.id, 5]])
+  t.deepEqual(await jobsOf(() => ok(post(ann, `/api/files/${file}/unarchive`))), [['unarchive', 'file', file, ann.id, 5]])
   const { status, downloads } = await about(file)
   t.deepEqual([status, downloads], ['PROCESSED', '0'])
   t.regex((await server.get(Files).get(file))?.statistics.lastDownloaded ?? '', /^\d{4}-/)
@@ -107,12 +107,12 @@ test.serial('unknown and malformed ids get 404, invalid bodies 400, and neither 
 
 test.serial('a file can be archived in any status, with the parameters of the caller', async t => {
   const { dataset, file } = await scene()
-  const asked = bus.to(archivist).length
+  const requested = bus.to(archivist).length
   await ok(post(ann, `/api/files/${file}/sendArchiveRequest`, { parameters: { tape: 3, operation: 'nothing' } }))
   await ok(post(ann, `/api/files/${file}/archive`))
   await ok(post(ann, `/api/files/${file}/sendArchiveRequest`))
   await ok(post(ann, `/api/files/${file}/sendUnarchiveRequest`, { parameters: { tape: 3 } }))
-  const jobs = bus.to(archivist).slice(asked)
+  const jobs = bus.to(archivist).slice(requested)
   t.deepEqual(
     jobs.map(({ parameters }) => parameters),
     [{ tape: 3, operation: 'archive' }, { operation: 'archive' }, { tape: 3, operation: 'unarchive' }],
@@ -128,7 +128,7 @@ test.serial('a file of others in one’s own dataset is archived neither by name
   await ok(post(editor, `/api/datasets/${own}/files/${file}`))
   for (const verb of verbs) t.is((await refusal(post(editor, `/api/files/${file}/${verb}`))).status, 403, verb)
   const before = bus.to(archivist).length
-  t.deepEqual(await toldBy(() => ok(post(editor, `/api/datasets/${own}/queueArchival`))), [['archive', 'dataset', own, editor?.id, 1]])
+  t.deepEqual(await jobsOf(() => ok(post(editor, `/api/datasets/${own}/queueArchival`))), [['archive', 'dataset', own, editor?.id, 1]])
   const jobs = bus.to(archivist).slice(before)
   t.deepEqual(
     jobs.map(({ target }) => target.id),
@@ -150,11 +150,11 @@ test.serial('archiving a dataset submits a job per file, including those in fold
     ['queueUnarchival', 'unarchive'],
   ] as const) {
     const before = bus.to(archivist).length
-    const told = await toldBy(() => ok(post(admin, `/api/datasets/${dataset}/${verb}`, { parameters: { tape: 1 } })))
-    t.deepEqual(told, [[operation, 'dataset', dataset, admin?.id, 3]])
+    const recordedJobs = await jobsOf(() => ok(post(admin, `/api/datasets/${dataset}/${verb}`, { parameters: { tape: 1 } })))
+    t.deepEqual(recordedJobs, [[operation, 'dataset', dataset, admin?.id, 3]])
     const jobs = bus.to(archivist).slice(before)
     t.deepEqual(jobs.map(({ target }) => target.id).toSorted(), files.toSorted())
     for (const { parameters } of jobs) t.deepEqual(parameters, { tape: 1, operation })
-    t.deepEqual(await toldBy(() => ok(post(ann, `/api/datasets/${empty}/${verb}`))), [[operation, 'dataset', empty, ann.id, 0]])
+    t.deepEqual(await jobsOf(() => ok(post(ann, `/api/datasets/${empty}/${verb}`))), [[operation, 'dataset', empty, ann.id, 0]])
   }
 })

@@ -109,10 +109,10 @@ test('email addresses of people are left out of bags for anonymous callers', asy
   const { dataset } = await furnished(ann)
   const path = `/api/datasets/${dataset}/download`
   const nobody = { ...ann, ...callsOf(server.as()), call: server.as() }
-  const isTold = async (person: Somebody) =>
+  const isReported = async (person: Somebody) =>
     [...(await checked(await bagOf(person, path))).values()].some(bytes => bytes.includes(ann.email.toLowerCase()))
-  t.true(await isTold(ann))
-  t.false(await isTold(nobody))
+  t.true(await isReported(ann))
+  t.false(await isReported(nobody))
 })
 
 test('files named like the tag files of a bag get distinct paths', async t => {

@@ -22,7 +22,7 @@ const config = { access: { private: true }, resources: { notifications: { maxLin
 const server = await bootForTest({ clock, overrides: { [Mailer]: mailer }, config })
 test.after.always(() => server.stop())
 
-const wish = async ({ id }: Somebody, notifications: 'none' | 'direct' | 'hourly' | 'daily'): Promise<void> => {
+const setPreference = async ({ id }: Somebody, notifications: 'none' | 'direct' | 'hourly' | 'daily'): Promise<void> => {
   const wished = event('user.updated', { kind: 'user', id }, { fields: ['notifications'] }, id)
   await server.get(Users).change(id, { set: { notifications } }, [wished])
   await server.drained()
@@ -35,7 +35,7 @@ const scene = async (every: 'hourly' | 'daily') => {
   await letIn(ann, space, 'Viewer', bob)
   await server.drained()
   await bob.post(`/api/spaces/${space}/follow`)
-  await wish(bob, every)
+  await setPreference(bob, every)
   clock.advance(1000)
   mailer.sent.length = 0
   return { ann, bob, space }
@@ -84,7 +84,7 @@ test.serial('a daily digest is sent once a day, and not after digests are switch
   t.is(mailer.sent.length, 1)
   t.regex(mailer.sent[0]?.text ?? '', /dataset First /)
   await newDataset(ann, { name: 'Later', space: [space] })
-  await wish(bob, 'direct')
+  await setPreference(bob, 'direct')
   await pass(25 * hourMs)
   t.is(mailer.sent.length, 1)
 })

@@ -22,8 +22,8 @@ const keyOfJob = async ({ server, ids }: Furnished): Promise<string> => {
   const asAdmin = server.as(server.admin.key)
   const target = { kind: 'dataset', id: String(ids['dataset']) } as const
   const json = { extractor: 'pounce.digest' }
-  const asked = asAdmin(`/api/datasets/${target.id}/extractions?superAdmin=true`, { method: 'POST', json })
-  const { job_id: id } = await ok<{ job_id: string }>(asked)
+  const requested = asAdmin(`/api/datasets/${target.id}/extractions?superAdmin=true`, { method: 'POST', json })
+  const { job_id: id } = await ok<{ job_id: string }>(requested)
   await server.drained()
   return String(await server.get(Keys).jobKey({ id, target, user: server.admin.id, message: {} }))
 }

@@ -163,12 +163,12 @@ test.serial('metadata is sent whichever route added it; metadata on collections 
   const [one, two] = [await upload(ann.call, dataset, 'x'), await upload(ann.call, dataset, 'y')]
   const post = (path: string, json: object) => ok<{ id: string }>(ann.call(path, { method: 'POST', json }))
   const agent = { '@type': 'cat:extractor', name: 'someone', extractor_id: 'https://example.org/extractors/someone/1.0' }
-  const told = ['e.echo clowder.metadata.added.file', 'e.metadata clowder.metadata.added.file']
-  t.deepEqual(briefly(await during(() => post(`/api/files/${one}/metadata`, { a: 1 }))), told)
+  const received = ['e.echo clowder.metadata.added.file', 'e.metadata clowder.metadata.added.file']
+  t.deepEqual(briefly(await during(() => post(`/api/files/${one}/metadata`, { a: 1 }))), received)
   const own = during(() => post('/api/metadata.jsonld', { file_id: one, content: { a: 2 } }))
-  t.deepEqual(briefly(await own), told)
+  t.deepEqual(briefly(await own), received)
   const many = await during(() => post('/api/files/metadata.jsonld', { files: [one, two], metadata: { agent, content: { a: 3 } } }))
-  t.deepEqual(briefly(many), [...told, ...told].sort())
+  t.deepEqual(briefly(many), [...received, ...received].sort())
   t.deepEqual([...new Set(many.map(({ target }) => target.id))].sort(), [one, two].sort())
   t.deepEqual(briefly(await during(() => post(`/api/datasets/${dataset}/metadata`, { a: 4 }))), [
     'e.metadata clowder.metadata.added.dataset',

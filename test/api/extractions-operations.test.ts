@@ -46,16 +46,16 @@ const info = (file: string) => ok<Record<string, unknown>>(ann.call(`/api/files/
 
 test.serial('run times and usage of an extractor are measured', async t => {
   const file = await newFile()
-  const tell = async (seconds: number) => {
+  const sendStatus = async (seconds: number) => {
     const job = await ask(file, 'o.metered')
     clock.advance(seconds * 1000)
-    await bus.tell(job, 'StatusMessage.done: Done', { at: clock.now() })
+    await bus.sendStatus(job, 'StatusMessage.done: Done', { at: clock.now() })
   }
   const metrics = (call: TestFetch) => ok<Record<string, unknown>>(call('/api/extractors/o.metered/metrics'))
   t.like(await metrics(ann.call), { extractor: 'o.metered', last_day: { seconds: null, runs: 0 }, jobs_last_month: 0 })
-  await tell(100)
+  await sendStatus(100)
   clock.advance(8 * 24 * 3600 * 1000)
-  for (const seconds of [2, 4]) await tell(seconds)
+  for (const seconds of [2, 4]) await sendStatus(seconds)
   await ask(file, 'o.metered')
   const measured = { last_day: { seconds: 3, runs: 2 }, last_month: { seconds: 35.333, runs: 3 }, jobs_last_7_days: 3, jobs_last_month: 4 }
   const shown = await metrics(ann.call)
@@ -69,7 +69,7 @@ test.serial('run times and usage of an extractor are measured', async t => {
 test.serial('admins see recent requests, pending and failed jobs, and the queues', async t => {
   const file = await newFile()
   const [open, failed] = [await ask(file), await ask(file)]
-  await bus.tell(failed, 'StatusMessage.error: no luck')
+  await bus.sendStatus(failed, 'StatusMessage.error: no luck')
   const idsAt = async (path: string) => (await ok<{ id: string }[]>(admin(path))).map(({ id }) => id)
   t.deepEqual((await idsAt('/api/extractions')).slice(0, 2).sort(), [open.id, failed.id].sort())
   const pending = await idsAt('/api/extractions/pending')
@@ -100,7 +100,7 @@ test.serial('a dead-lettered job runs again when an admin requests it', async t 
   const rerun = (id: string, call = admin) => call(`/api/extractions/jobs/${id}/rerun`, { method: 'POST' })
   const status = async () => (await ok<Record<string, string>>(ann.call(`/api/extractions/${file}/status`)))['o.any']
   t.like(await refusal(rerun(job.id)), { status: 409 })
-  await bus.tell(job, 'StatusMessage.error: no luck')
+  await bus.sendStatus(job, 'StatusMessage.error: no luck')
   t.like(await refusal(rerun(job.id)), { status: 409 })
   bus.dead.add(job.id)
   t.like(await refusal(rerun(job.id, ann.call)), { status: 403 })
@@ -111,7 +111,7 @@ test.serial('a dead-lettered job runs again when an admin requests it', async t 
   const again = await events.first('the rerun', of('extraction.submitted', job.id))
   t.like(again.data, { target: { kind: 'file', id: file }, extractor: 'o.any', trigger: 'manual' })
   events.close()
-  await bus.tell(job, 'StatusMessage.done: Done')
+  await bus.sendStatus(job, 'StatusMessage.done: Done')
   t.is(await status(), 'DONE')
   t.like(await refusal(rerun(unknownId)), { status: 404 })
 })
@@ -282,13 +282,13 @@ test.serial('a dataset is archived even if the transport is unavailable at first
   await ok(ann.call(`/api/datasets/${dataset}/queueArchival`, { method: 'POST', json: {} }))
   await until('the first attempt to fail', () => bus.failures)
   bus.fault = undefined
-  const asked = () => bus.to('o.archive').length - before
+  const requested = () => bus.to('o.archive').length - before
   await until(
     'both files to be submitted',
     () => {
       // The next attempt is due only when this clock has advanced.
       clock.advance(60_000)
-      return asked()
+      return requested()
     },
     count => count === 2,
   )

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DocumentStore, Files, Unavailable } from 'pounce/sdk'
 import type { Job } from 'pounce/sdk/kit'
-import { bootForTest, later, type TestServer } from 'pounce/sdk/testing'
+import { advanceClock, bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { extractors } from '../../plugins/resources/extractions/collections.ts'
 import { EnabledExtractors } from '../../plugins/resources/extractions/enabled-extractors.ts'
 import { ExtractionTriggers } from '../../plugins/resources/extractions/extraction-triggers.ts'
@@ -57,7 +57,7 @@ test.serial('an extractor is triggered by a file uploaded after it was enabled, 
   await introduce('t.soon', { file: ['image/x-soon'] }, false)
   const dataset = await newDataset(ann.call)
   await server.drained()
-  later(1000)
+  advanceClock(1000)
   const held = holdRead(server.get(DocumentStore), 'find', extractors.name)
   t.teardown(held.release)
   await typed(dataset, 'image/x-soon')
@@ -220,7 +220,7 @@ test.serial('a repeated event submits no new jobs, even after the run has ended'
   const again = async () =>
     (await server.get(ExtractionTriggers).uploaded(file!, dataset, ann.id)).filter(({ queue }) => queue === 't.once')
   t.deepEqual(await again(), jobs)
-  await bus.tell(jobs[0]!, 'StatusMessage.done: Done processing.')
+  await bus.sendStatus(jobs[0]!, 'StatusMessage.done: Done processing.')
   t.deepEqual(await again(), jobs.slice(1))
 })
 

@@ -30,7 +30,7 @@ interface Run {
 }
 const ask = (kind: 'files' | 'datasets', id: string, json: unknown, call = ann.call) =>
   call(`/api/${kind}/${id}/extractions`, { method: 'POST', json })
-const asked = async (kind: 'files' | 'datasets', id: string, json: unknown = { extractor: 'm.any' }) => {
+const requested = async (kind: 'files' | 'datasets', id: string, json: unknown = { extractor: 'm.any' }) => {
   const { job_id } = await ok<{ job_id: string }>(ask(kind, id, json))
   return bus.jobs.find(job => job.id === job_id)!
 }
@@ -42,7 +42,7 @@ test('a job for a file has its parameters as an object', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset, 'words', 'w.txt')
   const parameters = { depth: 3, deep: { list: [1, null] } }
-  const job = await asked('files', file, { extractor: 'm.any', parameters })
+  const job = await requested('files', file, { extractor: 'm.any', parameters })
   t.deepEqual([job.queue, job.target, job.user, job.parameters], ['m.any', { kind: 'file', id: file }, ann.id, parameters])
   const { host, ...message } = job.message
   t.regex(String(host), /^http:\/\/[^/]+$/)
@@ -57,7 +57,7 @@ test('a job for a file has its parameters as an object', async t => {
 
 test('a job for a dataset has its parameters as a string', async t => {
   const dataset = await newDataset(ann.call, { name: 'Leaves' })
-  const { message, target } = await asked('datasets', dataset, { extractor: 'm.any', parameters: { depth: 3 } })
+  const { message, target } = await requested('datasets', dataset, { extractor: 'm.any', parameters: { depth: 3 } })
   t.deepEqual(target, { kind: 'dataset', id: dataset })
   t.like(message, { id: dataset, intermediateId: dataset, datasetId: dataset, fileSize: '0', datasetname: 'Leaves', activity: 'submitted' })
   t.like(message, { parameters: '{"depth":3}', target: '{}', routing_key: 'extractors.m.any', action: 'manual-submission' })
@@ -98,14 +98,14 @@ test('one request submits several files of a dataset, skipping those that are no
 test('a private extractor is available to its owner only, under the name of its queue', async t => {
   await bus.introduce(extractorInfo('m.secret', { unique_key: 'k1', process: { file: ['*/*'] } }), ann.email)
   const file = await newFile()
-  const job = await asked('files', file, { extractor: 'private.k1.m.secret' })
+  const job = await requested('files', file, { extractor: 'private.k1.m.secret' })
   const shown = await Promise.all(
     ['', '/pending'].map(more => ann.call(`/api/files/${file}/extractions${more}`).then(answer => answer.text())),
   )
   t.false(shown.join().includes('k1'), 'the key is hidden from viewers of the file')
   t.true(shown.every(text => text.includes('m.secret')))
   t.like(job, { queue: 'private.k1.m.secret', message: { routing_key: 'extractors.private.k1.m.secret' } })
-  await bus.tell(job, 'StatusMessage.done: Done processing.', { extractor: 'm.secret' })
+  await bus.sendStatus(job, 'StatusMessage.done: Done processing.', { extractor: 'm.secret' })
   t.deepEqual(await statusOf(file), { 'm.secret': 'DONE', Status: 'Done' })
   const dataset = await newDataset(bob.call)
   const other = await upload(bob.call, dataset, 'x')
@@ -119,14 +119,14 @@ test('a private extractor is available to its owner only, under the name of its 
 
 test('a run goes from SUBMITTED through the statuses of the extractor to DONE', async t => {
   const file = await newFile()
-  const job = await asked('files', file)
+  const job = await requested('files', file)
   t.deepEqual(await statusOf(file), { 'm.any': 'SUBMITTED', Status: 'Processing' })
-  await bus.tell(job, 'StatusMessage.start: Started processing.')
+  await bus.sendStatus(job, 'StatusMessage.start: Started processing.')
   t.like(await statusOf(file), { 'm.any': 'StatusMessage.start: Started processing.' })
-  await bus.tell(job, 'StatusMessage.retry: (#1) 503 url: http://x?key=0123', { targetId: unknownId })
+  await bus.sendStatus(job, 'StatusMessage.retry: (#1) 503 url: http://x?key=0123', { targetId: unknownId })
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.retry: (#1) 503 url: http://x?key=secretKey', Status: 'Processing' })
-  await bus.tell(job, 'StatusMessage.done: Done processing.')
-  await bus.tell(job, 'StatusMessage.processing: late')
+  await bus.sendStatus(job, 'StatusMessage.done: Done processing.')
+  await bus.sendStatus(job, 'StatusMessage.processing: late')
   const [run] = await runsOf(file)
   t.like(run, { id: job.id, job_id: job.id, extractor_id: 'm.any', status: 'DONE', user_id: ann.id })
   t.deepEqual(
@@ -138,11 +138,11 @@ test('a run goes from SUBMITTED through the statuses of the extractor to DONE', 
 
 test('concurrent, duplicate and reordered status messages yield each line once and one final status', async t => {
   const file = await newFile()
-  const job = await asked('files', file)
+  const job = await requested('files', file)
   const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n))
   const news = Array.from({ length: 20 }, (_, n) => n)
-  const told = [...news, ...news.toReversed()].map(n => bus.tell(job, `StatusMessage.processing: ${n}`, { at: second(n) }))
-  await Promise.all([...told, bus.tell(job, 'StatusMessage.error: no luck', { at: second(30) })])
+  const statuses = [...news, ...news.toReversed()].map(n => bus.sendStatus(job, `StatusMessage.processing: ${n}`, { at: second(n) }))
+  await Promise.all([...statuses, bus.sendStatus(job, 'StatusMessage.error: no luck', { at: second(30) })])
   const [run] = await runsOf(file)
   t.is(run?.status, 'StatusMessage.error: no luck')
   t.deepEqual(
@@ -153,13 +153,13 @@ test('concurrent, duplicate and reordered status messages yield each line once a
 
 test('a status without a job id from an old extractor is assigned to its newest open run on the resource', async t => {
   const file = await newFile()
-  const [first, second] = [await asked('files', file), await asked('files', file)]
-  await bus.tellOld(second, 'StatusMessage.done: Done')
-  await bus.tellOld(first, 'StatusMessage.error: no luck')
+  const [first, second] = [await requested('files', file), await requested('files', file)]
+  await bus.sendOldStatus(second, 'StatusMessage.done: Done')
+  await bus.sendOldStatus(first, 'StatusMessage.error: no luck')
   const states = new Map((await runsOf(file)).map(run => [run.id, run.status]))
   t.deepEqual([...states.values()].sort(), ['DONE', 'StatusMessage.error: no luck'])
-  await bus.tellOld(first, 'StatusMessage.start: of nothing')
-  await bus.tell({ ...first, id: unknownId }, 'StatusMessage.start: of nothing')
+  await bus.sendOldStatus(first, 'StatusMessage.start: of nothing')
+  await bus.sendStatus({ ...first, id: unknownId }, 'StatusMessage.start: of nothing')
   t.deepEqual(new Map((await runsOf(file)).map(run => [run.id, run.status])), states)
 })
 
@@ -168,9 +168,9 @@ test('a dataset is being processed while a file in it is', async t => {
   const file = await upload(ann.call, dataset, 'x')
   const busy = () => ok(ann.call(`/api/datasets/${dataset}/isBeingProcessed`))
   t.deepEqual(await busy(), { isBeingProcessed: 'false' })
-  const job = await asked('files', file)
+  const job = await requested('files', file)
   t.deepEqual(await busy(), { isBeingProcessed: 'true' })
-  await bus.tell(job, 'StatusMessage.error: no luck')
+  await bus.sendStatus(job, 'StatusMessage.error: no luck')
   t.deepEqual(await busy(), { isBeingProcessed: 'false' })
 })
 
@@ -190,7 +190,7 @@ test('a cancelled run is reported as such; a run that has started cannot be canc
   const file = await newFile()
   const cancel = (id: string, json: unknown = { extractor: 'm.any' }, call = ann.call) =>
     call(`/api/files/${file}/extractions/${id}`, { method: 'DELETE', json })
-  const [waiting, begun] = [await asked('files', file), await asked('files', file)]
+  const [waiting, begun] = [await requested('files', file), await requested('files', file)]
   const states = async () => new Map((await runsOf(file)).map(run => [run.id, run.messages.map(({ status }) => status)]))
   t.deepEqual(await ok(cancel(waiting.id)), { status: 'OK' })
   t.deepEqual((await states()).get(waiting.id), ['SUBMITTED', 'Cancel Requested', 'Cancel Success'])
@@ -198,7 +198,7 @@ test('a cancelled run is reported as such; a run that has started cannot be canc
   t.deepEqual(await ok(cancel(begun.id)), { status: 'OK' })
   bus.outcome = 'cancelled'
   t.deepEqual((await states()).get(begun.id), ['SUBMITTED', 'Cancel Requested', 'Cancel Failed'])
-  await bus.tell(begun, 'StatusMessage.done: Done')
+  await bus.sendStatus(begun, 'StatusMessage.done: Done')
   t.is((await runsOf(file)).find(run => run.id === begun.id)?.status, 'DONE')
   const missing = await cancel(begun.id, {})
   t.is(missing.status, 400)
@@ -207,7 +207,7 @@ test('a cancelled run is reported as such; a run that has started cannot be canc
   t.like(await refusal(cancel(begun.id, { extractor: 'm.any' }, bob.call)), { status: 403 })
   t.like(await refusal(cancel(unknownId)), { status: 404 })
   const dataset = await newDataset(ann.call)
-  const job = await asked('datasets', dataset)
+  const job = await requested('datasets', dataset)
   const path = `/api/datasets/${dataset}/extractions/${job.id}`
   t.deepEqual(await ok(ann.call(path, { method: 'DELETE', json: { extractor: 'm.any' } })), { status: 'OK' })
   t.is((await runsOf(dataset, 'datasets'))[0]?.status, 'Cancel Success')
@@ -216,8 +216,8 @@ test('a cancelled run is reported as such; a run that has started cannot be canc
 
 test.serial('a cancelled run does not hide that an earlier run of the same extractor is still waiting', async t => {
   const file = await newFile()
-  await asked('files', file)
-  const later = await asked('files', file)
+  await requested('files', file)
+  const later = await requested('files', file)
   await ok(ann.call(`/api/files/${file}/extractions/${later.id}`, { method: 'DELETE', json: { extractor: 'm.any' } }))
   t.like(await statusOf(file), { 'm.any': 'Cancel Success', Status: 'Processing' })
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
@@ -225,25 +225,25 @@ test.serial('a cancelled run does not hide that an earlier run of the same extra
 
 test('of two runs of an extractor, the latest status message determines the status', async t => {
   const file = await newFile()
-  const [earlier, later] = [await asked('files', file), await asked('files', file)]
-  await bus.tell(earlier, 'StatusMessage.start: Started')
+  const [earlier, later] = [await requested('files', file), await requested('files', file)]
+  await bus.sendStatus(earlier, 'StatusMessage.start: Started')
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.start: Started', Status: 'Processing' })
-  await bus.tell(later, 'StatusMessage.done: Done')
+  await bus.sendStatus(later, 'StatusMessage.done: Done')
   t.deepEqual(await statusOf(file), { 'm.any': 'DONE', Status: 'Done' })
-  await bus.tell(earlier, 'StatusMessage.processing: Half of it')
+  await bus.sendStatus(earlier, 'StatusMessage.processing: Half of it')
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.processing: Half of it', Status: 'Processing' })
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
-  await bus.tell(earlier, 'StatusMessage.done: Done')
+  await bus.sendStatus(earlier, 'StatusMessage.done: Done')
   t.deepEqual(await statusOf(file), { 'm.any': 'DONE', Status: 'Done' })
-  const waiting = await asked('files', file)
+  const waiting = await requested('files', file)
   t.deepEqual(await statusOf(file), { 'm.any': 'SUBMITTED', Status: 'Processing' })
-  await bus.tell(waiting, 'StatusMessage.error: Broken')
+  await bus.sendStatus(waiting, 'StatusMessage.error: Broken')
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: Broken', Status: 'Done' })
 })
 
 test('at most 100 runs are listed; unfinished jobs are listed separately', async t => {
   const file = await newFile()
-  for (let n = 0; n < 101; n++) await asked('files', file)
+  for (let n = 0; n < 101; n++) await requested('files', file)
   t.is((await runsOf(file)).length, 100)
   const pending = await ok<Run[]>(ann.call(`/api/files/${file}/extractions/pending`))
   t.is(pending.length, 101)
@@ -265,7 +265,7 @@ test('processing and failed files and datasets are listed by the latest run of e
   const [working, failed, mended, done] = await Promise.all([1, 2, 3, 4].map(at => upload(ann.call, dataset, `words ${at}`, `${at}.txt`)))
   await server.drained()
   const end = async (kind: 'files' | 'datasets', id: string, status: string, extractor = 'm.any') => {
-    await bus.tell(await asked(kind, id, { extractor }), status, { extractor })
+    await bus.sendStatus(await requested(kind, id, { extractor }), status, { extractor })
   }
   await end('files', failed!, 'StatusMessage.error: no words')
   await end('files', failed!, 'StatusMessage.done: counted', 'm.other')
@@ -273,14 +273,14 @@ test('processing and failed files and datasets are listed by the latest run of e
   await end('files', mended!, 'StatusMessage.done: counted')
   await end('files', done!, 'StatusMessage.done: counted')
   await end('datasets', dataset, 'StatusMessage.error: too few files')
-  await asked('files', working!)
+  await requested('files', working!)
   const states = (ids: readonly (string | undefined)[], call = ann.call) =>
     ok<{ id: string; state: string; extractor: string; message: string }[]>(
       call('/api/extractions/states', { method: 'POST', json: { ids } }),
     )
-  const told = await states([working, failed, mended, done, dataset, unknownId, failed])
+  const statuses = await states([working, failed, mended, done, dataset, unknownId, failed])
   t.deepEqual(
-    new Map(told.map(({ id, ...state }) => [id, state])),
+    new Map(statuses.map(({ id, ...state }) => [id, state])),
     new Map([
       [working!, { state: 'processing', extractor: 'm.any', message: 'SUBMITTED' }],
       [failed!, { state: 'failed', extractor: 'm.any', message: 'StatusMessage.error: no words' }],

@@ -81,13 +81,13 @@ test('a failing extractor ends its run with an error', async t => {
 
 test('a run can be requested manually', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'one two three', 'words.txt')
-  const asked = await ok<{ status: string; job_id: string }>(
+  const requested = await ok<{ status: string; job_id: string }>(
     ann.call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor: 'pounce.text' } }),
   )
-  t.is(asked.status, 'OK')
+  t.is(requested.status, 'OK')
   const runs = () => ok<{ job_id: string; status: string; messages: unknown[] }[]>(ann.call(`/api/files/${file}/extractions`))
   while ((await runs())[0]?.status !== 'DONE') await server.drained()
-  t.is((await runs())[0]?.job_id, asked.job_id)
+  t.is((await runs())[0]?.job_id, requested.job_id)
   t.true(((await runs())[0]?.messages.length ?? 0) >= 3)
 })
 

@@ -111,8 +111,8 @@ test('deleting many files at once reports the outcome of each', async t => {
     'not found': [hidden, unknownId],
     'no permission': [seen],
   })
-  const asked = [mine, mine, 'nonsense', hidden]
-  t.deepEqual((await ann.post('/api/files/bulkRemove', { fileIds: asked })).body, {
+  const requested = [mine, mine, 'nonsense', hidden]
+  t.deepEqual((await ann.post('/api/files/bulkRemove', { fileIds: requested })).body, {
     ...none,
     deleted: [mine],
     'not found': ['nonsense', hidden],

@@ -61,17 +61,17 @@ test('making a server private applies to searches, suggestions and facets at onc
   const [dan, eve] = [await somebody(own, 'Dan'), await somebody(own, 'Eve')]
   await newStream(dan, await newSensor(dan, { name: 'hidden', properties: { secretive: 'oak' } }))
   await own.drained()
-  const told = async ({ get }: Pick<Somebody, 'get'>) => {
+  const visible = async ({ get }: Pick<Somebody, 'get'>) => {
     const paths = ['fields?prefix=secr', 'values?field=secretive', '?resource_type=sensor&facets=type,creator']
     return JSON.stringify(
       await Promise.all(paths.map(async path => (await get(`/api/search${path.startsWith('?') ? '' : '/'}${path}`)).body)),
     )
   }
-  t.regex(await told(eve), /secretive.*oak.*"sensor".*Dan/)
+  t.regex(await visible(eve), /secretive.*oak.*"sensor".*Dan/)
   const choice = { method: 'PUT', json: { private: true } }
   t.is((await own.as(own.admin.key)('/api/admin/access', choice)).status, 200)
-  t.notRegex(await told(eve), /secretive|oak|"sensor"|Dan/)
-  t.regex(await told(dan), /secretive.*oak/)
+  t.notRegex(await visible(eve), /secretive|oak|"sensor"|Dan/)
+  t.regex(await visible(dan), /secretive.*oak/)
 })
 
 const callerOf = async ({ id }: Somebody) => {

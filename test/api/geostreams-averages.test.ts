@@ -4,7 +4,7 @@ import type { Datapoint } from 'pounce/sdk/geo'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
 import { newSensor, newStream } from '../support/geostreams.ts'
-import { type Told, tell } from '../support/readings.ts'
+import { insertReadings, type Reading } from '../support/readings.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 let server: TestServer
@@ -18,7 +18,7 @@ const path = '/api/geostreams/datapoints/averages'
 const july = (day: number): string => `2017-07-${String(day).padStart(2, '0')}T06:00:00Z`
 
 /** Readings by stream: two streams of the station, one without readings, one of the buoy, and one whose sum is infinite. */
-const told: readonly (readonly Told[])[] = [
+const readings: readonly (readonly Reading[])[] = [
   [
     { at: july(3), until: july(4), properties: { v: 3, note: 'third', late: 'x' } },
     { at: july(2), until: july(20), properties: { v: 2, note: 'second', depth: 'deep', source: 'src' } },
@@ -44,7 +44,7 @@ test.before(async () => {
   const huge = await newSensor(ann, { name: 'huge', properties: { type: { id: 'huge' } } })
   await newSensor(ann, { name: 'silent' })
   streams = await Promise.all([station, station, station, buoy, huge].map(sensor => newStream(ann, sensor)))
-  points = (await Promise.all(told.map((some, at) => tell(server, streams[at] ?? 0, some)))).flat()
+  points = (await Promise.all(readings.map((some, at) => insertReadings(server, streams[at] ?? 0, some)))).flat()
 })
 test.after.always(() => server?.stop())
 
@@ -144,16 +144,16 @@ test('first values are found for any number of names, however late they occur', 
   const sensor = await newSensor(ann, { name: 'late', properties: { type: { id: 'late' } } })
   const stream = await newStream(ann, sensor)
   const names = Array.from({ length: 150 }, (_, at) => `name ${at}`)
-  const late = names.map((name, at): Told => ({ at: at * 60_000, properties: { v: 1, often: `${at}`, [name]: `of ${at}` } }))
-  const filler = Array.from({ length: 1200 }, (_, at): Told => ({ at: (200 + at) * 60_000, properties: { v: 1, 'name 0': 'later' } }))
-  await tell(server, stream, [...late, ...filler, { at: 2000 * 60_000, properties: { v: 1, 'at last': [1] } }])
+  const late = names.map((name, at): Reading => ({ at: at * 60_000, properties: { v: 1, often: `${at}`, [name]: `of ${at}` } }))
+  const filler = Array.from({ length: 1200 }, (_, at): Reading => ({ at: (200 + at) * 60_000, properties: { v: 1, 'name 0': 'later' } }))
+  await insertReadings(server, stream, [...late, ...filler, { at: 2000 * 60_000, properties: { v: 1, 'at last': [1] } }])
   const { properties } = await only(`stream_id=${stream}`)
   t.deepEqual(properties, { v: 1, often: '0', 'at last': [1], ...Object.fromEntries(names.map((name, at) => [name, `of ${at}`])) })
 })
 
 test('the last end is that of any matching reading, also of one without numbers', async t => {
   const stream = await newStream(ann, await newSensor(ann, { name: 'late' }))
-  await tell(server, stream, [
+  await insertReadings(server, stream, [
     { at: '1970-01-01T00:00:00Z', properties: { v: 1 } },
     { at: '1970-01-02T00:00:00Z', until: '1970-01-30T12:34:56.789Z', properties: { note: 'flood' } },
     { at: '1970-01-03T00:00:00Z', until: '1970-01-20T00:00:00Z', properties: { v: 2, note: 'rain' } },
@@ -219,7 +219,7 @@ test('if geostreams are not public, averages and trends include visible readings
   const closed = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
   const [bob, eve] = [await somebody(closed, 'bob'), await somebody(closed, 'eve')]
   const stream = await newStream(bob, await newSensor(bob, { name: 'hidden' }))
-  await tell(closed, stream, [{ at: july(1), properties: { v: 1 } }])
+  await insertReadings(closed, stream, [{ at: july(1), properties: { v: 1 } }])
   for (const route of [path, path.replace('averages', 'trends')]) {
     t.is(((await bob.get(route)).body as readonly Row[]).length, 1)
     t.deepEqual((await eve.get(route)).body, [])
@@ -233,7 +233,7 @@ test('averages and trends of a sensor with too many properties are refused, and 
   const ann = await somebody(server, 'ann')
   const sensor = await newSensor(ann)
   const named = (n: number) => Object.fromEntries(Array.from({ length: 3400 }, (_, at) => [`p${n}.${at}`, at]))
-  await tell(
+  await insertReadings(
     server,
     await newStream(ann, sensor),
     Array.from({ length: 15 }, (_, n) => ({ at: n, properties: named(n) })),

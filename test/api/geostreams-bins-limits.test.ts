@@ -3,7 +3,7 @@ import { GeoStore } from 'pounce/sdk'
 import type { GeoBin } from 'pounce/sdk/geo'
 import { bootForTest, MemoryGeoStore } from 'pounce/sdk/testing'
 import { newSensor, newStream } from '../support/geostreams.ts'
-import { tell } from '../support/readings.ts'
+import { insertReadings } from '../support/readings.ts'
 import { somebody } from '../support/spaces-and-people.ts'
 
 const path = '/api/geostreams/datapoints'
@@ -15,8 +15,8 @@ test('bins too fine for long readings are refused with alternatives, also in tot
   const sensor = await newSensor(ann)
   const addLong = async (count: number): Promise<number> => {
     const stream = await newStream(ann, sensor)
-    const told = Array.from({ length: count }, (_, at) => ({ at: at * 1000, until: 9000 * hourMs, properties: { v: at } }))
-    await tell(server, stream, told)
+    const readings = Array.from({ length: count }, (_, at) => ({ at: at * 1000, until: 9000 * hourMs, properties: { v: at } }))
+    await insertReadings(server, stream, readings)
     return stream
   }
   await addLong(60)
@@ -38,7 +38,7 @@ test('the error for a reading that overlaps too many bins specifies its times', 
   const server = await bootForTest({ t })
   const ann = await somebody(server, 'ann')
   const stream = await newStream(ann, await newSensor(ann))
-  await tell(server, stream, [{ at: 0, until: 20_000 * hourMs, properties: { v: 1 } }])
+  await insertReadings(server, stream, [{ at: 0, until: 20_000 * hourMs, properties: { v: 1 } }])
   for (const each of ['bin/hour/0', 'bin/hour/0?raw=true']) {
     const { status, body } = await ann.get(`${path}/${each}`)
     t.is(status, 400, each)
@@ -59,7 +59,7 @@ test('binning is aborted when the client disconnects', async t => {
   })()
   const server = await bootForTest({ t, overrides: { [GeoStore]: store } })
   const ann = await somebody(server, 'ann')
-  await tell(server, await newStream(ann, await newSensor(ann)), [{ at: 0, properties: { v: 1 } }])
+  await insertReadings(server, await newStream(ann, await newSensor(ann)), [{ at: 0, properties: { v: 1 } }])
   const leaving = new AbortController()
   const answer = ann.call(`${path}/bin/hour/0`, { signal: leaving.signal })
   await begun.promise
@@ -73,14 +73,14 @@ test('bins with too many texts are refused with alternatives, before they fill t
   const ann = await somebody(server, 'ann')
   const long = (n: number): string => `${n}${'x'.repeat(60_000)}`
   const month = 30 * 24 * hourMs
-  const told = Array.from({ length: 24 }, (_, n) => {
+  const readings = Array.from({ length: 24 }, (_, n) => {
     const value = n % 2 === 0 ? { text: long(n) } : { object: { x: long(n) } }
     return { at: n, until: 60 * month, properties: { v: n, ...value } }
   })
   const [sensor, other] = [await newSensor(ann), await newSensor(ann)]
-  await tell(server, await newStream(ann, sensor), told)
+  await insertReadings(server, await newStream(ann, sensor), readings)
   const sources = Array.from({ length: 700 }, (_, n) => ({ at: n, properties: { v: n, source: long(n) } }))
-  await tell(server, await newStream(ann, other), sources)
+  await insertReadings(server, await newStream(ann, other), sources)
   const refused = [
     ...[`bin/month/0?sensor_id=${sensor}`, `bin/month/0?sensor_id=${sensor}&raw=true&attributes=text&attributes=v`],
     ...['', '&raw=true', '&format=csv'].map(more => `bin/year/0?sensor_id=${other}${more}`),
@@ -95,7 +95,7 @@ test('bins with too many texts are refused with alternatives, before they fill t
     t.is((await ann.get(`${path}/${each}`)).status, 200, each)
   for (let more = 0; more < 5; more += 1) {
     const stream = await newStream(ann, await newSensor(ann))
-    await tell(
+    await insertReadings(
       server,
       stream,
       sources.slice(0, 150).map(each => ({ ...each, properties: { object: { x: each.properties.source } } })),
@@ -118,7 +118,7 @@ test('a bin may have very many sources', async t => {
   })()
   const server = await bootForTest({ t, overrides: { [GeoStore]: store } })
   const ann = await somebody(server, 'ann')
-  await tell(server, await newStream(ann, await newSensor(ann)), [{ at: 0, properties: { v: 1, source: 'reading.csv' } }])
+  await insertReadings(server, await newStream(ann, await newSensor(ann)), [{ at: 0, properties: { v: 1, source: 'reading.csv' } }])
   // Comparing each with all others takes minutes.
   t.timeout(30_000)
   const { body } = await ann.get(`${path}/bin/year/0`)

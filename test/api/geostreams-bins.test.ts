@@ -3,10 +3,10 @@ import { GeoStore, Unavailable } from 'pounce/sdk'
 import type { Datapoint, GeoBin } from 'pounce/sdk/geo'
 import { bootForTest, MemoryGeoStore, type TestServer } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
-import { type Dice, dice } from '../support/dice.ts'
 import { newSensor, newStream } from '../support/geostreams.ts'
 import { type NaiveEntry, naiveBins } from '../support/naive-bins.ts'
-import { type Told, tell } from '../support/readings.ts'
+import { insertReadings, type Reading } from '../support/readings.ts'
+import { type SeededRandom, seededRandom } from '../support/seeded-random.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 // @separate-process: at most eight exports run at once, and slow ones would exceed this limit.
@@ -31,7 +31,7 @@ const edges = [
 ].flatMap(date => [Date.parse(date), Date.parse(date) - 1])
 
 /** Values are multiples of 1/4, so that sums are exact in any order. */
-const reading = (roll: Dice, longestMs: number): Told => {
+const reading = (roll: SeededRandom, longestMs: number): Reading => {
   const at = roll.oneIn(3) ? roll.pick(edges) : Date.UTC(2015, 0, 1) + roll.int(5 * 366 * 24 * 60) * 60_000
   const until = roll.pick([null, at, at + roll.int(longestMs / 1000) * 1000, at + Math.min(longestMs, hourMs)])
   const properties = {
@@ -45,7 +45,11 @@ const reading = (roll: Dice, longestMs: number): Told => {
   return { at, until, properties, ...(roll.oneIn(2) ? { altitude: roll.pick([0, 3.2, -1, -10, 10, 10.5]) } : {}) }
 }
 
-const makeSensor = async (roll: Dice, name: string, { streams, readings, longestMs }: Readonly<Record<string, number>>): Promise<void> => {
+const makeSensor = async (
+  roll: SeededRandom,
+  name: string,
+  { streams, readings, longestMs }: Readonly<Record<string, number>>,
+): Promise<void> => {
   const id = await newSensor(ann, { name })
   const numbers: number[] = []
   const points: Datapoint[] = []
@@ -53,7 +57,7 @@ const makeSensor = async (roll: Dice, name: string, { streams, readings, longest
     const stream = await newStream(ann, id)
     numbers.push(stream)
     points.push(
-      ...(await tell(
+      ...(await insertReadings(
         server,
         stream,
         Array.from({ length: readings ?? 0 }, () => reading(roll, longestMs ?? 0)),
@@ -64,7 +68,7 @@ const makeSensor = async (roll: Dice, name: string, { streams, readings, longest
 }
 
 test.before(async t => {
-  const roll = dice(20_260_105)
+  const roll = seededRandom(20_260_105)
   t.log(`seed ${roll.seed}`)
   server = await bootForTest()
   ann = await somebody(server, 'ann')
@@ -87,7 +91,7 @@ const rows = async (rest: string, call = ann): Promise<readonly Row[]> => {
 }
 
 /** The expected response of the server for a manually computed entry. */
-const toldOf = ({ depth, label, date, depth_code, sources, doubles, array }: NaiveEntry) => ({
+const expectedEntry = ({ depth, label, date, depth_code, sources, doubles, array }: NaiveEntry) => ({
   ...{ depth, label, date, depth_code, sources },
   ...(doubles.length > 0
     ? { average: doubles.reduce((sum, value) => sum + value, 0) / doubles.length, count: doubles.length }
@@ -102,17 +106,17 @@ const comparable = ({ year, month, week, day, hour, minute, ...entry }: Entry) =
   ...('array' in entry ? { array: sorted(entry['array']) } : {}),
 })
 
-const compare = (t: ExecutionContext, told: readonly Row[], kind: string, depth: number, names: readonly string[]): void => {
+const compare = (t: ExecutionContext, actual: readonly Row[], kind: string, depth: number, names: readonly string[]): void => {
   t.deepEqual(
-    told.map(row => row.sensor_name),
+    actual.map(row => row.sensor_name),
     names,
   )
   for (const [at, name] of names.entries()) {
     const expected = Object.entries(naiveBins(made[name]?.points ?? [], kind, depth)).map(([property, entries]) => [
       property,
-      entries.map(toldOf),
+      entries.map(expectedEntry),
     ])
-    const answered = Object.entries(told[at]?.properties ?? {}).map(([property, entries]) => [property, entries.map(comparable)])
+    const answered = Object.entries(actual[at]?.properties ?? {}).map(([property, entries]) => [property, entries.map(comparable)])
     t.deepEqual(Object.fromEntries(answered), Object.fromEntries(expected), `${kind} ${depth} ${name}`)
   }
 }
@@ -162,12 +166,12 @@ test('raw returns all numbers in chronological order, and the distinct strings',
   const expected = naiveBins(made['busy']?.points ?? [], 'month', 5)
   t.deepEqual(Object.keys(row?.properties ?? {}), ['o', 'v', 'w'])
   for (const [property, entries] of Object.entries(expected)) {
-    const told = row?.properties[property] ?? []
-    t.is(told.length, entries.length)
+    const actual = row?.properties[property] ?? []
+    t.is(actual.length, entries.length)
     for (const [at, { doubles, strings, ...entry }] of entries.entries()) {
-      t.deepEqual(told[at]?.['doubles'], doubles)
-      t.deepEqual(sorted(told[at]?.['strings']), strings)
-      t.like(comparable(told[at] as Entry), toldOf({ ...entry, doubles, strings }))
+      t.deepEqual(actual[at]?.['doubles'], doubles)
+      t.deepEqual(sorted(actual[at]?.['strings']), strings)
+      t.like(comparable(actual[at] as Entry), expectedEntry({ ...entry, doubles, strings }))
     }
   }
 })
@@ -185,7 +189,7 @@ test('the requested aggregates are added to each entry', async t => {
 test('bins of any duration are aligned to an origin', async t => {
   const stream = await newStream(ann, await newSensor(ann, { name: 'custom', properties: { type: { id: 'custom' } } }))
   const minutes = [0, 89, 90, 179, 180]
-  await tell(
+  await insertReadings(
     server,
     stream,
     minutes.map(minute => ({ at: Date.parse('2017-01-25T00:30:00Z') + minute * 60_000, properties: { v: minute } })),
@@ -213,7 +217,7 @@ test('bins of any duration are aligned to an origin', async t => {
 test('a window selects readings that start in it, both ends included; since and until apply as elsewhere', async t => {
   const sensor = await newSensor(ann, { name: 'window' })
   const stream = await newStream(ann, sensor)
-  await tell(
+  await insertReadings(
     server,
     stream,
     [1, 2, 3, 4].map(day => ({ at: Date.UTC(2017, 0, day), until: Date.UTC(2017, 0, day, 12), properties: { v: day } })),
@@ -234,7 +238,7 @@ test('attribute names restrict the returned properties; an attribute value only 
   const [chosen] = await rows(`decade/0?stream_id=${streams[0]}&attributes=${encodeURIComponent('{"o":{"a":1}}')}`)
   const points = made['short']?.points.filter(({ properties }) => JSON.stringify(properties['o']) === '{"a":1}') ?? []
   t.true(points.length > 0)
-  const expected = Object.entries(naiveBins(points, 'decade', 0)).map(([property, entries]) => [property, entries.map(toldOf)])
+  const expected = Object.entries(naiveBins(points, 'decade', 0)).map(([property, entries]) => [property, entries.map(expectedEntry)])
   const answered = Object.entries(chosen?.properties ?? {}).map(([property, entries]) => [property, entries.map(comparable)])
   t.deepEqual(Object.fromEntries(answered), Object.fromEntries(expected))
 })
@@ -287,7 +291,7 @@ test('if geostreams are not public, bins contain only visible readings', async t
   })
   const [bob, eve] = [await somebody(closed, 'bob'), await somebody(closed, 'eve')]
   const stream = await newStream(bob, await newSensor(bob, { name: 'hidden' }))
-  await tell(closed, stream, [{ at: '2017-01-01T00:00:00Z', properties: { v: 1 } }])
+  await insertReadings(closed, stream, [{ at: '2017-01-01T00:00:00Z', properties: { v: 1 } }])
   t.deepEqual(
     (await rows('day/0', bob)).map(({ sensor_name }) => sensor_name),
     ['hidden'],
@@ -313,7 +317,7 @@ test('an unavailable store causes 503 before the first byte, and closes the conn
   const away = await bootForTest({ t, overrides: { [GeoStore]: store } })
   const bob = await somebody(away, 'bob')
   const stream = await newStream(bob, await newSensor(bob))
-  await tell(
+  await insertReadings(
     away,
     stream,
     Array.from({ length: 5000 }, (_, minute) => ({ at: minute * 60_000, properties: { v: minute } })),

@@ -5,11 +5,11 @@ import { answers } from '../../plugins/resources/geostreams/cache/stored-respons
 import { type Calls, callsOf } from '../support/calls.ts'
 import { newSensor, newStream, pointAt } from '../support/geostreams.ts'
 import { signIn } from '../support/people.ts'
-import { type Told, tell } from '../support/readings.ts'
+import { insertReadings, type Reading } from '../support/readings.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 const at = (minute: number): string => `${new Date(Date.UTC(2017, 0, 1) + minute * 60_000).toISOString().slice(0, 19)}Z`
-const series = (count: number, more: object = {}): readonly Told[] =>
+const series = (count: number, more: object = {}): readonly Reading[] =>
   Array.from({ length: count }, (_, minute) => ({ at: at(minute), properties: { v: minute, ...more } }))
 
 interface Scene {
@@ -27,7 +27,7 @@ const scene = async (t: ExecutionContext, { maxMiB = 1, overrides = {}, access =
   const ann = await somebody(server, 'ann')
   const sensor = await newSensor(ann, { name: 'lake' })
   const stream = await newStream(ann, sensor)
-  await tell(server, stream, series(3))
+  await insertReadings(server, stream, series(3))
   return { server, ann, admin: callsOf(server.as(server.admin.key)), sensor, stream }
 }
 
@@ -193,7 +193,7 @@ test.serial('concurrent equal requests share one response', async t => {
 test.serial('the oldest responses are evicted when the cache is full, and oversized ones are never cached', async t => {
   const { ann, server, sensor } = await scene(t)
   const stream = await newStream(ann, sensor)
-  await tell(server, stream, series(2000, { text: 'x'.repeat(100) }))
+  await insertReadings(server, stream, series(2000, { text: 'x'.repeat(100) }))
   const question = (order: number): string => `datapoints?stream_id=${stream}&since=2017-01-01T00:0${order}:00Z`
   for (const order of [1, 2, 3]) await got(ann, question(order))
   const { files, size } = await kept(ann)
@@ -202,7 +202,7 @@ test.serial('the oldest responses are evicted when the cache is full, and oversi
     Object.values(files).map(({ since }) => since),
     ['2017-01-01T00:03:00Z'],
   )
-  await tell(server, stream, series(3000, { text: 'y'.repeat(200) }))
+  await insertReadings(server, stream, series(3000, { text: 'y'.repeat(200) }))
   for (const again of [1, 2])
     t.is((JSON.parse(await got(ann, `datapoints?stream_id=${stream}`)) as readonly unknown[]).length, 5000, `${again}`)
   t.is((await keys(ann)).length, 1)
@@ -237,7 +237,7 @@ test.serial('cached bytes that are missing or cannot be stored cause no error', 
 test.serial('a failed response fails all concurrent requests, and is computed again', async t => {
   const { ann, server, sensor } = await scene(t)
   const stream = await newStream(ann, sensor)
-  await tell(server, stream, [{ at: '1900-01-01T00:00:00Z', until: '2000-01-01T00:00:00Z', properties: { v: 1 } }])
+  await insertReadings(server, stream, [{ at: '1900-01-01T00:00:00Z', until: '2000-01-01T00:00:00Z', properties: { v: 1 } }])
   const ask = () => ann.get(`/api/geostreams/datapoints/bin/minute/0?stream_id=${stream}`)
   for (const { status } of await Promise.all([ask(), ask(), ask()])) t.is(status, 400)
   t.is((await ask()).status, 400)

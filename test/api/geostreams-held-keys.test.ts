@@ -52,12 +52,12 @@ test('a key limited to a space finds only what is in it, including cached respon
 test('a key limited to a space gets 404 for the numbers of other sensors and streams', async t => {
   const { sensor, stream } = there
   const paths = [`${g}/sensors/${sensor}`, `${g}/sensors/${sensor}/stats`, `${g}/sensors/${sensor}/streams`, `${g}/streams/${stream}`]
-  const asked = [
+  const requested = [
     `${g}/datapoints?stream_id=${stream}`,
     `${g}/datapoints/averages?sensor_id=${sensor}`,
     `${g}/datapoints/bin/day/1?sensor_id=${sensor}`,
   ]
-  for (const path of [...paths, ...asked, `${things}/Things(${sensor})`, `${things}/Datastreams('${stream}:level')`])
+  for (const path of [...paths, ...requested, `${things}/Things(${sensor})`, `${things}/Datastreams('${stream}:level')`])
     t.is((await held.get(path)).status, 404, path)
   t.is((await held.get(`${g}/sensors/${here.sensor}`)).status, 200)
   t.is(

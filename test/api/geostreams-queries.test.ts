@@ -42,7 +42,7 @@ const searchOf = (query: Readonly<Record<string, string | readonly string[]>>): 
     Object.entries(query).flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, String(each)])),
   )
 
-const asked = async (query: Readonly<Record<string, string | readonly string[]>>): Promise<readonly Shown[]> => {
+const requested = async (query: Readonly<Record<string, string | readonly string[]>>): Promise<readonly Shown[]> => {
   const search = searchOf(query)
   const { status, body } = await ann.get(`${path}?${search}`)
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
@@ -51,10 +51,10 @@ const asked = async (query: Readonly<Record<string, string | readonly string[]>>
 const starts = ['2017-01-10T00:00:00Z', '2017-08-10T00:00:00Z', '2017-06-30T12:00:00Z', '2018-02-01T00:00:00Z', '2018-12-31T23:00:00Z']
 /** The `n` of the results. */
 const found = async (query: Readonly<Record<string, string | readonly string[]>>) =>
-  (await asked(query)).map(shown => starts.indexOf(String(shown['start_time'])) + 1)
+  (await requested(query)).map(shown => starts.indexOf(String(shown['start_time'])) + 1)
 
 test('datapoints are sorted by start time and include their stream and sensor', async t => {
-  const all = await asked({})
+  const all = await requested({})
   t.deepEqual(
     all.map(({ properties }) => properties['n']),
     [1, 3, 2, 4, 5],
@@ -127,9 +127,9 @@ for (const [title, query, n] of questions)
   })
 
 test('with names only, just these properties and the source are returned', async t => {
-  const [first] = await asked({ attributes: ['site', 'depth'] })
+  const [first] = await requested({ attributes: ['site', 'depth'] })
   t.deepEqual(first?.properties, { site: 'A1', source: 'x' })
-  const [whole] = await asked({ attributes: ['site', '{"depth":2}'] })
+  const [whole] = await requested({ attributes: ['site', '{"depth":2}'] })
   t.deepEqual(whole?.properties, { n: 1, site: 'A1', source: 'x' })
 })
 
@@ -163,9 +163,9 @@ test('GeoJSON is a collection of the same features', async t => {
   const { status, body, headers } = await ann.get(`${path}?format=geojson`)
   t.is(status, 200)
   t.regex(headers.get('content-type') ?? '', /json/)
-  t.deepEqual(body, { type: 'FeatureCollection', features: await asked({}) })
+  t.deepEqual(body, { type: 'FeatureCollection', features: await requested({}) })
   t.deepEqual((await ann.get(`${path}?format=geojson&since=2030-01-01T00:00:00Z`)).body, { type: 'FeatureCollection', features: [] })
-  t.deepEqual(await asked({ since: '2030-01-01T00:00:00Z' }), [])
+  t.deepEqual(await requested({ since: '2030-01-01T00:00:00Z' }), [])
 })
 
 const wrong: readonly (readonly [query: string, names: RegExp])[] = [
@@ -229,7 +229,7 @@ test.serial('JSON and CSV are compressed for clients that request it', async t =
     t.is(plain.headers.get('content-encoding'), null)
     t.is(await packed.text(), await plain.text())
   }
-  const ids = ((await asked({ since: '2040-01-01T00:00:00Z' })) as readonly Shown[]).map(({ id }) => id)
+  const ids = ((await requested({ since: '2040-01-01T00:00:00Z' })) as readonly Shown[]).map(({ id }) => id)
   for (let at = 0; at < ids.length; at += 1000) await server.get(GeoStore).remove({ ids: ids.slice(at, at + 1000) })
 })
 
@@ -269,8 +269,8 @@ test.serial('datapoints of a stream that is being deleted are not returned', asy
   const bare = { start_time: '2050-01-01T00:00:00Z', type: 'Feature', geometry: pointAt(1, 2), properties: {}, stream_id: String(stream) }
   const { status, body } = await ann.post(path, bare)
   t.is(status, 200)
-  t.is((await asked({ since: '2050-01-01T00:00:00Z' })).length, 1)
+  t.is((await requested({ since: '2050-01-01T00:00:00Z' })).length, 1)
   await server.get(Streams).change(streamIdOf(stream), { set: { state: 'trashed' } }, [])
-  t.is((await asked({ since: '2050-01-01T00:00:00Z' })).length, 0)
+  t.is((await requested({ since: '2050-01-01T00:00:00Z' })).length, 0)
   await server.get(GeoStore).remove({ ids: [(body as Shown).id] })
 })

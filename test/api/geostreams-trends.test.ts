@@ -1,10 +1,10 @@
 import test from 'ava'
 import type { Json } from 'pounce/sdk'
 import { bootForTest, FixedClock, type TestServer } from 'pounce/sdk/testing'
-import { dice } from '../support/dice.ts'
 import { newSensor, newStream } from '../support/geostreams.ts'
 import { labelOf } from '../support/naive-bins.ts'
-import { type Told, tell } from '../support/readings.ts'
+import { insertReadings, type Reading } from '../support/readings.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 let server: TestServer
@@ -16,7 +16,7 @@ const path = '/api/geostreams/datapoints/trends'
 const now = '2026-01-05T12:00:00.000Z'
 
 /** Readings of two streams. */
-const told: readonly (readonly Told[])[] = [
+const readings: readonly (readonly Reading[])[] = [
   [
     { at: '2010-05-01T00:00:00Z', properties: { v: 1, zero: 1, old: 5, note: 'first' } },
     { at: '2016-01-05T12:00:00Z', properties: { v: 2, zero: -1 } },
@@ -27,9 +27,9 @@ const told: readonly (readonly Told[])[] = [
     { at: '2026-01-05T12:00:00.001Z', properties: { v: 12, note: 'last' } },
   ],
 ]
-const roll = dice(7)
+const roll = seededRandom(7)
 /** Multiples of 0.25, so that sums are exact in any order. */
-const series: readonly Told[] = Array.from({ length: 400 }, () => ({
+const series: readonly Reading[] = Array.from({ length: 400 }, () => ({
   at: Date.UTC(2017, 0, 1) + roll.int(3 * 365 * 24) * 3_600_000,
   properties: { v: roll.int(400) / 4, ...(roll.oneIn(30) ? { w: roll.int(40) / 4 } : {}) },
 }))
@@ -40,7 +40,7 @@ test.before(async () => {
   lake = await newSensor(ann, { name: 'lake', properties: { type: { id: 'lake' } } })
   many = await newSensor(ann, { name: 'many', properties: { type: { id: 'many' } } })
   streams = await Promise.all([lake, lake, many].map(sensor => newStream(ann, sensor)))
-  await Promise.all([...told, series].map((some, at) => tell(server, streams[at] ?? 0, some)))
+  await Promise.all([...readings, series].map((some, at) => insertReadings(server, streams[at] ?? 0, some)))
 })
 test.after.always(() => server?.stop())
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { DocumentStore, Groups, Users } from 'pounce/sdk'
-import { bootForTest, later, type TestServer } from 'pounce/sdk/testing'
+import { advanceClock, bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { groups } from '../../plugins/resources/groups/collection.ts'
 import { allIds, callsOf, idOf, idsOf } from '../support/calls.ts'
 import { refusal } from '../support/people.ts'
@@ -268,6 +268,6 @@ test.serial('changes of a group by another kernel take effect within a second', 
   await ann.put(`/api/spaces/${space}/groups/${id}`, {})
   t.is((await bob.get(`/api/spaces/${space}`)).status, 200)
   await server.get(DocumentStore).commit({ update: id, in: groups, set: { memberships: [] } })
-  later(1000)
+  advanceClock(1000)
   t.is((await bob.get(`/api/spaces/${space}`)).status, 404)
 })

@@ -261,14 +261,14 @@ test.serial('invitations and join requests are limited per user and hour', async
   t.is(refused.status, 429)
   t.true(Number(refused.headers.get('retry-after')) > 0)
   await admin.put(`/api/spaces/${space}/verify`)
-  const asked: number[] = []
+  const requested: number[] = []
   for (let n = 0; n < 21; n += 1) {
     const one = await newSpace(ann)
     await admin.put(`/api/spaces/${one}/verify`)
     await ann.post(`/api/spaces/${one}/update`, { name: 'open', description: '', timetolive: '1', enabled: false, access: 'PUBLIC' })
-    asked.push((await eve.post(`/api/spaces/${one}/request`, {})).status)
+    requested.push((await eve.post(`/api/spaces/${one}/request`, {})).status)
   }
-  t.deepEqual(asked, [...Array(20).fill(200), 429])
+  t.deepEqual(requested, [...Array(20).fill(200), 429])
 })
 
 test.serial('invitations to a deleted space are void, and a deleted role is replaced', async t => {

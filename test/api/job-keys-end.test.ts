@@ -26,11 +26,11 @@ const said = async (scene: JobScene, key: string, file: string) => {
 test('a job key is valid through retries until shortly after the job is done', async t => {
   const { scene, ann, job, key, look } = await open(t)
   for (let hour = 0; hour < 12; hour += 1) {
-    await scene.bus.tell(job, hour % 3 === 0 ? 'StatusMessage.start: Started processing.' : `StatusMessage.retry: (#${hour}) again`)
+    await scene.bus.sendStatus(job, hour % 3 === 0 ? 'StatusMessage.start: Started processing.' : `StatusMessage.retry: (#${hour}) again`)
     scene.clock.advance(hourMs)
     t.is(await look(), 200)
   }
-  await scene.bus.tell(job, 'StatusMessage.done: Done processing.')
+  await scene.bus.sendStatus(job, 'StatusMessage.done: Done processing.')
   scene.clock.advance(9 * minuteMs)
   const late = await scene.by(key).call(`/api/uploadToDataset/${ann.dataset}`, { method: 'POST', body: formWith('late', 'late.txt') })
   t.is(late.status, 200)
@@ -40,7 +40,7 @@ test('a job key is valid through retries until shortly after the job is done', a
 
 test('the key of a failed job is valid again when the job is rerun', async t => {
   const { scene, ann, job, key, look } = await open(t)
-  await scene.bus.tell(job, 'StatusMessage.error: broken')
+  await scene.bus.sendStatus(job, 'StatusMessage.error: broken')
   scene.clock.advance(hourMs)
   t.is(await said(scene, key, ann.file), '401 The job of this key has ended')
   scene.bus.dead.add(job.id)
@@ -50,7 +50,7 @@ test('the key of a failed job is valid again when the job is rerun', async t => 
 
 test('a job that is submitted again gets a new key', async t => {
   const { scene, ann, job, key, look } = await open(t)
-  await scene.bus.tell(job, 'DONE')
+  await scene.bus.sendStatus(job, 'DONE')
   scene.clock.advance(hourMs)
   const again = await scene.keyOf(await scene.submit(ann.person, 'files', ann.file))
   t.not(again, key)
@@ -146,7 +146,7 @@ test('keys refused because their jobs have ended do not count as failed sign-ins
   const jobs: Job[] = [job]
   for (let n = 0; n < 8; n += 1) jobs.push(await scene.submit(ann.person, 'files', ann.file))
   const keys = await Promise.all(jobs.map(each => scene.keyOf(each)))
-  for (const each of jobs) await scene.bus.tell(each, 'DONE')
+  for (const each of jobs) await scene.bus.sendStatus(each, 'DONE')
   scene.clock.advance(hourMs)
   for (const key of keys) t.is(await said(scene, key, ann.file), '401 The job of this key has ended')
 })

@@ -271,7 +271,7 @@ test('a job key that an extractor prints in a status message is masked', async t
   const { person, file } = await scene.person()
   const job = await scene.submit(person, 'files', file)
   const key = await scene.keyOf(job)
-  await scene.bus.tell(job, `StatusMessage.error: Command '['classify', '${key}']' failed, /tmp/${key}.log`)
+  await scene.bus.sendStatus(job, `StatusMessage.error: Command '['classify', '${key}']' failed, /tmp/${key}.log`)
   const { text, runs } = { text: `/api/extractions/${file}/status`, runs: `/api/files/${file}/extractions` }
   const shown = (path: string): Promise<unknown> => ok(person.call(path))
   t.false(JSON.stringify([await shown(text), await shown(runs)]).includes(key))

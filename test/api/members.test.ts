@@ -199,9 +199,9 @@ test.serial('a request to join is recorded once and can be withdrawn', async t =
   t.deepEqual((await bob.post(path, { message: 'Please\nlet me in' })).body, ok)
   t.deepEqual((await bob.post(path, {})).body, ok)
   t.deepEqual((await cid.post(path, {})).body, ok)
-  const asked = (await ann.get(`/api/spaces/${space}/requests`)).body as { user: { id: string; fullName: string }; message?: string }[]
+  const requested = (await ann.get(`/api/spaces/${space}/requests`)).body as { user: { id: string; fullName: string }; message?: string }[]
   t.deepEqual(
-    asked.map(({ user, message }) => [user.id, message]),
+    requested.map(({ user, message }) => [user.id, message]),
     [
       [bob.id, 'Please\nlet me in'],
       [cid.id, undefined],

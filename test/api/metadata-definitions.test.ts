@@ -18,7 +18,7 @@ interface Definition {
   }
 }
 
-const asked: { readonly url: string; readonly headers: Readonly<Record<string, string>> | undefined }[] = []
+const requested: { readonly url: string; readonly headers: Readonly<Record<string, string>> | undefined }[] = []
 const words: Readonly<Record<string, readonly [status: number, text: string]>> = {
   'https://words.example.org/api/good': [200, '["rain", "snow"]'],
   'https://words.example.org/api/html': [200, '<html>'],
@@ -26,7 +26,7 @@ const words: Readonly<Record<string, readonly [status: number, text: string]>> =
 }
 const fetch: Fetch = {
   async get(url, { headers }) {
-    asked.push({ url, headers })
+    requested.push({ url, headers })
     const [status, text] = words[url] ?? [200, '[]']
     if (url.endsWith('away')) throw new Unreachable('it is unavailable')
     return { status, contentType: 'application/json', body: Readable.from([Buffer.from(text)]), url }
@@ -286,11 +286,11 @@ test('terms of a list are fetched from this server or an allowed URL, without th
   t.deepEqual((await fetched('local')).body, ['oak', 'ash'])
   t.deepEqual((await fetched('good')).body, ['rain', 'snow'])
   t.deepEqual((await fetched('good')).body, ['rain', 'snow'])
-  t.is(asked.filter(({ url }) => url.endsWith('/good')).length, 1, 'the terms are cached')
-  for (const { headers } of asked) t.deepEqual(Object.keys(headers ?? {}), ['accept'])
+  t.is(requested.filter(({ url }) => url.endsWith('/good')).length, 1, 'the terms are cached')
+  for (const { headers } of requested) t.deepEqual(Object.keys(headers ?? {}), ['accept'])
   const statuses: Readonly<Record<string, number>> = { gone: 400, none: 400, above: 403, other: 403, html: 422, lost: 422, away: 422 }
   for (const [label, status] of Object.entries(statuses)) t.is((await fetched(label)).status, status, label)
-  t.false(asked.some(({ url }) => url.includes('private') || url.includes('evil')))
+  t.false(requested.some(({ url }) => url.includes('private') || url.includes('evil')))
   t.is((await ann.get(`${everywhere}/${unknownId}`)).status, 404)
   t.is((await callsOf(server.as()).get(`${everywhere}/${(await labelled(ann, inSpace(space), 'good')).id}`)).status, 401)
 })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { BlobStore, Counters, Datasets, event, Files, Folders } from 'pounce/sdk'
-import { placed } from 'pounce/sdk/kit'
+import { filePlaced } from 'pounce/sdk/kit'
 import { bootForTest } from 'pounce/sdk/testing'
 import { callsOf, idsOf } from '../support/calls.ts'
 import { newDataset, newFolder, upload } from '../support/scene.ts'
@@ -205,7 +205,7 @@ test('a file in a folder that was deleted when the file was moved there is delet
   // As after a move whose events are handled only now.
   const next = [{ dataset, folder: a, in: a }]
   const moved = event('file.moved', { kind: 'file', id: root }, { dataset, folder: a, from: null })
-  await files.change(root, { set: { places: next } }, [moved, placed(root, places, next)])
+  await files.change(root, { set: { places: next } }, [moved, filePlaced(root, places, next)])
   await server.drained(60_000)
   t.is(await files.get(root), undefined)
   t.is(await server.get(BlobStore).stat(blob), undefined)

@@ -159,18 +159,18 @@ test('explanations agree with decisions', async t => {
     ['EditSpace', 'space', (by, id) => by.post(`/api/spaces/${id}/updateUsers`, { rolesandusers: {} })],
   ]
   const expected: Readonly<Record<string, number>> = { yes: 200, no: 403, unseen: 404 }
-  let asked = 0
+  let requested = 0
   for (const person of [ann, bob, cid, eve, fay, readOnly]) {
     for (const [permission, type, attempt] of tries) {
       for (const id of type === 'space' ? [lab] : [shared, own, shown]) {
         const { verdict } = await explained(superAdmin, { user: person.id, permission, type, id })
         const { status } = await attempt(person, id)
         t.is(status, expected[verdict] ?? 0, `${person.email} ${permission} ${id} ${verdict}`)
-        asked += 1
+        requested += 1
       }
     }
   }
-  t.is(asked, 84)
+  t.is(requested, 84)
 })
 
 test('a permission that is open to everyone does not reveal that a resource exists', async t => {

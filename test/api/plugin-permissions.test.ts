@@ -103,8 +103,8 @@ test.serial('permissions of plugins are listed, checked and explained like all o
       { name: 'ViewSpectrum', description: 'Look at spectra', verb: 'read' },
     ] as never,
   )
-  const asked = { resources: [{ type: 'dataset', id: dataset }], permissions: ['AnalyzeSpectrum', 'ViewSpectrum'] }
-  const held = await Promise.all([bob, cid].map(async who => (await who.post('/api/permissions/check', asked)).body))
+  const requested = { resources: [{ type: 'dataset', id: dataset }], permissions: ['AnalyzeSpectrum', 'ViewSpectrum'] }
+  const held = await Promise.all([bob, cid].map(async who => (await who.post('/api/permissions/check', requested)).body))
   t.deepEqual(
     held.map(body => (body as { permissions: string[] }[])[0]?.permissions),
     [['AnalyzeSpectrum', 'ViewSpectrum'], ['ViewSpectrum']],

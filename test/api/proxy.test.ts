@@ -142,12 +142,12 @@ test.serial('hostile paths never leave the prefix', async t => {
     // A raw request: fetch would normalize the path.
     const status = await new Promise<number>((resolve, reject) => {
       const { hostname, port: to } = new URL(server.url)
-      const asked = send({ hostname, port: to, path: `/api/proxy/geo/${path}`, headers: { 'x-api-key': ann.key } }, answer => {
+      const requested = send({ hostname, port: to, path: `/api/proxy/geo/${path}`, headers: { 'x-api-key': ann.key } }, answer => {
         answer.resume()
         resolve(answer.statusCode ?? 0)
       })
-      asked.on('error', reject)
-      asked.end()
+      requested.on('error', reject)
+      requested.end()
     })
     t.true(status === 400 || status === 404, `${path}: ${status}`)
   }
@@ -269,8 +269,8 @@ test.serial('bodies beyond the limit are refused', async t => {
 
 test.serial('a client that disconnects ends the request to the service', async t => {
   const leaving = new AbortController()
-  const asked = ann.call('/api/proxy/geo/huge', { signal: leaving.signal })
-  const reader = (await asked).body?.getReader()
+  const requested = ann.call('/api/proxy/geo/huge', { signal: leaving.signal })
+  const reader = (await requested).body?.getReader()
   await reader?.read()
   leaving.abort()
   t.is(

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { Greetings } from 'pounce/sdk'
+import { StartupMessages } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 
 const account = { email: 'first@example.org', password: 'the first password', firstName: 'First', lastName: 'Admin' }
@@ -10,9 +10,9 @@ const newServer = (t: ExecutionContext, access: object = {}): Promise<TestServer
 const tokenOf = async (server: TestServer): Promise<string> => {
   const lines = await Promise.all(
     server
-      .get(Greetings)
+      .get(StartupMessages)
       .all()
-      .map(greeting => greeting.lines()),
+      .map(message => message.lines()),
   )
   return /token=(\S+)/.exec(lines.flat().join('\n'))?.[1] ?? ''
 }

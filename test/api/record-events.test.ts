@@ -5,11 +5,11 @@ import { idOf } from '../support/calls.ts'
 import { newCollection, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
-const heard: AnyEvent[] = []
+const received: AnyEvent[] = []
 
 class Listen {
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    heard.push(...events)
+    received.push(...events)
   }
 }
 
@@ -20,10 +20,10 @@ test.after.always(() => server.stop())
 /** The events emitted during `work`: type, varying parts, and data. */
 const saidBy = async (who: Somebody, work: () => Promise<unknown>) => {
   await server.drained()
-  const before = heard.length
+  const before = received.length
   await work()
   await server.drained()
-  const said = heard.slice(before)
+  const said = received.slice(before)
   return said.map(({ type, subject, actor, data }) => ({ type, id: subject.id, byThem: actor === who.id, data }))
 }
 
@@ -44,7 +44,7 @@ test.serial('each change of a dataset emits one event, with the change and the a
   // The event is emitted after the end of the response.
   const download = async (): Promise<void> => {
     await ann.get(`${path}/download`)
-    await until('the download event', () => heard.some(({ type, subject }) => type === 'dataset.downloaded' && subject.id === id))
+    await until('the download event', () => received.some(({ type, subject }) => type === 'dataset.downloaded' && subject.id === id))
   }
   const steps: readonly (readonly [() => Promise<unknown>, object[]])[] = [
     [() => ann.put(`${path}/title`, { name: 'Pond' }), [said('dataset.updated', { fields: ['name'] })]],

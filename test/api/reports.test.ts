@@ -151,11 +151,11 @@ test.serial('reports are JSON on request, by parameter or Accept header', async 
     rows.find(row => row['id'] === files['root']),
     { name: hostile, size_kb: 2, last_viewed: null, parent_spaces: [space] },
   )
-  const asked = (accept: string) =>
+  const requested = (accept: string) =>
     admin('/api/reports/metrics/spaces', { headers: { accept } }).then(({ headers }) => headers.get('content-type'))
-  t.is(await asked('application/json'), 'application/json')
-  t.is(await asked('text/csv, application/json;q=0.5'), 'text/csv; charset=utf-8')
-  t.is(await asked('text/html,*/*'), 'text/csv; charset=utf-8')
+  t.is(await requested('application/json'), 'application/json')
+  t.is(await requested('text/csv, application/json;q=0.5'), 'text/csv; charset=utf-8')
+  t.is(await requested('text/html,*/*'), 'text/csv; charset=utf-8')
   t.is((await report('metrics/files?format=xml')).status, 400)
 })
 

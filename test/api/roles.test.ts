@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DocumentStore, Groups, Users } from 'pounce/sdk'
 import { allPermissions, defaultRoles } from 'pounce/sdk/kit'
-import { bootForTest, later } from 'pounce/sdk/testing'
+import { advanceClock, bootForTest } from 'pounce/sdk/testing'
 import { roles as storedRoles } from '../../plugins/resources/users/collections.ts'
 import { roleIds } from '../../plugins/resources/users/roles/stored-roles.ts'
 import { callsOf, idOf } from '../support/calls.ts'
@@ -131,7 +131,7 @@ test.serial('a change of a role takes effect at once, even if the roles were bei
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newRole(['ViewSpace'])]
   await letIn(ann, space, (await roleOf(id)).name, bob)
-  later(1000)
+  advanceClock(1000)
   const held = holdRead(server.get(DocumentStore), 'scan', storedRoles.name)
   const before = bob.get(`/api/spaces/${space}`)
   await held.begun
@@ -147,7 +147,7 @@ test.serial('a change of a role by another kernel takes effect within a second',
   await letIn(ann, space, (await roleOf(id)).name, bob)
   t.is((await bob.get(`/api/spaces/${space}`)).status, 200)
   await server.get(DocumentStore).commit({ update: id, in: storedRoles, set: { permissions: [] } })
-  later(1000)
+  advanceClock(1000)
   t.is((await bob.get(`/api/spaces/${space}`)).status, 404)
 })
 

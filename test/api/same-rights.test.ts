@@ -5,9 +5,9 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { NaivePolicy } from '../../plugins/access/policy/testing-fixtures/naive-policy.ts'
 import { accessPlugins } from '../support/access-world.ts'
 import { allIds, type Calls, callsOf } from '../support/calls.ts'
-import { type Dice, dice } from '../support/dice.ts'
 import { newKey } from '../support/people.ts'
 import { upload } from '../support/scene.ts'
+import { type SeededRandom, seededRandom } from '../support/seeded-random.ts'
 import { newCollection, newDataset, newSpace, publish, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 const word = 'wheatear'
@@ -37,7 +37,7 @@ const makeRoles = async (server: TestServer): Promise<readonly string[]> => {
   return (await server.get(Users).roles()).map(({ id }) => id)
 }
 
-const makeWorld = async (isPrivate: boolean, { pick, oneIn }: Dice): Promise<World> => {
+const makeWorld = async (isPrivate: boolean, { pick, oneIn }: SeededRandom): Promise<World> => {
   const server = await bootForTest({ plugins: [...accessPlugins, 'resources.groups'], config: { access: { private: isPrivate } } })
   const people: Somebody[] = []
   for (const name of ['ann', 'bob', 'cid']) people.push(await somebody(server, name))
@@ -87,7 +87,7 @@ interface Asker {
   readonly caller: Caller
 }
 
-const askersOf = async ({ server, people }: World, { pick, oneIn }: Dice): Promise<readonly Asker[]> => {
+const askersOf = async ({ server, people }: World, { pick, oneIn }: SeededRandom): Promise<readonly Asker[]> => {
   const users = server.get(Users)
   const askers: Asker[] = []
   for (const person of people) {
@@ -114,7 +114,7 @@ const found = async (calls: Calls, kind: Shown): Promise<{ readonly ids: readonl
 }
 
 const check = async (t: ExecutionContext, isPrivate: boolean): Promise<void> => {
-  const random = dice()
+  const random = seededRandom()
   t.log(`seed ${random.seed}`)
   const world = await makeWorld(isPrivate, random)
   t.teardown(() => world.server.stop())
@@ -130,7 +130,7 @@ const check = async (t: ExecutionContext, isPrivate: boolean): Promise<void> => 
       const permission = viewing[kind]
       const refs = all.filter(ref => ref.kind === kind)
       const seen = refs.filter(ref => naive.decide(caller, permission, ref) === 'yes')
-      const asked = `seed ${random.seed}: ${kind}s for ${name} on a ${isPrivate ? 'private' : 'public'} server`
+      const requested = `seed ${random.seed}: ${kind}s for ${name} on a ${isPrivate ? 'private' : 'public'} server`
       const ids = (some: readonly Ref[]): readonly string[] => some.map(({ id }) => id).toSorted()
       const allowed = await policy.allowed(
         caller,
@@ -138,15 +138,15 @@ const check = async (t: ExecutionContext, isPrivate: boolean): Promise<void> => 
         kind,
         refs.map(({ id }) => id),
       )
-      t.deepEqual([...allowed].toSorted(), ids(seen), asked)
+      t.deepEqual([...allowed].toSorted(), ids(seen), requested)
       for (const ref of refs) {
         const path = kind === 'file' ? `/api/files/${ref.id}/metadata` : `/api/${kind}s/${ref.id}`
-        t.is((await calls.get(path)).status, seen.includes(ref) ? 200 : 404, `${asked}: ${ref.id}`)
+        t.is((await calls.get(path)).status, seen.includes(ref) ? 200 : 404, `${requested}: ${ref.id}`)
       }
       const listed = ids(seen.filter(isLive))
-      if (kind !== 'file') t.deepEqual((await allIds(calls.get, `/api/${kind}s?limit=3`)).toSorted(), listed, asked)
+      if (kind !== 'file') t.deepEqual((await allIds(calls.get, `/api/${kind}s?limit=3`)).toSorted(), listed, requested)
       const { ids: hits } = await found(calls, kind)
-      t.deepEqual(hits.toSorted(), listed, asked)
+      t.deepEqual(hits.toSorted(), listed, requested)
     }
   }
 }

@@ -79,8 +79,8 @@ test('resources just moved to the trash are not counted in searches of their own
   for (const name of ['a', 'b', 'c']) await upload(ann.call, dataset, 'x', `chestnut-${name}.txt`)
   await newDataset(ann.call, { name: 'Kept chestnut' })
   const json = encodeURIComponent(JSON.stringify([{ field_key: 'name', operator: ':', field_value: 'chestnut' }]))
-  const asked = ['/api/search?query=chestnut', '/api/search?query=chestnut&size=0', `/api/search/json?query=${json}`]
-  const totals = () => Promise.all(asked.map(async path => (await ok<{ total_size: number }>(ann.call(path))).total_size))
+  const requested = ['/api/search?query=chestnut', '/api/search?query=chestnut&size=0', `/api/search/json?query=${json}`]
+  const totals = () => Promise.all(requested.map(async path => (await ok<{ total_size: number }>(ann.call(path))).total_size))
   await fallBehind()
   t.deepEqual(await totals(), [5, 5, 5])
   await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))

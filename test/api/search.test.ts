@@ -33,7 +33,7 @@ const find = async (person: Person, query: string): Promise<Result> => {
 }
 const names = async (query: string, person = ann): Promise<string[]> =>
   (await find(person, query)).results.map(result => result.name).sort()
-const asked = (query: string): string => `query=${encodeURIComponent(query)}`
+const requested = (query: string): string => `query=${encodeURIComponent(query)}`
 
 const annotate = (file: string, content: unknown): Promise<unknown> =>
   ok(
@@ -49,10 +49,10 @@ test('names, descriptions, tags, comments and metadata are found', async t => {
   await ok(ann.call(`/api/files/${file}/tags`, { method: 'POST', json: { tags: ['deciduous tree'] } }))
   await ann.call(`/api/files/${file}/comment`, { method: 'POST', json: { text: 'remeasure yesterday' } })
   await annotate(file, { instrument: { maker: 'Lichtblick' }, depth: 42.5, taken: '2021-04-19', species: ['robur', 'petraea'] })
-  t.deepEqual(await names(asked('quercus')), ['Quercus survey'])
-  t.deepEqual(await names(asked('zirkon')), ['Quercus survey'])
+  t.deepEqual(await names(requested('quercus')), ['Quercus survey'])
+  t.deepEqual(await names(requested('zirkon')), ['Quercus survey'])
   for (const query of ['seventeen', 'deciduous', 'remeasure', 'Lichtblick', 'petraea', 'plot-seventeen.txt', 'tag:deciduous']) {
-    t.deepEqual(await names(asked(query)), ['plot-seventeen.txt'], query)
+    t.deepEqual(await names(requested(query)), ['plot-seventeen.txt'], query)
   }
   for (const query of [
     'depth>40 depth<=42.5',
@@ -63,17 +63,17 @@ test('names, descriptions, tags, comments and metadata are found', async t => {
     'taken>2021-01-01 taken<2021-05-01',
     'species==robur',
   ]) {
-    t.deepEqual(await names(asked(query)), ['plot-seventeen.txt'], query)
+    t.deepEqual(await names(requested(query)), ['plot-seventeen.txt'], query)
   }
   for (const query of ['depth>42.5', 'maker:nobody', 'taken>2021-05-01', 'missing:depth depth==42.5'])
-    t.deepEqual(await names(asked(query)), [], query)
+    t.deepEqual(await names(requested(query)), [], query)
 })
 
 test('inaccessible resources are neither found nor counted', async t => {
   const dataset = await newDataset(ann.call, { name: 'Confidential heron' })
   await upload(ann.call, dataset, 'x', 'confidential-heron.txt')
-  t.is((await find(ann, asked('heron'))).count, 2)
-  const seen = await find(eve, asked('heron'))
+  t.is((await find(ann, requested('heron'))).count, 2)
+  const seen = await find(eve, requested('heron'))
   t.deepEqual([seen.count, seen.total_size, seen.results], [0, 0, []])
 })
 
@@ -83,11 +83,11 @@ test('members of a space find its content until they leave', async t => {
   await upload(ann.call, dataset, 'x', 'newts.txt')
   const members = (viewers: string) =>
     ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: viewers } } }))
-  t.deepEqual(await names(asked('newts'), eve), [])
+  t.deepEqual(await names(requested('newts'), eve), [])
   await members(eve.id)
-  t.deepEqual(await names(asked('newts'), eve), ['Newts', 'newts.txt'])
+  t.deepEqual(await names(requested('newts'), eve), ['Newts', 'newts.txt'])
   await members('')
-  t.deepEqual(await names(asked('newts'), eve), [])
+  t.deepEqual(await names(requested('newts'), eve), [])
 })
 
 test('the owner of a dataset finds files of others in it, even outside its space', async t => {
@@ -98,29 +98,29 @@ test('the owner of a dataset finds files of others in it, even outside its space
   await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Admin: `${ann.id},${eve.id}` } } }))
   await upload(eve.call, dataset, 'x', 'driftwood.txt')
   await ok(ann.call(`/api/spaces/${space}/removeUser?removeUser=${ann.id}`, { method: 'POST', json: {} }))
-  t.deepEqual(await names(asked('driftwood')), ['Driftwood', 'driftwood.txt'])
+  t.deepEqual(await names(requested('driftwood')), ['Driftwood', 'driftwood.txt'])
   const other = await newPerson(server, 'someone')
-  t.deepEqual(await names(asked('driftwood'), other), [])
+  t.deepEqual(await names(requested('driftwood'), other), [])
 })
 
 test('trashed resources are not found until they are restored', async t => {
   const dataset = await newDataset(ann.call, { name: 'Discarded walnut' })
   await upload(ann.call, dataset, 'x', 'walnut.txt')
-  t.is((await names(asked('walnut'))).length, 2)
+  t.is((await names(requested('walnut'))).length, 2)
   await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
-  t.deepEqual(await names(asked('walnut')), [])
+  t.deepEqual(await names(requested('walnut')), [])
   await ok(ann.call(`/api/datasets/restore/${dataset}`, { method: 'PUT' }))
-  t.is((await names(asked('walnut'))).length, 2)
+  t.is((await names(requested('walnut'))).length, 2)
   await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
   await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
-  t.deepEqual(await names(asked('walnut')), [])
+  t.deepEqual(await names(requested('walnut')), [])
 })
 
 test('a renamed file is found only by its new name', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'x', 'before-hazel.txt')
   await ok(ann.call(`/api/files/${file}/filename`, { method: 'PUT', json: { name: 'after-alder.txt' } }))
-  t.deepEqual(await names(asked('name:alder')), ['after-alder.txt'])
-  t.deepEqual(await names(asked('name:hazel')), [])
+  t.deepEqual(await names(requested('name:alder')), ['after-alder.txt'])
+  t.deepEqual(await names(requested('name:hazel')), [])
 })
 
 test('a search can be restricted to a dataset, a folder or a kind', async t => {
@@ -128,17 +128,17 @@ test('a search can be restricted to a dataset, a folder or a kind', async t => {
   const folder = await newFolder(ann.call, dataset, 'deep')
   await upload(ann.call, dataset, 'x', 'birch-top.txt')
   await upload(ann.call, dataset, 'x', 'birch-deep.txt', { query: `extract=false&folder_id=${folder}` })
-  t.deepEqual(await names(`${asked('birch')}&datasetid=${dataset}`), ['birch-deep.txt', 'birch-top.txt'])
-  t.deepEqual(await names(`${asked('birch')}&folderid=${folder}`), ['birch-deep.txt'])
-  t.deepEqual(await names(`${asked('birch')}&resource_type=dataset`), ['Inside birch'])
-  t.deepEqual(await names(`${asked('birch')}&field=name&resource_type=file`), ['birch-deep.txt', 'birch-top.txt'])
-  t.is((await names(`${asked('birch')}&resource_type=`)).length, 3)
+  t.deepEqual(await names(`${requested('birch')}&datasetid=${dataset}`), ['birch-deep.txt', 'birch-top.txt'])
+  t.deepEqual(await names(`${requested('birch')}&folderid=${folder}`), ['birch-deep.txt'])
+  t.deepEqual(await names(`${requested('birch')}&resource_type=dataset`), ['Inside birch'])
+  t.deepEqual(await names(`${requested('birch')}&field=name&resource_type=file`), ['birch-deep.txt', 'birch-top.txt'])
+  t.is((await names(`${requested('birch')}&resource_type=`)).length, 3)
 })
 
 test('the next links of pages return every hit once, and pages can be requested by number', async t => {
   const dataset = await newDataset(ann.call, { name: 'Pages' })
   for (let n = 0; n < 5; n += 1) await upload(ann.call, dataset, 'x', `sorrel-${n}.txt`)
-  const first = await find(ann, `${asked('sorrel')}&size=2&sort=created&order=asc`)
+  const first = await find(ann, `${requested('sorrel')}&size=2&sort=created&order=asc`)
   t.deepEqual([first.count, first.from, first.total_size], [2, 0, 5])
   const rest: string[] = []
   let page: Result | undefined = first
@@ -150,23 +150,23 @@ test('the next links of pages return every hit once, and pages can be requested 
     rest,
     [0, 1, 2, 3, 4].map(n => `sorrel-${n}.txt`),
   )
-  t.is((await find(ann, `${asked('sorrel')}&size=2&page=2`)).count, 1)
-  t.is((await find(ann, `${asked('sorrel')}&size=0`)).count, 0)
+  t.is((await find(ann, `${requested('sorrel')}&size=2&page=2`)).count, 1)
+  t.is((await find(ann, `${requested('sorrel')}&size=0`)).count, 0)
 })
 
 test('hits can be sorted by a numeric metadata field, but not by text', async t => {
   const dataset = await newDataset(ann.call, { name: 'Sorting' })
   for (const [n, height] of [3, 1, 2].entries())
     await annotate(await upload(ann.call, dataset, 'x', `fern-${n}.txt`), { height, colour: `c${height}` })
-  const order = async (query: string) => (await find(ann, `${asked('fern')}&${query}`)).results.map(result => result.name)
+  const order = async (query: string) => (await find(ann, `${requested('fern')}&${query}`)).results.map(result => result.name)
   t.deepEqual(await order('sort=height'), ['fern-1.txt', 'fern-2.txt', 'fern-0.txt'])
   t.deepEqual(await order('sort=metadata.height&order=desc'), ['fern-0.txt', 'fern-2.txt', 'fern-1.txt'])
-  t.like(await refusal(ann.call(`/api/search?${asked('fern')}&sort=colour`)), { status: 400 })
+  t.like(await refusal(ann.call(`/api/search?${requested('fern')}&sort=colour`)), { status: 400 })
 })
 
 test('a query that cannot be parsed is refused with 400, as are invalid page parameters', async t => {
   for (const query of ['"open', ':x', 'depth>', 'created:2021-13-45']) {
-    const answer = await ann.call(`/api/search?${asked(query)}`)
+    const answer = await ann.call(`/api/search?${requested(query)}`)
     t.is(answer.status, 400, query)
     t.true(((await answer.json()) as { message: string }).message.length > 10)
   }
@@ -177,9 +177,9 @@ test('a query that cannot be parsed is refused with 400, as are invalid page par
 test('special characters of query languages are treated as text', async t => {
   await newDataset(ann.call, { name: "O'Neill (draft) -final" })
   for (const query of ["o'neill", '(draft)', '-final', 'NEAR(a b)', 'a*', '^x', '%', "';--", '*', '?', '\\']) {
-    t.is((await ann.call(`/api/search?${asked(query)}`)).status, 200, query)
+    t.is((await ann.call(`/api/search?${requested(query)}`)).status, 200, query)
   }
-  t.deepEqual(await names(asked("o'neill")), ["O'Neill (draft) -final"])
+  t.deepEqual(await names(requested("o'neill")), ["O'Neill (draft) -final"])
 })
 
 test('only a server admin can empty and rebuild the index', async t => {

@@ -51,9 +51,9 @@ test.serial('an account is linked once its owner has confirmed it by mail, and i
 test.serial('the account of a server admin is never linked, and the refusal does not reveal it', async t => {
   const [id, other] = [await place.account('boss@example.org'), await place.account('worker@example.org')]
   await admin.post('/api/admin/users', { admin: [id] })
-  const told = (await mailsTo(server, mailer, 'boss@example.org')).length
+  const mailCount = (await mailsTo(server, mailer, 'boss@example.org')).length
   t.deepEqual(await refused(place, 'boss', 'boss@example.org'), await refused(place, 'worker', 'worker@example.org'))
-  t.is((await mailsTo(server, mailer, 'boss@example.org')).length, told)
+  t.is((await mailsTo(server, mailer, 'boss@example.org')).length, mailCount)
   // The link was requested before the account became an admin.
   const token = await lastToken(server, mailer, 'worker@example.org')
   await admin.post('/api/admin/users', { admin: [other] })

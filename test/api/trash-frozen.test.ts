@@ -145,14 +145,14 @@ const changes = (ids: Ids): readonly Send[] => {
   ]
 }
 
-const asked = async (who: Who, [method, path, json]: Send): Promise<string> => {
+const requested = async (who: Who, [method, path, json]: Send): Promise<string> => {
   const answer = await who.call(path, { method, ...(json === undefined ? {} : { json }) })
   const { code } = (await answer.json().catch(() => ({}))) as { code?: string }
   return `${method} ${path} ${answer.status} ${code}`
 }
 const each = async (who: Who, sent: readonly Send[]): Promise<readonly string[]> => {
   const answers: string[] = []
-  for (const one of sent) answers.push(await asked(who, one))
+  for (const one of sent) answers.push(await requested(who, one))
   return answers
 }
 const allBut = (sent: readonly Send[], outcome: string): readonly string[] => sent.map(([method, path]) => `${method} ${path} ${outcome}`)
@@ -221,7 +221,7 @@ for (const isPrivate of [true, false])
 
     t.is((await bob.get(`/api/files/${ids['bobs']}/metadata`)).status, 200)
     t.is(
-      await asked(bob, ['PUT', `/api/files/${ids['bobs']}/filename`, { name: 'x' }]),
+      await requested(bob, ['PUT', `/api/files/${ids['bobs']}/filename`, { name: 'x' }]),
       `PUT /api/files/${ids['bobs']}/filename 409 in-trash`,
     )
 
@@ -347,8 +347,8 @@ test('every route that changes a resource in the trash refuses it, except the al
   for (const { method, path, query } of all) {
     if (allowedInTrash.includes(`${method} ${path}`)) continue
     const filled = fill(path, (kind, name) => ids[kind] ?? ids[name] ?? others[name] ?? unknownId)
-    const asked = query.flatMap(({ name, required }) => (required ? [`${name}=false`] : [])).join('&')
-    const answer = await ann.call(`${filled}?${asked}`, { method })
+    const requested = query.flatMap(({ name, required }) => (required ? [`${name}=false`] : [])).join('&')
+    const answer = await ann.call(`${filled}?${requested}`, { method })
     const { code } = (await answer.json().catch(() => ({}))) as { code?: string }
     if (code !== 'in-trash') unrefused.push(`${method} ${path} ${answer.status} ${code}`)
   }

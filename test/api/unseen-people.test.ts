@@ -18,7 +18,7 @@ const plain = ({ status, body }: Answer, id: string): unknown => ({
 test.serial('invisible accounts get the same response as missing ones from every route except updateUsers', async t => {
   const space = await newSpace(ann)
   t.is((await ann.get(`/api/users/${bob.id}`)).status, 404)
-  const asked: readonly ((id: string) => Promise<Answer>)[] = [
+  const requested: readonly ((id: string) => Promise<Answer>)[] = [
     id => ann.get(`/api/users/${id}`),
     id => ann.get(`/api/users/${id}/links`),
     id => ann.put(`/api/users/${id}`, { firstName: 'A' }),
@@ -34,7 +34,8 @@ test.serial('invisible accounts get the same response as missing ones from every
     id => ann.get(`/api/permissions/explain?permission=ViewUser&type=user&id=${id}`),
     id => ann.get(`/api/permissions/explain?permission=ViewUser&user=${id}`),
   ]
-  for (const [at, ask] of asked.entries()) t.deepEqual(plain(await ask(bob.id), bob.id), plain(await ask(unknownId), unknownId), `${at}`)
+  for (const [at, ask] of requested.entries())
+    t.deepEqual(plain(await ask(bob.id), bob.id), plain(await ask(unknownId), unknownId), `${at}`)
   t.is((await ann.get(`/api/users/${bob.id}`)).status, 404)
   t.false(JSON.stringify((await ann.get(`/api/spaces/${space}/members`)).body).includes(bob.id))
 })
@@ -42,27 +43,28 @@ test.serial('invisible accounts get the same response as missing ones from every
 test.serial('an invisible address gets the same response as an unknown one from every route that takes an address', async t => {
   const space = await newSpace(ann)
   const info = { name: 'apart', version: '1', description: '', author: '', contexts: {}, repository: [] }
-  const asked: readonly ((email: string) => Promise<Answer>)[] = [
+  const requested: readonly ((email: string) => Promise<Answer>)[] = [
     email => ann.get(`/api/users/email/${email}`),
     email => ann.post(`/api/spaces/${space}/invite`, { emails: [email] }),
     email => ann.post(`/api/extractors?extractor_key=secret&user=${email}`, info),
   ]
   const unknown = 'nobody-has-it@example.org'
-  for (const [at, ask] of asked.entries()) t.deepEqual(plain(await ask(bob.email), bob.email), plain(await ask(unknown), unknown), `${at}`)
+  for (const [at, ask] of requested.entries())
+    t.deepEqual(plain(await ask(bob.email), bob.email), plain(await ask(unknown), unknown), `${at}`)
 })
 
 test.serial('metadata with an invisible account as its agent is handled like that of an unknown person', async t => {
   const dataset = await newDataset(ann)
-  const told = async (place: string) => {
+  const shownIn = async (place: string) => {
     const agent = { '@type': 'cat:user', name: 'Somebody', user_id: `${server.url}/api/users/${place}` }
     const { status, body } = await ann.post(`/api/datasets/${dataset}/metadata.jsonld`, { agent, content: { a: 1 } })
     const [document] = (await ann.get(`/api/datasets/${dataset}/metadata.jsonld`)).body as { agent: object }[]
     return { status, body, agent: document?.agent }
   }
-  const unknown = await told(unknownId)
+  const unknown = await shownIn(unknownId)
   t.is(unknown.status, 200)
   t.deepEqual(unknown.agent, { '@type': 'cat:user', name: 'Somebody', user_id: `${server.url}/api/users/${anonymousUserId}` })
-  for (const place of [bob.id, `email/${bob.email}`, 'email/nobody-has-it@example.org']) t.deepEqual(await told(place), unknown, place)
+  for (const place of [bob.id, `email/${bob.email}`, 'email/nobody-has-it@example.org']) t.deepEqual(await shownIn(place), unknown, place)
 })
 
 test.serial('updateUsers adds users by id, including those that the owner of the space may not view', async t => {

@@ -15,7 +15,7 @@ const uploading = (test: TestFn): void => {
     await world.known('test.wordcount')
     const info = (await world.ann.get('/api/extractors/test.wordcount')).body
     t.like(info, { name: 'test.wordcount', version: '2.0', process: { file: ['text/*', 'application/json'] } })
-    t.false(await world.wasAsked('files', await world.newText(), 'test.wordcount'))
+    t.false(await world.wasRequested('files', await world.newText(), 'test.wordcount'))
   })
 
   test.serial('an uploaded file gets the results of an enabled extractor', async t => {
@@ -23,9 +23,9 @@ const uploading = (test: TestFn): void => {
     const file = await world.newText()
     const run = await world.ended('files', file, 'test.wordcount')
     t.is(run.status, 'DONE')
-    const heard = run.messages.map(({ status }) => status)
+    const received = run.messages.map(({ status }) => status)
     for (const status of ['SUBMITTED', 'StatusMessage.start: Started processing.', 'StatusMessage.processing: Counted 4 words.', 'DONE'])
-      t.true(heard.includes(status), `${status} among ${heard}`)
+      t.true(received.includes(status), `${status} among ${received}`)
     const [own, ...others] = await world.found('files', file, 'test.wordcount')
     t.deepEqual(others, [])
     t.deepEqual(own?.content, { lines: 2, words: 4, characters: 19 })
@@ -45,7 +45,7 @@ const uploading = (test: TestFn): void => {
     const dataset = await newDataset(world.ann.call)
     const file = await upload(world.ann.call, dataset, '\u0000', 'bytes.bin', { type: 'application/octet-stream', query: '' })
     await world.processed(file)
-    t.false(await world.wasAsked('files', file, 'test.wordcount'))
+    t.false(await world.wasRequested('files', file, 'test.wordcount'))
   })
 }
 
@@ -57,8 +57,8 @@ const asking = (test: TestFn): void => {
     const file = await world.newText(dataset)
     const parameters = { greeting: 'Grüße', depth: [1, { two: true }] }
     await world.ended('files', file, 'test.echo', await world.submit('files', file, 'test.echo', parameters))
-    const asked = { type: 'file', id: file, activity: 'submitted', routing_key: 'extractors.test.echo', action: 'manual-submission' }
-    t.like((await world.found('files', file, 'test.echo'))[0]?.content, { ...asked, parameters })
+    const requested = { type: 'file', id: file, activity: 'submitted', routing_key: 'extractors.test.echo', action: 'manual-submission' }
+    t.like((await world.found('files', file, 'test.echo'))[0]?.content, { ...requested, parameters })
     await world.ended('datasets', dataset, 'test.echo', await world.submit('datasets', dataset, 'test.echo', parameters))
     t.like((await world.found('datasets', dataset, 'test.echo'))[0]?.content, { type: 'dataset', id: dataset, parameters })
   })
@@ -108,12 +108,12 @@ const choosing = (test: TestFn): void => {
     const [without, only] = [await newSpace(world.ann, 'Without'), await newSpace(world.ann, 'Only here')]
     await world.choose(without, { enabled: [], disabled: ['test.wordcount'] })
     const quiet = await world.newText(await newDataset(world.ann.call, { space: [without] }))
-    t.false(await world.wasAsked('files', quiet, 'test.wordcount'))
+    t.false(await world.wasRequested('files', quiet, 'test.wordcount'))
     await world.enable()
     await world.choose(only, { enabled: ['test.wordcount'], disabled: [] })
     const counted = await world.newText(await newDataset(world.ann.call, { space: [only] }))
     t.is((await world.ended('files', counted, 'test.wordcount')).status, 'DONE')
-    t.false(await world.wasAsked('files', await world.newText(), 'test.wordcount'))
+    t.false(await world.wasRequested('files', await world.newText(), 'test.wordcount'))
   })
 }
 
@@ -123,9 +123,9 @@ const onDatasets = (test: TestFn): void => {
     const dataset = await newDataset(world.ann.call)
     const file = await world.newText(dataset)
     t.is((await world.ended('datasets', dataset, 'test.echo')).status, 'DONE')
-    const [heard] = await world.found('datasets', dataset, 'test.echo')
-    t.like(heard?.content, { type: 'dataset', id: dataset, activity: 'added', routing_key: 'clowder.dataset.file.added' })
-    t.false(await world.wasAsked('files', file, 'test.echo'))
+    const [received] = await world.found('datasets', dataset, 'test.echo')
+    t.like(received?.content, { type: 'dataset', id: dataset, activity: 'added', routing_key: 'clowder.dataset.file.added' })
+    t.false(await world.wasRequested('files', file, 'test.echo'))
     await world.enable()
   })
 

@@ -116,7 +116,7 @@ export class ExtractorWorld {
   }
 
   /** Waits until all events are delivered; resolves to whether the extractor got a job. */
-  async wasAsked(kind: Kind, id: string, extractor: string): Promise<boolean> {
+  async wasRequested(kind: Kind, id: string, extractor: string): Promise<boolean> {
     await this.server.drained()
     return (await this.runsOf(kind, id)).some(run => run.extractor_id === extractor)
   }

@@ -16,7 +16,7 @@ export interface ApiDocument {
 }
 
 /** The state of a route of the reference. */
-export interface Verdict {
+export interface Judgement {
   readonly route: ReferenceRoute
   readonly isServed: boolean
   /** Test files with a successful response. */
@@ -39,13 +39,13 @@ const servedShapes = ({ paths }: ApiDocument): ReadonlyMap<string, boolean> =>
   )
 
 /** Compares the served and the tested routes with the reference. */
-export const judge = (routes: readonly ReferenceRoute[], document: ApiDocument, tested: TestedRoutes): readonly Verdict[] => {
+export const judge = (routes: readonly ReferenceRoute[], document: ApiDocument, tested: TestedRoutes): readonly Judgement[] => {
   const served = servedShapes(document)
   return routes.map(route => {
     const hasId = served.get(`${route.method} ${shapeOf(route.path)}`)
     const isServed = hasId !== undefined
     const { done = [], refused = false, absent = false } = tested[nameOf(route)] ?? {}
-    const lacks: Verdict['lacks'][number][] = []
+    const lacks: Judgement['lacks'][number][] = []
     if (isServed && done.length === 0) lacks.push('a success')
     if (isServed && !refused && leftOut.neverRefuses[nameOf(route)] === undefined) lacks.push('a refusal')
     if (hasId === true && !absent) lacks.push('a 404')
@@ -54,7 +54,7 @@ export const judge = (routes: readonly ReferenceRoute[], document: ApiDocument, 
 }
 
 /** True for a route without gaps, or with a reason if a reason is sufficient. */
-export const isRight = ({ route: { tier, reason }, isServed, lacks }: Verdict): boolean => {
+export const isRight = ({ route: { tier, reason }, isServed, lacks }: Judgement): boolean => {
   if (tier === 'X') return reason !== undefined
   if (!isServed) return tier === 'N' || reason !== undefined
   // Only routes outside the seed that no client calls may be untested, with a reason.
@@ -63,7 +63,7 @@ export const isRight = ({ route: { tier, reason }, isServed, lacks }: Verdict): 
 }
 
 /** The faults, one line each. */
-export const faultsOf = (verdicts: readonly Verdict[]): readonly string[] =>
+export const faultsOf = (verdicts: readonly Judgement[]): readonly string[] =>
   verdicts
     .filter(verdict => !isRight(verdict))
     .map(({ route, isServed, lacks }) => {

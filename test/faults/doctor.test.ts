@@ -21,7 +21,7 @@ interface Fault {
   readonly name: string
   readonly seed: Seed
   readonly check: string
-  readonly told: string
+  readonly expected: string
   readonly isRead?: boolean
 }
 
@@ -149,96 +149,116 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
 
   const place = (changes: Fields) => [{ dataset, folder, in: folder, ...changes }]
   const faults: readonly Fault[] = [
-    { name: 'damaged bytes of a file', seed: flip(200_000), isRead: true, check: 'stored bytes', told: large },
-    { name: 'missing bytes of a small file', seed: withoutBlob('files', small), check: 'stored bytes', told: small },
-    { name: 'missing bytes of a preview', seed: withoutBlob('previews', preview), check: 'stored bytes of other records', told: preview },
+    { name: 'damaged bytes of a file', seed: flip(200_000), isRead: true, check: 'stored bytes', expected: large },
+    { name: 'missing bytes of a small file', seed: withoutBlob('files', small), check: 'stored bytes', expected: small },
+    {
+      name: 'missing bytes of a preview',
+      seed: withoutBlob('previews', preview),
+      check: 'stored bytes of other records',
+      expected: preview,
+    },
     {
       name: 'missing bytes of a thumbnail',
       seed: withoutBlob('thumbnails', thumbnail),
       check: 'stored bytes of other records',
-      told: thumbnail,
+      expected: thumbnail,
     },
-    { name: 'missing bytes of a tile', seed: withoutBlob('previews.tiles', tile), check: 'stored bytes of other records', told: tile },
-    { name: 'missing bytes of a logo', seed: withoutBlob('logos'), check: 'stored bytes of other records', told: 'logos' },
-    { name: 'missing part of an upload', seed: withoutBlob('upload-parts'), check: 'stored bytes of other records', told: 'upload-parts' },
+    { name: 'missing bytes of a tile', seed: withoutBlob('previews.tiles', tile), check: 'stored bytes of other records', expected: tile },
+    { name: 'missing bytes of a logo', seed: withoutBlob('logos'), check: 'stored bytes of other records', expected: 'logos' },
+    {
+      name: 'missing part of an upload',
+      seed: withoutBlob('upload-parts'),
+      check: 'stored bytes of other records',
+      expected: 'upload-parts',
+    },
     {
       name: 'wrong size of a preview',
       seed: change('previews', preview, { sizeBytes: 1 }),
       check: 'stored bytes of other records',
-      told: preview,
+      expected: preview,
     },
     ...['spaces', 'collections', 'datasets', 'files', 'bytes', 'users'].map(name => ({
-      ...{ name: `wrong number of ${name}`, seed: total(name), check: 'totals', told: ` ${name} instead of ` },
+      ...{ name: `wrong number of ${name}`, seed: total(name), check: 'totals', expected: ` ${name} instead of ` },
     })),
     {
       name: 'file in a missing dataset',
       seed: change('files', small, { places: place({ dataset: unknownId }) }),
       check: 'references',
-      told: small,
+      expected: small,
     },
     {
       name: 'file in a missing folder',
       seed: change('files', small, { places: place({ folder: unknownId }) }),
       check: 'references',
-      told: small,
+      expected: small,
     },
-    { name: 'folder in a missing dataset', seed: change('folders', folder, { dataset: unknownId }), check: 'references', told: folder },
+    { name: 'folder in a missing dataset', seed: change('folders', folder, { dataset: unknownId }), check: 'references', expected: folder },
     {
       name: 'folder in a missing folder',
       seed: change('folders', subfolder, { parent: { kind: 'folder', id: unknownId } }),
       check: 'references',
-      told: subfolder,
+      expected: subfolder,
     },
-    { name: 'dataset in a missing space', seed: change('datasets', dataset, { spaces: [unknownId] }), check: 'references', told: dataset },
+    {
+      name: 'dataset in a missing space',
+      seed: change('datasets', dataset, { spaces: [unknownId] }),
+      check: 'references',
+      expected: dataset,
+    },
     {
       name: 'dataset in a missing collection',
       seed: change('datasets', dataset, { collections: [unknownId] }),
       check: 'references',
-      told: dataset,
+      expected: dataset,
     },
-    { name: 'dataset of a missing author', seed: change('datasets', dataset, { author: unknownId }), check: 'references', told: dataset },
+    {
+      name: 'dataset of a missing author',
+      seed: change('datasets', dataset, { author: unknownId }),
+      check: 'references',
+      expected: dataset,
+    },
     {
       name: 'collection in a missing collection',
       seed: change('collections', inner, { parents: [unknownId] }),
       check: 'references',
-      told: inner,
+      expected: inner,
     },
     {
       name: 'preview of a missing file',
       seed: change('previews', preview, { target: { kind: 'file', id: unknownId } }),
       check: 'references',
-      told: preview,
+      expected: preview,
     },
     {
       name: 'thumbnail of a missing file',
       seed: change('thumbnails', thumbnail, { target: { kind: 'file', id: unknownId } }),
       check: 'references',
-      told: thumbnail,
+      expected: thumbnail,
     },
-    { name: 'section of a missing file', seed: change('sections', section, { file: unknownId }), check: 'references', told: section },
+    { name: 'section of a missing file', seed: change('sections', section, { file: unknownId }), check: 'references', expected: section },
     {
       name: 'comment on a missing dataset',
       seed: change('comments', comment, { target: { kind: 'dataset', id: unknownId } }),
       check: 'references',
-      told: comment,
+      expected: comment,
     },
     {
       name: 'metadata of a missing file',
       seed: change('metadata', (await only('metadata')).id, { target: { kind: 'file', id: unknownId } }),
       check: 'references',
-      told: 'metadata',
+      expected: 'metadata',
     },
     {
       name: 'stream of a missing sensor',
       seed: change('streams', (await only('streams')).id, { sensor: unknownId }),
       check: 'references',
-      told: 'stream',
+      expected: 'stream',
     },
     {
       name: 'membership in a missing space',
       seed: change('users', bob.id, { memberships: [{ space: unknownId, role: unknownId }] }),
       check: 'references',
-      told: bob.id,
+      expected: bob.id,
     },
     {
       name: 'a missing space',
@@ -250,37 +270,37 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
         return () => documents.commit({ insert: insert as never, into: records('spaces') })
       },
       check: 'references',
-      told: `refers to space ${space}`,
+      expected: `refers to space ${space}`,
     },
     {
       name: 'collection inside itself',
       seed: change('collections', outer, { parents: [inner] }),
       check: 'hierarchy',
-      told: `collection ${inner} is inside itself`,
+      expected: `collection ${inner} is inside itself`,
     },
     {
       name: 'folder inside itself',
       seed: change('folders', folder, { parent: { kind: 'folder', id: subfolder } }),
       check: 'hierarchy',
-      told: `folder ${folder} is inside itself`,
+      expected: `folder ${folder} is inside itself`,
     },
     {
       name: 'a file in a folder of another dataset',
       seed: change('files', small, { places: [{ dataset: other, folder, in: folder }] }),
       check: 'places',
-      told: `file ${small} is in dataset ${other}`,
+      expected: `file ${small} is in dataset ${other}`,
     },
     {
       name: 'an empty folder in another dataset than its parent',
       seed: change('folders', subfolder, { dataset: other }),
       check: 'places of folders',
-      told: `folder ${subfolder} is in dataset ${other}`,
+      expected: `folder ${subfolder} is in dataset ${other}`,
     },
     {
       name: 'wrong storage usage',
       seed: change('quotas.usages', `user-${ann.id}`, { bytes: 1 }),
       check: 'storage usage',
-      told: `user-${ann.id}`,
+      expected: `user-${ann.id}`,
     },
     {
       name: 'index of entries without entries',
@@ -289,7 +309,7 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
         return () => documents.commit({ tombstone: dataset, in: records('entry-indexes') })
       },
       check: 'entries',
-      told: dataset,
+      expected: dataset,
     },
     {
       name: 'a dataset that is missing in the search index',
@@ -298,7 +318,7 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
         return () => runCommand(server, 'reindex')
       },
       check: 'search index',
-      told: `dataset ${dataset} is missing`,
+      expected: `dataset ${dataset} is missing`,
     },
     {
       name: 'unreferenced bytes',
@@ -308,7 +328,7 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
         return () => blobs.remove(key)
       },
       check: 'unreferenced bytes',
-      told: '28 bytes',
+      expected: '28 bytes',
     },
     {
       name: 'truncated bytes of a file',
@@ -317,7 +337,7 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
         return () => Promise.resolve()
       },
       check: 'stored bytes',
-      told: large,
+      expected: large,
     },
     {
       name: 'missing bytes of a large file',
@@ -326,17 +346,17 @@ test('the doctor finds each of many kinds of faults, and no others', async t => 
         return () => Promise.resolve()
       },
       check: 'stored bytes',
-      told: `${large} (`,
+      expected: `${large} (`,
     },
   ]
   // Recent bytes may belong to an upload in progress, and recent charges to one that is not counted yet.
   clock.advance(48 * 60 * 60 * 1000)
   t.truthy(relation)
   t.deepEqual(await problemsOf(server, { 'read-data': true }), {})
-  for (const { name, seed, check, told, isRead = false } of faults) {
+  for (const { name, seed, check, expected, isRead = false } of faults) {
     const undo = await seed()
     const problems = await problemsOf(server, { 'read-data': isRead })
-    t.true(problems[check]?.includes(told), `${name}: ${JSON.stringify(problems)}`)
+    t.true(problems[check]?.includes(expected), `${name}: ${JSON.stringify(problems)}`)
     await undo()
   }
   t.log(`${faults.length} kinds of faults`)

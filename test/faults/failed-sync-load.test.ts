@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { skippedBecause, usualOrFull } from 'pounce/sdk/testing'
 import { adminKey, childServer, dataFolder } from '../support/child-server.ts'
-import { dice } from '../support/dice.ts'
 import { failingSync, lacking } from '../support/failing-sync.ts'
 import { formWith, newDataset, ok } from '../support/scene.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 import { drained, until } from '../support/until.ts'
 
 const withShim = lacking === undefined ? test : skippedBecause(test, lacking)
@@ -29,7 +29,7 @@ withShim(
   'with failing syncs under load, each acknowledged upload is listed, indexed, found and extracted, and no refused one is',
   async t => {
     t.timeout(240_000)
-    const random = dice()
+    const random = seededRandom()
     t.log('seed', random.seed)
     const folder = await dataFolder(t)
     const sync = await failingSync(folder)

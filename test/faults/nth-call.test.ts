@@ -4,10 +4,10 @@ import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing
 import { OrphanSweep } from '../../plugins/blobs/sweep/orphan-sweep.ts'
 import { files } from '../../plugins/resources/files/collection.ts'
 import { previews } from '../../plugins/resources/previews/collections.ts'
-import { dice } from '../support/dice.ts'
 import { embeddedStores } from '../support/embedded-stores.ts'
 import { Gate, overridesOf, pluginsOnStores } from '../support/faulty-stores.ts'
 import { formWith, newDataset, ok, upload } from '../support/scene.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 
 /** A server on stores whose calls pass through a gate, and the stores themselves for direct access. */
 const setUp = async (t: ExecutionContext) => {
@@ -104,7 +104,7 @@ for (const [title, when, fault, expected] of [
 ] as const)
   test(`${title} has a clean response, leaves no partial state and can be retried`, async t => {
     const scene = await setUp(t)
-    const random = dice()
+    const random = seededRandom()
     t.log(`seed ${random.seed}`)
     let at = 1
     for (; ; at += at < 20 ? 1 : 1 + random.int(8)) {

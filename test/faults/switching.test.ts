@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { bootForTest, type TestFetch, usualOrFull } from 'pounce/sdk/testing'
 import { adminKey, type ChildServer, dataFolder, type StartingServer, startChild } from '../support/child-server.ts'
-import { dice } from '../support/dice.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 import { Switching, switchedPlugin } from './switching.ts'
 
 const clients = 4
@@ -30,7 +30,7 @@ const settings = { POUNCE_PLUGINS: `+${switchedPlugin},-web` }
 
 test('random kills lose neither an acknowledged switch nor an event', async t => {
   t.timeout(900_000)
-  const random = dice()
+  const random = seededRandom()
   t.log(`seed ${random.seed}`)
   const folder = await dataFolder(t)
   let starting: StartingServer | undefined

@@ -4,10 +4,10 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { OrphanSweep } from '../../plugins/blobs/sweep/orphan-sweep.ts'
 import { files } from '../../plugins/resources/files/collection.ts'
 import { parts, uploads } from '../../plugins/resources/uploads/collections.ts'
-import { dice } from '../support/dice.ts'
 import { embeddedStores } from '../support/embedded-stores.ts'
 import { Gate, overridesOf } from '../support/faulty-stores.ts'
 import { newDataset, ok } from '../support/scene.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 import { recordPlugins } from '../support/spaces-and-people.ts'
 
 const stores = ['documents.sqlite', 'blobs.disk']
@@ -104,7 +104,7 @@ const insist = async ({ call, dataset }: Scene): Promise<string> => {
 for (const [title, when] of ways)
   test(`${title} does not prevent an upload in pieces from completing, and leaves no part of it`, async t => {
     const scene = await setUp(t)
-    const random = dice()
+    const random = seededRandom()
     t.log(`seed ${random.seed}`)
     let isOver = false
     for (let at = 1; !isOver; at += at < 20 ? 1 : 1 + random.int(6)) {

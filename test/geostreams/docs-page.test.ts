@@ -44,9 +44,9 @@ test('every request listed in docs/sensorthings.md succeeds', async t => {
   await server.get(GeoStore).insert([{ ...point, geometry: { type: 'Point', coordinates: [0, 0] }, properties: { nitrate: 12 } }])
   await server.drained()
   const rows = [...sensorThings.matchAll(/^\| .* \| (.*) \|$/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)])
-  const asked = rows.map(([, path = '']) => path).filter(path => !path.startsWith('&'))
-  t.true(asked.length > 12)
-  for (const path of asked) t.is((await server.as()(addressOf(`/${path}`))).status, 200, path)
+  const requested = rows.map(([, path = '']) => path).filter(path => !path.startsWith('&'))
+  t.true(requested.length > 12)
+  for (const path of requested) t.is((await server.as()(addressOf(`/${path}`))).status, 200, path)
 })
 
 test('every file that docs/geostreams.md links to exists', t => {

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { usualOrFull } from 'pounce/sdk/testing'
 import { adminKey, type ChildServer, dataFolder, type StartingServer, startChild } from '../support/child-server.ts'
-import { dice } from '../support/dice.ts'
 import { ok } from '../support/scene.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 import { drained, until } from '../support/until.ts'
 
 const kills = usualOrFull(3, 6)
@@ -35,7 +35,7 @@ const send = async (call: (path: string, init: RequestInit) => Promise<Response>
 
 test('kills during bulk requests lose no acknowledged datapoint, and leave none incomplete', async t => {
   t.timeout(120_000)
-  const random = dice()
+  const random = seededRandom()
   t.log(`seed ${random.seed}`)
   const folder = await dataFolder(t)
   let up = Promise.withResolvers<ChildServer>()

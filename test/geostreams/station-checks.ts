@@ -163,8 +163,8 @@ export class StationChecks {
     const [found] = await this.json<readonly Shown[]>(`/datapoints/trends?sensor_id=${this.sensorOf(station)}&${window}`)
     const figures = { total_average: total, interval_average: interval, percentage_change: ((interval - total) / total) * 100 }
     for (const [name, figure] of Object.entries(figures)) {
-      const told = found?.properties[`${property}_${name}`]
-      t.true(nearly(told, figure), `${name}: ${figure}, but ${told}`)
+      const actual = found?.properties[`${property}_${name}`]
+      t.true(nearly(actual, figure), `${name}: ${figure}, but ${actual}`)
     }
   }
 

@@ -27,14 +27,14 @@ live('while PostGIS is unavailable, requests for datapoints get 503 and others s
   t.is((await add()).status, 200)
   for (const mode of ['refuse', 'silent'] as const) {
     await proxy.become(mode)
-    const asked = [
+    const requested = [
       `${g}/datapoints`,
       `${g}/datapoints?onlyCount=true`,
       `${g}/counts`,
       `${g}/datapoints/averages`,
       `${g}/sensors/${sensor}/stats`,
     ]
-    for (const path of asked) {
+    for (const path of requested) {
       const { status, body } = await owner.get(path)
       t.is(status, 503, `${mode} ${path} ${JSON.stringify(body)}`)
     }

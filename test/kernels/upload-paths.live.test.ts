@@ -20,8 +20,8 @@ live('fifty uploads by path through two kernels create each folder once, and are
   t.deepEqual(folders.map(({ name }) => name).toSorted(), ['/a', '/a/b', '/a/b/c0', '/a/b/c1', '/a/b/c2'])
   const lines = () => ok<{ event_type: string; object_id: string }[]>(kernels.call(0, '/api/events?limit=200'))
   const isWhole = (found: Awaited<ReturnType<typeof lines>>): boolean => found.some(({ event_type }) => event_type === 'add_file_folder_50')
-  const told = await until('the feed entry of the batch', lines, isWhole, 90_000)
-  const own = told.filter(({ object_id }) => object_id === dataset).map(({ event_type }) => event_type)
+  const entry = await until('the feed entry of the batch', lines, isWhole, 90_000)
+  const own = entry.filter(({ object_id }) => object_id === dataset).map(({ event_type }) => event_type)
   t.deepEqual(own.toSorted(), ['add_file_folder_50', 'create_dataset'])
 })
 

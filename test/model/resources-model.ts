@@ -123,8 +123,8 @@ const explore = async (t: ExecutionContext, server: TestServer, rights: Rights):
   const outcome = await fc.check(property, { seed, ...limits, markInterruptAsFailure: false })
   t.log(`seed ${seed}: ${played} sequences, ${requests} changes requested, ${done} made`)
   t.true(played > 0 || outcome.failed)
-  const told = story.map(line => `  ${line}`).join('\n')
-  t.is(outcome.counterexample, null, `POUNCE_TEST_SEED=${seed}: ${String(outcome.errorInstance)}\n${told}`)
+  const text = story.map(line => `  ${line}`).join('\n')
+  t.is(outcome.counterexample, null, `POUNCE_TEST_SEED=${seed}: ${String(outcome.errorInstance)}\n${text}`)
 }
 
 /** The model test of resources, on a public server and on a private one. */

@@ -4,8 +4,8 @@ import type { TestServer } from 'pounce/sdk/testing'
 import { EntryIndex } from '../../plugins/resources/entries/entry-index.ts'
 import { bagZip, importBag } from './bags.ts'
 import { type Answer, type Calls, nextOf } from './calls.ts'
-import { dice as diceOf } from './dice.ts'
 import { newFolder, unknownId, upload } from './scene.ts'
+import { seededRandom as diceOf } from './seeded-random.ts'
 import { somebody as anybody, newDataset as anyDataset, newSpace, recordPlugins, type Somebody } from './spaces-and-people.ts'
 
 export interface Entry {
@@ -81,9 +81,9 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
   }
   const somebody = async (server: TestServer): Promise<Somebody> => {
     const person = await anybody(server)
-    const get: Somebody['get'] = async (...asked) => {
+    const get: Somebody['get'] = async (...requested) => {
       if (isIndexed) await server.drained()
-      return person.get(...asked)
+      return person.get(...requested)
     }
     return { ...person, get }
   }
@@ -237,35 +237,35 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     const server = serverOf()
     const ann = await somebody(server)
     const space = await newSpace(ann)
-    const dice = diceOf()
+    const seededRandom = diceOf()
     const datasets = [await newDataset(ann, { space: [space] }), await newDataset(ann)]
     const folders = new Map<string, string>()
-    const anyDataset = () => dice.pick(datasets)
-    const placeIn = (dataset: string) => dice.pick([undefined, ...[...folders].flatMap(([id, of]) => (of === dataset ? [id] : []))])
-    t.log(`seed ${dice.seed}`)
+    const anyDataset = () => seededRandom.pick(datasets)
+    const placeIn = (dataset: string) => seededRandom.pick([undefined, ...[...folders].flatMap(([id, of]) => (of === dataset ? [id] : []))])
+    t.log(`seed ${seededRandom.seed}`)
     const deeds: readonly (() => Promise<unknown>)[] = [
       async () => {
         const dataset = anyDataset()
         const parent = placeIn(dataset)
-        folders.set(await newFolder(ann.call, dataset, `f${dice.int(5)}`, parent ?? dataset), dataset)
+        folders.set(await newFolder(ann.call, dataset, `f${seededRandom.int(5)}`, parent ?? dataset), dataset)
       },
       ...Array.from({ length: 3 }, () => async () => {
         const dataset = anyDataset()
         const folder = placeIn(dataset)
-        await upload(ann.call, dataset, 'x'.repeat(dice.int(50)), 'x.txt', {
+        await upload(ann.call, dataset, 'x'.repeat(seededRandom.int(50)), 'x.txt', {
           query: `extract=false${folder ? `&folder_id=${folder}` : ''}`,
         })
       }),
       async () => {
         const [from, to] = [anyDataset(), anyDataset()]
-        const file = dice.pick((await allEntries(ann.get, from)).filter(({ kind }) => kind === 'file'))
+        const file = seededRandom.pick((await allEntries(ann.get, from)).filter(({ kind }) => kind === 'file'))
         const folder = placeIn(to)
         if (file) await ann.post(`/api/datasets/${from}/moveBetweenDatasets/${to}/${file.id}${folder ? `?toFolder=${folder}` : ''}`)
       },
       async () => {
         const [dataset, other] = [anyDataset(), anyDataset()]
-        const file = dice.pick((await allEntries(ann.get, dataset, { recursive: 'true' })).filter(({ kind }) => kind === 'file'))
-        if (file) await (dice.int(2) ? ann.post(`/api/datasets/${other}/files/${file.id}`) : ann.remove(`/api/files/${file.id}`))
+        const file = seededRandom.pick((await allEntries(ann.get, dataset, { recursive: 'true' })).filter(({ kind }) => kind === 'file'))
+        if (file) await (seededRandom.int(2) ? ann.post(`/api/datasets/${other}/files/${file.id}`) : ann.remove(`/api/files/${file.id}`))
       },
       async () => {
         const [from, to] = [anyDataset(), anyDataset()]
@@ -282,13 +282,13 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
       async () => {
         const dataset = anyDataset()
         const folder = placeIn(dataset)
-        if (!folder || dice.int(2)) return
+        if (!folder || seededRandom.int(2)) return
         await ann.remove(`/api/datasets/${dataset}/deleteFolder/${folder}`)
         await server.drained()
         for (const id of folders.keys()) if (!(await server.get(Folders).get(id))) folders.delete(id)
       },
     ]
-    for (let n = 0; n < 80; n++) await dice.pick(deeds)?.()
+    for (let n = 0; n < 80; n++) await seededRandom.pick(deeds)?.()
     const copied = (await ann.post(`/api/datasets/${datasets[0]}/copyDatasetToSpace/${space}`)).body as { newDatasetId: string }
     const imported = await importBag(ann, bagZip({ 'a.txt': 'one', 'deep/b.txt': 'three', 'deep/er/c.txt': 'seven' }))
     await server.drained()

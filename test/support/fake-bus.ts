@@ -87,13 +87,13 @@ export class FakeBus implements Transport {
   }
 
   /** An extractor reports the status of a job, by default with the current time. */
-  async tell(job: Job, status: string, about: Partial<JobStatus> = {}): Promise<void> {
+  async sendStatus(job: Job, status: string, about: Partial<JobStatus> = {}): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
     await this.#heard.status({ jobId: job.id, targetId: job.target.id, extractor: job.queue, status, at, ...about })
   }
 
   /** Like `tell`, by an extractor that omits the job id. */
-  async tellOld(job: Job, status: string): Promise<void> {
+  async sendOldStatus(job: Job, status: string): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
     await this.#heard.status({ targetId: job.target.id, extractor: job.queue, status, at })
   }

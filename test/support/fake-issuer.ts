@@ -31,7 +31,7 @@ export class FakeIssuer {
   /** Overrides the provider metadata. */
   metadata: Claims = {}
   /** The requested paths. */
-  readonly asked: string[] = []
+  readonly requested: string[] = []
   readonly #grants = new Map<string, Grant>()
   #server: Server | undefined
   #port = 0
@@ -81,7 +81,7 @@ export class FakeIssuer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '', this.url)
-    this.asked.push(pathname)
+    this.requested.push(pathname)
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     switch (pathname) {

@@ -24,9 +24,9 @@ const echo = async (t: ExecutionContext): Promise<string> => {
 const client = async (t: ExecutionContext, port: number) => {
   const socket = connect(port, '127.0.0.1')
   t.teardown(() => void socket.destroy())
-  const seen = { heard: '', isClosed: false }
+  const seen = { received: '', isClosed: false }
   socket.setEncoding('utf8').on('data', text => {
-    seen.heard += text
+    seen.received += text
   })
   socket.on('error', () => undefined)
   socket.on('close', () => {
@@ -36,11 +36,11 @@ const client = async (t: ExecutionContext, port: number) => {
   return { seen, say: (text: string) => void socket.write(text) }
 }
 
-const said = (seen: { readonly heard: string }, text: string) =>
+const said = (seen: { readonly received: string }, text: string) =>
   until(
     `${text} to be echoed`,
-    () => seen.heard,
-    heard => heard === text,
+    () => seen.received,
+    received => received === text,
   )
 
 test('a URL keeps everything but its host and port', async t => {
@@ -63,7 +63,7 @@ test('data sent in mode silent arrives when the mode changes', async t => {
   const witness = await client(t, other.port)
   witness.say('w')
   await said(witness.seen, 'ww')
-  t.deepEqual([before.seen.heard, during.seen.heard], ['aa', ''])
+  t.deepEqual([before.seen.received, during.seen.received], ['aa', ''])
   await proxy.become('pass')
   await said(before.seen, 'aabb')
   await said(during.seen, 'cc')
@@ -89,7 +89,7 @@ test('mode cut closes the connection at the first byte', async t => {
   t.false(one.seen.isClosed)
   one.say('x')
   await until('the connection to close', () => one.seen.isClosed)
-  t.is(one.seen.heard, '')
+  t.is(one.seen.received, '')
 })
 
 test('mode slow delays chunks in both directions, and keeps their order', async t => {
@@ -101,9 +101,9 @@ test('mode slow delays chunks in both directions, and keeps their order', async 
   one.say('2')
   await until(
     'both echoes',
-    () => one.seen.heard,
-    heard => heard.length === 4,
+    () => one.seen.received,
+    received => received.length === 4,
   )
   t.true(performance.now() - began >= 198)
-  t.regex(one.seen.heard, /^1.*2$/)
+  t.regex(one.seen.received, /^1.*2$/)
 })

@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { adminKey, type ChildServer, type StartingServer, startChild } from './child-server.ts'
-import type { Dice } from './dice.ts'
 import { sha256 } from './main-job.ts'
 import { formWith, newDataset } from './scene.ts'
+import type { SeededRandom } from './seeded-random.ts'
 import { noise } from './streams.ts'
 import { until } from './until.ts'
 
@@ -36,7 +36,7 @@ export class KilledServer {
   readonly refused: string[] = []
   /** Number of uploads cut off by a kill. */
   cutOff = 0
-  #dice: Dice
+  #random: SeededRandom
   #up: PromiseWithResolvers<ChildServer> = Promise.withResolvers()
   #key = ''
   #dataset = ''
@@ -46,16 +46,16 @@ export class KilledServer {
   #material: Buffer = Buffer.alloc(0)
   #starting: StartingServer | undefined
 
-  constructor(folder: string, dice: Dice) {
+  constructor(folder: string, seededRandom: SeededRandom) {
     this.folder = folder
-    this.#dice = dice
+    this.#random = seededRandom
   }
 
   call = async (path: string, init?: RequestInit & { readonly json?: unknown }): Promise<Response> =>
     (await this.#up.promise).as(this.#key)(path, init)
 
   async prepare(): Promise<void> {
-    this.#material = await buffer(noise(2 * largest, String(this.#dice.seed)))
+    this.#material = await buffer(noise(2 * largest, String(this.#random.seed)))
     const server = await this.start()
     this.#key = await adminKey(server)
     this.#dataset = await newDataset(this.call)
@@ -80,18 +80,18 @@ export class KilledServer {
 
   /** Kills the server a few responses and some milliseconds after its start, and occasionally during its start. */
   async killOnce(): Promise<void> {
-    if (this.#dice.oneIn(8)) {
+    if (this.#random.oneIn(8)) {
       this.#starting = startChild(this.folder)
-      await pause(this.#dice.int(800))
+      await pause(this.#random.int(800))
     } else {
       await this.start()
-      const enough = this.acked.length + this.#dice.int(16)
+      const enough = this.acked.length + this.#random.int(16)
       await until(
         'uploads to be acknowledged',
         () => this.acked.length,
         count => count >= enough,
       )
-      await pause(this.#dice.int(40))
+      await pause(this.#random.int(40))
     }
     await this.end()
   }
@@ -110,8 +110,8 @@ export class KilledServer {
 
   async #uploadOne(server: ChildServer): Promise<void> {
     const bytes = this.#content()
-    const token = `token${this.#count++}x${this.#dice.seed}`
-    const extract = this.#dice.oneIn(12)
+    const token = `token${this.#count++}x${this.#random.seed}`
+    const extract = this.#random.oneIn(12)
     const form = formWith(bytes, `${token}.bin`, 'application/octet-stream')
     let answer: { status: number; text: string }
     try {
@@ -131,10 +131,10 @@ export class KilledServer {
   }
 
   #content(): Buffer {
-    const at = this.#dice.int(100)
+    const at = this.#random.int(100)
     const [, below] = sizes.find(([end]) => at < end) ?? [0, 1]
-    const size = this.#dice.int(below)
-    const start = this.#dice.int(largest)
+    const size = this.#random.int(below)
+    const start = this.#random.int(largest)
     return this.#material.subarray(start, start + size)
   }
 }

@@ -112,9 +112,9 @@ export const naiveBins = (
     }
   }
   const order = (one: NaiveEntry): string => `${one.date} ${String(one.depth + 1e6).padStart(12, '0')} ${one.depth_code}`
-  const told = Object.entries(found).map(([name, entries]) => [
+  const values = Object.entries(found).map(([name, entries]) => [
     name,
     entries.filter(({ doubles, array }) => doubles.length + array.length > 0).sort((one, other) => (order(one) < order(other) ? -1 : 1)),
   ])
-  return Object.fromEntries(told.filter(([, entries]) => (entries as NaiveEntry[]).length > 0))
+  return Object.fromEntries(values.filter(([, entries]) => (entries as NaiveEntry[]).length > 0))
 }

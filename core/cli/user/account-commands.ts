@@ -4,7 +4,7 @@ import { UsageError } from '../built-in.ts'
 import { accountOf, type RunUserCommand, signedInClient, textOption, type UserContext } from './command-context.ts'
 import { chosenServer, credentialPath, normalizedUrl, removeServer, savedServers, saveServer } from './credentials.ts'
 import { clientFor, detectServer } from './detection.ts'
-import { askedLine, askedSecret, inputLine, isInteractive } from './prompt.ts'
+import { inputLine, isInteractive, promptLine, promptSecret } from './prompt.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 
 interface NewKey {
@@ -55,7 +55,7 @@ const sessionOf = async (client: ServerClient, account: PasswordAccount): Promis
   } catch (error) {
     if (!(error instanceof RequestRefused) || error.code !== 'second-factor-required') throw error
     const { challenge } = error.details
-    const code = (isInteractive() ? await askedLine('Second-factor code: ') : await inputLine()).trim()
+    const code = (isInteractive() ? await promptLine('Second-factor code: ') : await inputLine()).trim()
     if (code === '')
       throw new StartupError('This account has a second factor: add its code on the line after the password, or use --key', {
         cause: error,
@@ -74,9 +74,9 @@ const keyBySession = async (client: ServerClient, account: PasswordAccount): Pro
 }
 
 const keyByPassword = async (context: UserContext, client: ServerClient): Promise<NewKey> => {
-  const email = textOption(context, 'email') ?? (isInteractive() ? (await askedLine('Email: ')).trim() : undefined)
+  const email = textOption(context, 'email') ?? (isInteractive() ? (await promptLine('Email: ')).trim() : undefined)
   if (email === undefined) throw new UsageError('Add --email and write the password to standard input, or use --key')
-  const password = isInteractive() ? await askedSecret('Password: ') : await inputLine()
+  const password = isInteractive() ? await promptSecret('Password: ') : await inputLine()
   const account = { email, password }
   return inWordsOfServer(
     client.kind === 'pounce' ? keyBySession(client, account) : createKey(client, { authorization: basic(email, password) }),
@@ -86,7 +86,7 @@ const keyByPassword = async (context: UserContext, client: ServerClient): Promis
 const givenKey = async (context: UserContext): Promise<string | undefined> => {
   const key = textOption(context, 'key')
   if (key !== '-') return key
-  return isInteractive() ? askedSecret('API key: ') : inputLine()
+  return isInteractive() ? promptSecret('API key: ') : inputLine()
 }
 
 const isLocal = (url: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 
 /** A request body, reopened for each attempt. */
-export interface SentBody {
+export interface StreamedBody {
   readonly length: number
   open(): Readable
 }
@@ -13,7 +13,7 @@ export interface SentBody {
 export interface OutgoingRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: Buffer | SentBody
+  readonly body?: Buffer | StreamedBody
   /** Timeout for the response head after the request has been sent. */
   readonly answerTimeoutMs?: number
 }
@@ -36,7 +36,7 @@ const maxTextBytes = 64 * 1024 * 1024
 const options = { keepAlive: true, maxSockets: 64, proxyEnv: process.env }
 const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
 
-const isStream = (body: Buffer | SentBody | undefined): body is SentBody => body !== undefined && !Buffer.isBuffer(body)
+const isStream = (body: Buffer | StreamedBody | undefined): body is StreamedBody => body !== undefined && !Buffer.isBuffer(body)
 
 const exchange = (url: URL, { method, headers, body, answerTimeoutMs = answerMs }: OutgoingRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {

@@ -5,27 +5,27 @@ import { StartupError } from '../../kernel/startup-error.ts'
 /** Whether the user can be prompted. */
 export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
 
-const asked = async (question: string, output: Writable): Promise<string> => {
+const readAnswer = async (prompt: string, output: Writable): Promise<string> => {
   const lines = createInterface({ input: process.stdin, output, terminal: true })
   const { promise, reject } = Promise.withResolvers<never>()
   lines.once('SIGINT', () => reject(new StartupError('Cancelled')))
   lines.once('close', () => reject(new StartupError('Cancelled')))
   try {
-    return await Promise.race([lines.question(question), promise])
+    return await Promise.race([lines.question(prompt), promise])
   } finally {
     lines.close()
   }
 }
 
 /** Reads a line from the terminal. */
-export const askedLine = (question: string): Promise<string> => asked(question, process.stderr)
+export const promptLine = (prompt: string): Promise<string> => readAnswer(prompt, process.stderr)
 
 /** Reads a line from the terminal without showing it. */
-export const askedSecret = async (question: string): Promise<string> => {
-  process.stderr.write(question)
+export const promptSecret = async (prompt: string): Promise<string> => {
+  process.stderr.write(prompt)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   try {
-    return await asked('', silent)
+    return await readAnswer('', silent)
   } finally {
     process.stderr.write('\n')
   }

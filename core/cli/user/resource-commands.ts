@@ -79,8 +79,8 @@ export const search: RunUserCommand = async context => {
   const query = (context.arguments[0] as readonly string[]).join(' ')
   const found: Hit[] = []
   for (let from = 0; found.length < limit; ) {
-    const asked = { query, from, size: Math.min(limit, hitsPerPage), ...(kind === undefined ? {} : { resource_type: kind }) }
-    const { results = [], next } = await client.json<HitPage>('GET', '/api/search', { query: asked })
+    const parameters = { query, from, size: Math.min(limit, hitsPerPage), ...(kind === undefined ? {} : { resource_type: kind }) }
+    const { results = [], next } = await client.json<HitPage>('GET', '/api/search', { query: parameters })
     found.push(...results)
     const start = Number(new URLSearchParams(next?.split('?')[1]).get('from'))
     if (next === undefined || !(start > from)) break

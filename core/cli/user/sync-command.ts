@@ -7,7 +7,7 @@ import { localPathsIn } from './downloads.ts'
 import { type Exclusion, exclusionOf } from './exclusion.ts'
 import { downloadAll, localFilesOf } from './get-command.ts'
 import { emptyFolders, emptyTree, forEachOf, requireDistinctPaths, treeOfFolder } from './local-files.ts'
-import { askedLine, isInteractive } from './prompt.ts'
+import { isInteractive, promptLine } from './prompt.ts'
 import { reportOmitted, transferClient, transferOptions, uploadAll, uploaderFor, uploadPlace } from './put-command.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 import { readTarget } from './target.ts'
@@ -25,7 +25,7 @@ interface Choices {
 const confirm = async (context: UserContext, count: number, where: string): Promise<void> => {
   if (count === 0 || context.options['yes'] === true || context.options['dryRun'] === true) return
   context.progress.end()
-  const answer = await askedLine(`Delete ${count} ${count === 1 ? 'file' : 'files'} in ${where}? [y/N] `)
+  const answer = await promptLine(`Delete ${count} ${count === 1 ? 'file' : 'files'} in ${where}? [y/N] `)
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new StartupError('Nothing was deleted')
 }
 

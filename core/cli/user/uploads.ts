@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import { type ContentPlace, treeOf } from './dataset-contents.ts'
-import type { SentBody } from './http-client.ts'
+import type { StreamedBody } from './http-client.ts'
 import { type LocalFile, sha256Of } from './local-files.ts'
 import { isFatal, RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
@@ -55,7 +55,7 @@ interface Frame {
 }
 
 /** The bytes of a file from an offset to the checked size, so that a growing file is uploaded up to that size. A shrinking file is an error. */
-const bodyOf = ({ file, size }: LocalFile, { offset = 0, head = '', tail = '' }: Frame, onBytes: (count: number) => void): SentBody => {
+const bodyOf = ({ file, size }: LocalFile, { offset = 0, head = '', tail = '' }: Frame, onBytes: (count: number) => void): StreamedBody => {
   async function* content() {
     if (head !== '') yield Buffer.from(head)
     let left = size - offset
@@ -230,7 +230,7 @@ export class ResumableUploads implements Uploader {
     this.#reached(at, Number(response.header('upload-offset') ?? 0))
   }
 
-  #bytesOf(file: CheckedFileOf, at: Position): SentBody {
+  #bytesOf(file: CheckedFileOf, at: Position): StreamedBody {
     return bodyOf(file, { offset: at.offset }, bytes => {
       at.counted += bytes
       this.#progress.move(bytes)

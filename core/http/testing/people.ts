@@ -52,7 +52,7 @@ export const callers: Callers = {
 /** Ann has all rights on her own resources and may view `seenId`; so may anonymous callers on a public server. */
 export class TestPolicy implements Pick<Policy, 'can' | 'canOn' | 'isPrivate'> {
   readonly isPrivate: boolean
-  readonly asked: (Ref & { readonly permission: Permission })[] = []
+  readonly requested: (Ref & { readonly permission: Permission })[] = []
 
   constructor(isPrivate = false) {
     this.isPrivate = isPrivate
@@ -64,7 +64,7 @@ export class TestPolicy implements Pick<Policy, 'can' | 'canOn' | 'isPrivate'> {
   }
 
   async canOn(caller: Caller, permission: Permission, ref: Ref): Promise<AccessDecision> {
-    this.asked.push({ ...ref, permission })
+    this.requested.push({ ...ref, permission })
     if (caller.superAdmin) return 'yes'
     const isReading = readingPermissions.has(permission)
     if (caller.via === anonymous.via && this.isPrivate) return 'unseen'

@@ -64,9 +64,9 @@ test('a space in which a caller has several roles, for example through groups, i
 
 test('parents are read in batches of 1,000, and a cycle of parents is not followed repeatedly', async t => {
   const datasets = Array.from({ length: 2500 }, (_, n): Ref => ({ kind: 'dataset', id: hex(n) }))
-  const asked: number[] = []
+  const requested: number[] = []
   const rightsOf = async (ids: readonly string[]) => {
-    asked.push(ids.length)
+    requested.push(ids.length)
     return new Map(ids.map(id => [id, { ...inLab, spaces: id === hex(2400) ? inLab.spaces : [] }]))
   }
   const file: Rights = { author: '', spaces: [], isPublic: false, state: 'live', parents: datasets }
@@ -77,7 +77,7 @@ test('parents are read in batches of 1,000, and a cycle of parents is not follow
     { isPrivate: true },
   )
   t.is(await policy.canOn(someone('viewer', [lab]), 'ViewFile', { kind: 'file', id: hex(9) }), 'yes')
-  t.deepEqual(asked, [1000, 1000, 500])
+  t.deepEqual(requested, [1000, 1000, 500])
   const reads = { count: 0 }
   const circle = sourcesOf(
     {

@@ -145,13 +145,13 @@ for (const [mode, permission, verdicts] of everywhere)
 
 test('the caller of the policy can specify, for any permission, whether an operation changes a resource in the trash', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
-  const asked = (caller: string, permission: Permission, trash: 'readable' | 'frozen') =>
+  const requested = (caller: string, permission: Permission, trash: 'readable' | 'frozen') =>
     policy.canOn(cast[caller]!, permission, dataset('trashed'), trash)
-  t.is(await asked('author', 'EditDataset', 'readable'), 'yes')
-  t.is(await asked('author', 'ViewDataset', 'frozen'), 'frozen')
-  t.is(await asked('author', 'DeleteDataset', 'frozen'), 'frozen')
-  t.is(await asked('spaceAdmin', 'DeleteDataset', 'frozen'), 'unseen')
-  t.is(await asked('spaceAdmin', 'EditDataset', 'readable'), 'unseen')
+  t.is(await requested('author', 'EditDataset', 'readable'), 'yes')
+  t.is(await requested('author', 'ViewDataset', 'frozen'), 'frozen')
+  t.is(await requested('author', 'DeleteDataset', 'frozen'), 'frozen')
+  t.is(await requested('spaceAdmin', 'DeleteDataset', 'frozen'), 'unseen')
+  t.is(await requested('spaceAdmin', 'EditDataset', 'readable'), 'unseen')
   const author = cast['author']!
   const both = [idOf('plain'), idOf('trashed')]
   t.deepEqual([...(await policy.allowed(author, 'ViewDataset', 'dataset', both))], both)

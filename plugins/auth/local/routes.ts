@@ -6,7 +6,7 @@ import { MailLinks } from './mail-links.ts'
 const route = routesFor('users', { links: MailLinks, linked: LinkedAccounts })
 
 const quiet = { 'cache-control': 'no-store' }
-const wish = s.Object({ email: s.String({ minLength: 3, maxLength: 254 }) })
+const emailBody = s.Object({ email: s.String({ minLength: 3, maxLength: 254 }) })
 const token = s.String({ minLength: 1, maxLength: 200, description: 'Token of the emailed link' })
 const password = s.String({ maxLength: 4000, description: '8 to 1,000 characters' })
 const Opened = s.Object({ email: s.String(), expires: s.String({ description: 'ISO 8601, UTC' }) })
@@ -26,7 +26,7 @@ export const signUp = route({
     'The response does not reveal whether the address has an account; the email does. An addition to Clowder 1.x, which has this on web pages only.',
   permission: 'anyone',
   ignoresCredentials: true,
-  body: wish,
+  body: emailBody,
   responses: { 200: s.success() },
   throws: [Invalid, Forbidden, TooMany],
   async handle({ body, address }, { links, linked }) {
@@ -87,7 +87,7 @@ export const askForReset = route({
   description: 'The response does not reveal whether the address has an account.',
   permission: 'anyone',
   ignoresCredentials: true,
-  body: wish,
+  body: emailBody,
   responses: { 200: s.success() },
   throws: [Invalid, TooMany],
   async handle({ body, address }, { links }) {

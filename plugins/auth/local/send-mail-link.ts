@@ -23,7 +23,7 @@ type User = UserRecord & Stored
 
 type Link = LinkRecord & Stored
 
-interface Letter {
+interface MailText {
   readonly subject: string
   readonly lines: readonly string[]
 }
@@ -73,28 +73,28 @@ export class SendMailLink {
   }
 
   /** Password reset requests for addresses without an account send no mail. */
-  async #letterFor(link: Link, user: User | undefined): Promise<Letter | undefined> {
+  async #letterFor(link: Link, user: User | undefined): Promise<MailText | undefined> {
     if (!user) return link.asked === 'signUp' ? this.#signUp(link) : undefined
     if (user.provider !== 'userpass') return this.#elsewhere(user)
     return link.asked === 'signUp' ? this.#known(link, user) : this.#reset(link, user)
   }
 
-  async #signUp(link: Link): Promise<Letter> {
+  async #signUp(link: Link): Promise<MailText> {
     const address = this.#address(signUpPage(this.#settings, this.#pages), await this.#links.issue(link, 'signUp', undefined))
     return { subject: 'Finish your sign-up', lines: [`To create your account, go to:`, address, this.#life(), notYou] }
   }
 
-  async #reset(link: Link, user: User): Promise<Letter> {
+  async #reset(link: Link, user: User): Promise<MailText> {
     return { subject: 'Set another password', lines: ['To set another password, go to:', ...(await this.#resetLines(link, user)), notYou] }
   }
 
-  async #known(link: Link, user: User): Promise<Letter> {
+  async #known(link: Link, user: User): Promise<MailText> {
     const first = 'Someone tried to sign up with this address, but it already has an account.'
     const lines = [first, 'If you have forgotten its password, set another one here:', ...(await this.#resetLines(link, user)), notYou]
     return { subject: 'You have an account already', lines }
   }
 
-  #elsewhere({ provider }: User): Letter {
+  #elsewhere({ provider }: User): MailText {
     const first = `This address has an account that signs in with ${provider} and has no password here.`
     return { subject: 'You have an account already', lines: [first, `Sign in here: ${this.#installation.baseUrl}/`, notYou] }
   }

@@ -5,14 +5,14 @@ import { type Fetch, Unavailable } from 'pounce/sdk'
 /** Discovery documents and key sets are a few kB. */
 const maxBytes = 512 * 1024
 
-interface Asked {
+interface FetchInit {
   readonly method: string
   readonly headers: ConstructorParameters<typeof Headers>[0]
   readonly body?: unknown
 }
 
 /** The fetch function that the libraries take. */
-export type LibraryFetch = (url: string, asked: Asked) => Promise<Response>
+export type LibraryFetch = (url: string, init: FetchInit) => Promise<Response>
 
 const textOf = (body: unknown): string | undefined => {
   if (body === undefined || body === null) return undefined

@@ -138,9 +138,9 @@ export class Issuer {
   }
 
   /** Forged tokens must not cause as many requests while the provider is unavailable. */
-  readonly #fetchKeys: LibraryFetch = (address, asked) => {
+  readonly #fetchKeys: LibraryFetch = (address, init) => {
     if (this.#restUntil > performance.now()) return Promise.reject(new Unavailable('the last request to the provider failed'))
-    return this.#fetch(address, asked)
+    return this.#fetch(address, init)
   }
 
   /** A failure to fetch keys says nothing about the token. */

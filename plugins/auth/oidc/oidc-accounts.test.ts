@@ -37,7 +37,7 @@ test('tokens are refused when no audience is configured', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url } })
   for (const aud of ['app', 'undefined', '', undefined]) t.is(await accounts.bearer(await issuer.token({ sub: 'ada', aud })), undefined)
-  t.deepEqual(issuer.asked, [])
+  t.deepEqual(issuer.requested, [])
 })
 
 test('a token identifies its account; its groups and addresses are checked as at sign-in', async t => {
@@ -62,7 +62,7 @@ test('forged tokens cause only occasional requests for the keys of the provider'
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } }, { refetchKeysAfterMs: 60_000 })
   for (let at = 0; at < 20; at += 1)
     t.is(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience }, 'right', { kid: `unknown ${at}` })), undefined)
-  t.is(issuer.asked.filter(path => path === '/keys').length, 1)
+  t.is(issuer.requested.filter(path => path === '/keys').length, 1)
 })
 
 test('while the provider is unavailable, tokens signed with known keys are accepted, and forged ones cause a single request', async t => {
@@ -70,12 +70,12 @@ test('while the provider is unavailable, tokens signed with known keys are accep
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
   t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
   issuer.keysAnswer = response => response.writeHead(500).end()
-  const before = issuer.asked.length
+  const before = issuer.requested.length
   // Signed in advance: on a slow machine this takes as long as the pause between requests to the provider.
   const forged: string[] = []
   for (let at = 0; at < 20; at += 1) forged.push(await issuer.token({ sub: 'ada', aud: audience }, 'right', { kid: `unknown ${at}` }))
   for (const token of forged) await t.throwsAsync(accounts.bearer(token), { instanceOf: Unavailable })
-  t.is(issuer.asked.length, before + 1)
+  t.is(issuer.requested.length, before + 1)
   t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
 })
 

@@ -182,10 +182,10 @@ test('only endpoints of the issuer and of allowed servers are queried', async t 
   issuer.metadata = { token_endpoint: `${other.url}/token` }
   const { site: strict } = await oidcWith({ uni: { issuer: issuer.url } })
   await t.throwsAsync(signIn(strict), { instanceOf: Unavailable })
-  t.deepEqual(other.asked, [])
+  t.deepEqual(other.requested, [])
   const { site: allowing } = await oidcWith({ uni: { issuer: issuer.url, alsoAt: [other.url] } })
   t.is(await signIn(allowing), undefined)
-  t.deepEqual(other.asked, ['/token'])
+  t.deepEqual(other.requested, ['/token'])
 })
 
 test('provider metadata with a different issuer is refused', async t => {

@@ -9,7 +9,7 @@ import { parseKey } from './blob-key.ts'
 import { checkRange } from './checked-stream.ts'
 import { asProblem, type Disk, realDisk } from './disk.ts'
 import type { FileWriter } from './file-writer.ts'
-import { type Growth, PrefixSnapshots } from './prefix-snapshots.ts'
+import { type GrowingOptions, PrefixSnapshots } from './prefix-snapshots.ts'
 import { SegmentBlobs, smallBytes } from './segment-blobs.ts'
 import { SingleFileBlobs } from './single-file-blobs.ts'
 
@@ -66,7 +66,7 @@ export class DiskBlobs implements BlobStore {
     return this.#put(source, options)
   }
 
-  async #put(source: Readable | Uint8Array, options: PutOptions, growth?: Growth): Promise<BlobFacts> {
+  async #put(source: Readable | Uint8Array, options: PutOptions, growth?: GrowingOptions): Promise<BlobFacts> {
     const { signal } = options
     const stream = source instanceof Uint8Array ? undefined : source
     const abort = (): void => {
@@ -142,7 +142,7 @@ export class DiskBlobs implements BlobStore {
     return key?.in === 'file' ? await problems(this.#big.crc32(key)) : undefined
   }
 
-  async #receive(source: Readable | readonly Uint8Array[], options: PutOptions, growth?: Growth): Promise<BlobFacts> {
+  async #receive(source: Readable | readonly Uint8Array[], options: PutOptions, growth?: GrowingOptions): Promise<BlobFacts> {
     const held: Buffer[] = []
     let sizeBytes = 0
     let file: FileWriter | undefined

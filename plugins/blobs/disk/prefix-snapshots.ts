@@ -2,19 +2,19 @@ import type { BlobStore } from 'pounce/sdk'
 import type { BlobFacts } from 'pounce/sdk/store-kit'
 import type { FileWriter } from './file-writer.ts'
 
-export type Growth = Parameters<NonNullable<BlobStore['putGrowing']>>[1]
+export type GrowingOptions = Parameters<NonNullable<BlobStore['putGrowing']>>[1]
 
 /** Stores a prefix of a file as a blob at intervals while the file is being written. */
 export class PrefixSnapshots {
   readonly #file: FileWriter
-  readonly #growth: Growth
+  readonly #growth: GrowingOptions
   readonly #keep: (file: FileWriter) => Promise<BlobFacts>
   #dueBytes: number
   #dueMs: number
   #keeping: Promise<void> = Promise.resolve()
   #failure: unknown
 
-  constructor(file: FileWriter, growth: Growth, keep: (file: FileWriter) => Promise<BlobFacts>) {
+  constructor(file: FileWriter, growth: GrowingOptions, keep: (file: FileWriter) => Promise<BlobFacts>) {
     this.#file = file
     this.#growth = growth
     this.#keep = keep

@@ -6,7 +6,7 @@ import type { BlobEntry, BlobFacts } from 'pounce/sdk/store-kit'
 import { formatKey, type SegmentKey } from './blob-key.ts'
 import { type Disk, readFully } from './disk.ts'
 import { SegmentFiles } from './segment-files.ts'
-import { decodeHeader, headerBytes, type Stretch, walkSegment } from './segment-format.ts'
+import { decodeHeader, headerBytes, type SegmentRange, walkSegment } from './segment-format.ts'
 import { SegmentSpace } from './segment-space.ts'
 import { SegmentWriter } from './segment-writer.ts'
 
@@ -88,9 +88,9 @@ export class SegmentBlobs {
     }
   }
 
-  async #liveEntries(segment: string, file: FileHandle): Promise<readonly Stretch[]> {
+  async #liveEntries(segment: string, file: FileHandle): Promise<readonly SegmentRange[]> {
     const end = this.#writer.durableBytes(segment) ?? (await file.stat()).size
-    const live: Stretch[] = []
+    const live: SegmentRange[] = []
     for await (const stretch of walkSegment(file, end)) {
       if (stretch.state === 'live') live.push(stretch)
       if (stretch.state === 'damaged') this.#log.warn('a segment is partly damaged', { segment, offset: stretch.offset })
@@ -123,7 +123,7 @@ export class SegmentBlobs {
   async #cutTornTail(segment: string): Promise<void> {
     await using file = await open(this.#files.pathOf(segment), 'r+')
     const { size } = await file.stat()
-    let last: Stretch | undefined
+    let last: SegmentRange | undefined
     for await (const stretch of walkSegment(file, size)) last = stretch
     if (last?.state !== 'damaged') return
     await file.truncate(last.offset)

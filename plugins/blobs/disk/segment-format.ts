@@ -22,7 +22,7 @@ export interface EntryFacts {
 }
 
 /** A range of a segment: an entry, or bytes without a readable header. */
-export interface Stretch extends EntryFacts {
+export interface SegmentRange extends EntryFacts {
   readonly state: 'live' | 'gone' | 'damaged'
 }
 
@@ -40,7 +40,7 @@ export function encodeHeader(entry: EntryFacts, state: 'live' | 'gone' = 'live')
 }
 
 /** Parses the header expected at `offset` of the segment; `damaged` when it is invalid. */
-export function decodeHeader(bytes: Buffer, offset: number): Stretch {
+export function decodeHeader(bytes: Buffer, offset: number): SegmentRange {
   const header = bytes.subarray(0, headerBytes)
   const isWhole =
     header.length === headerBytes &&
@@ -57,13 +57,13 @@ export function decodeHeader(bytes: Buffer, offset: number): Stretch {
   }
 }
 
-function stateOf(header: Buffer): Stretch['state'] {
+function stateOf(header: Buffer): SegmentRange['state'] {
   if (header.subarray(0, 4).equals(states.live)) return 'live'
   return header.subarray(0, 4).equals(states.gone) ? 'gone' : 'damaged'
 }
 
 /** The ranges of a segment up to `end`, in order and without gaps. After damage it continues at the next readable header. */
-export async function* walkSegment(file: FileHandle, end: number): AsyncGenerator<Stretch> {
+export async function* walkSegment(file: FileHandle, end: number): AsyncGenerator<SegmentRange> {
   let window: Buffer = Buffer.alloc(0)
   let windowAt = 0
   const at = async (offset: number): Promise<Buffer> => {

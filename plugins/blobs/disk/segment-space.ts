@@ -4,7 +4,7 @@ import type { Log } from 'pounce/sdk'
 import type { SegmentKey } from './blob-key.ts'
 import { codeOf, type Disk, readFully, syncPath, writeAll } from './disk.ts'
 import type { SegmentFiles } from './segment-files.ts'
-import { decodeHeader, encodeHeader, headerBytes, type Stretch, states, walkSegment } from './segment-format.ts'
+import { decodeHeader, encodeHeader, headerBytes, type SegmentRange, states, walkSegment } from './segment-format.ts'
 import type { SegmentWriter } from './segment-writer.ts'
 
 interface Parts {
@@ -159,7 +159,7 @@ export class SegmentSpace {
 
   /** Adjacent dead entries become one dead entry: a header and a hole. */
   async #copyLive(source: FileHandle, target: FileHandle, end: number): Promise<void> {
-    let dead: Stretch | undefined
+    let dead: SegmentRange | undefined
     const endDead = async (at: number): Promise<void> => {
       if (!dead) return
       const header = encodeHeader({ ...dead, sizeBytes: at - dead.offset - headerBytes }, 'gone')

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { BlobStore, type ByteRange, behind, CorruptContent, Invalid, wire } from 'pounce/sdk'
+import { BlobStore, type ByteRange, CorruptContent, Invalid, wire, wrapped } from 'pounce/sdk'
 import type { BlobEntry, BlobFacts, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
 import {
   chunkBytes,
@@ -23,13 +23,13 @@ import {
 import { EncryptionKeys } from './encryption-keys.ts'
 
 /** What is known of a blob in the underlying store; without a key it is not encrypted. */
-interface Opened {
+interface EncryptedBlobInfo {
   readonly key: Buffer
   readonly sizeBytes: number
 }
 
 /** Blobs never change, so cached headers stay valid. */
-const maxRemembered = 2000
+const maxCached = 2000
 
 /**
  * Encrypts what it puts into the underlying store. Existing blobs, and those stored elsewhere, are read unencrypted, so that it can be
@@ -38,7 +38,7 @@ const maxRemembered = 2000
 export class EncryptedBlobStore implements BlobStore {
   readonly #blobs: BlobStore
   readonly #keys: EncryptionKeys
-  readonly #remembered = new Map<string, Opened | 'plain'>()
+  readonly #cached = new Map<string, EncryptedBlobInfo | 'plain'>()
 
   constructor(blobs: BlobStore, keys: EncryptionKeys) {
     this.#blobs = blobs
@@ -86,7 +86,7 @@ export class EncryptedBlobStore implements BlobStore {
   }
 
   async remove(key: string): Promise<void> {
-    this.#remembered.delete(key)
+    this.#cached.delete(key)
     await this.#blobs.remove(key)
   }
 
@@ -116,30 +116,30 @@ export class EncryptedBlobStore implements BlobStore {
   }
 
   /** Undefined when the blob is absent. */
-  async #open(key: string): Promise<Opened | 'plain' | undefined> {
+  async #open(key: string): Promise<EncryptedBlobInfo | 'plain' | undefined> {
     if (this.liesElsewhere(key)) return 'plain'
-    const known = this.#remembered.get(key)
+    const known = this.#cached.get(key)
     if (known) return known
     const facts = await this.#blobs.stat(key)
     if (!facts) return undefined
     const bytes = facts.sizeBytes < headerBytes ? undefined : await this.#read(key, 0, headerBytes)
     const header = bytes && readHeader(bytes)
     const opened = header ? this.#opened(header, facts.sizeBytes) : 'plain'
-    this.#remember(key, opened)
+    this.#cache(key, opened)
     return opened
   }
 
-  #opened({ keyId, salt }: Header, stored: number): Opened {
+  #opened({ keyId, salt }: Header, stored: number): EncryptedBlobInfo {
     const sizeBytes = contentBytes(stored)
     if (sizeBytes === undefined) throw new CorruptContent()
     return { key: this.#keys.derive(keyId, salt), sizeBytes }
   }
 
-  #remember(key: string, opened: Opened | 'plain'): void {
-    this.#remembered.set(key, opened)
-    for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size <= maxRemembered) return
-      this.#remembered.delete(oldest)
+  #cache(key: string, opened: EncryptedBlobInfo | 'plain'): void {
+    this.#cached.set(key, opened)
+    for (const oldest of this.#cached.keys()) {
+      if (this.#cached.size <= maxCached) return
+      this.#cached.delete(oldest)
     }
   }
 
@@ -148,7 +148,7 @@ export class EncryptedBlobStore implements BlobStore {
     return stream && buffer(stream)
   }
 }
-wire(EncryptedBlobStore, behind(BlobStore), EncryptionKeys)
+wire(EncryptedBlobStore, wrapped(BlobStore), EncryptionKeys)
 
 /** Collects pieces of any length into chunks of equal length. */
 class Chunks {
@@ -244,13 +244,13 @@ class Encryption extends Transform {
 
 /** Decrypts stored chunks, and passes on the requested range of the content. */
 class Decryption extends Transform {
-  readonly #opened: Opened
+  readonly #opened: EncryptedBlobInfo
   readonly #part: ByteRange
   readonly #chunks = new Chunks(storedChunkBytes)
   readonly #last: number
   #number: number
 
-  constructor(opened: Opened, { first, last }: { readonly first: number; readonly last: number }, part: ByteRange) {
+  constructor(opened: EncryptedBlobInfo, { first, last }: { readonly first: number; readonly last: number }, part: ByteRange) {
     super()
     this.#opened = opened
     this.#number = first

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { BlobStore, type ByteRange, behind, CommitConflict, DocumentStore, Invalid, type Stored, wire } from 'pounce/sdk'
+import { BlobStore, type ByteRange, CommitConflict, DocumentStore, Invalid, type Stored, wire, wrapped } from 'pounce/sdk'
 import type { BlobEntry, BlobFacts, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
 import { ListedFolders } from './listed-folders.ts'
 import { idIn, type RegisteredFile, registrations } from './registered-files.ts'
@@ -91,4 +91,4 @@ export class InPlaceBlobStore implements BlobStore {
     }
   }
 }
-wire(InPlaceBlobStore, behind(BlobStore), DocumentStore, ListedFolders)
+wire(InPlaceBlobStore, wrapped(BlobStore), DocumentStore, ListedFolders)

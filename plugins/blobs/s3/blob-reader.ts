@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type ByteRange, CorruptContent, Invalid, Unavailable } from 'pounce/sdk'
 import type { BlobFacts } from 'pounce/sdk/store-kit'
-import type { BucketObjects, OpenObject, Stretch } from './bucket-objects.ts'
+import type { BucketObjects, OffsetRange, OpenObject } from './bucket-objects.ts'
 import { CheckedBody } from './checked-body.ts'
 import { blockAt, type ParsedKey, parseKey, sumsNameOf } from './layout.ts'
 import { decodeSumsHeader, EmbeddedChecksums, headerBytes, SidecarChecksums, type SumsSource } from './object-checksums.ts'
@@ -62,7 +62,7 @@ export class BlobReader {
 
 const lastOf = ({ end }: ByteRange): number => blockAt(end).end - 1
 
-function wholeBlocks(range: ByteRange): Stretch {
+function wholeBlocks(range: ByteRange): OffsetRange {
   const { start, end } = range
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end) || start < 0 || end < start)
     throw new Invalid('A range has a first and a last byte, the last not before the first')

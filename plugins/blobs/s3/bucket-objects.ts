@@ -20,7 +20,7 @@ export interface ListedObject {
 }
 
 /** From an offset on, to the one given (inclusive) or to the end. */
-export interface Stretch {
+export interface OffsetRange {
   readonly begin: number
   readonly last?: number
 }
@@ -36,7 +36,7 @@ export class BucketObjects {
   }
 
   /** Undefined when absent; `Invalid` when it does not begin within the object. What lies beyond the end is left out. */
-  async open(name: string, stretch?: Stretch): Promise<OpenObject | undefined> {
+  async open(name: string, stretch?: OffsetRange): Promise<OpenObject | undefined> {
     const range = stretch && `bytes=${stretch.begin}-${stretch.last ?? ''}`
     return this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
       try {
@@ -55,7 +55,7 @@ export class BucketObjects {
   }
 
   /** A whole small object, or a small part of one. */
-  async read(name: string, stretch?: Stretch): Promise<Buffer | undefined> {
+  async read(name: string, stretch?: OffsetRange): Promise<Buffer | undefined> {
     return this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
       const range = stretch && `bytes=${stretch.begin}-${stretch.last ?? ''}`
       try {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import test from 'ava'
 import { CorruptContent, Invalid, Unavailable } from 'pounce/sdk'
-import { youngGarbage } from 'pounce/sdk/kit'
+import { youngGeneration } from 'pounce/sdk/kit'
 import { liveTests, silent, testBytes } from 'pounce/sdk/testing'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
 import { bytesPayload } from './blob-writer.ts'
@@ -217,7 +217,7 @@ live.serial('two concurrent transfers of 100 MiB use less than 160 MiB of memory
   let most = 0
   /** Collects garbage as the server does for the bytes that pass through it. */
   const look = (bytes: number): void => {
-    youngGarbage.passed(bytes)
+    youngGeneration.passed(bytes)
     most = Math.max(most, process.memoryUsage().rss - before)
   }
   const one = async (): Promise<void> => {

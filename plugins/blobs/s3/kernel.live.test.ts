@@ -56,7 +56,7 @@ live('while S3 is unavailable, uploads and downloads fail with 503, other routes
   const { storage } = await status(server.admin.key)
   t.deepEqual(storage, { location: 's3', endpoint: config.endpoint, region: 'us-east-1', bucket: config.bucket })
   await proxy.become('silent')
-  const [down, up, told] = await Promise.all([
+  const [down, up, report] = await Promise.all([
     refusal(call(`/api/files/${file}`)),
     upload(call, dataset, 'there').then(
       () => 'accepted',
@@ -66,7 +66,7 @@ live('while S3 is unavailable, uploads and downloads fail with 503, other routes
   ])
   t.is(down.status, 503)
   t.regex(up, /^503/)
-  t.deepEqual(told.storage, { location: 's3', status: 'disconnected' })
+  t.deepEqual(report.storage, { location: 's3', status: 'disconnected' })
   t.is((await call(`/api/datasets/${dataset}`)).status, 200)
   await proxy.become('pass')
   t.is(await (await call(`/api/files/${file}`)).text(), 'here')

@@ -32,7 +32,7 @@ const batchSize = 500
 /** Maximum number of unreferenced blobs that the doctor counts. */
 const maxFound = 1000
 
-interface Beginning {
+interface FirstStart {
   /** When this plugin was first started with this document store. */
   readonly at: Time
   /** Collections whose records have referred to blobs. */
@@ -40,12 +40,12 @@ interface Beginning {
 }
 
 /** One record. */
-export const beginnings = collection<Beginning>()('blobs.sweep')
+export const beginnings = collection<FirstStart>()('blobs.sweep')
 
 const beginningId = '0'.repeat(24)
 
 /** Records the time from which on blobs are recorded in this document store, and in which collections. */
-export class RecordsBeginning {
+export class RecordFirstStart {
   readonly #documents: DocumentStore
   readonly #clock: Clock
   readonly #owners: Contributions<BlobOwner>
@@ -91,13 +91,13 @@ export class RecordsBeginning {
     return [...new Set(this.#owners.all().flatMap(({ places }) => places.map(place => place.in.name)))]
   }
 
-  async #beginning(): Promise<Beginning> {
+  async #beginning(): Promise<FirstStart> {
     const beginning = await this.#documents.get(beginnings, beginningId)
     if (!beginning) throw new Error('The record of blobs.sweep is missing')
     return beginning
   }
 }
-wire(RecordsBeginning, DocumentStore, Clock, BlobOwners)
+wire(RecordFirstStart, DocumentStore, Clock, BlobOwners)
 
 const keptFor = (absent: readonly string[]): string =>
   `No bytes are deleted, because the plugin with the collection ${absent.join(', ')} is not loaded, whose records may refer to them: load it, or delete its bytes with ${absent.map(name => `\`pounce blobs sweep --forget ${name}\``).join(', ')}`
@@ -120,7 +120,7 @@ export class OrphanSweep {
   #graceMs: number
   #blobs: BlobStore
   #owners: Contributions<BlobOwner>
-  #beginning: RecordsBeginning
+  #beginning: RecordFirstStart
   #clock: Clock
   #log: Log
   #metrics: Metrics
@@ -129,7 +129,7 @@ export class OrphanSweep {
     { graceHours }: s.Static<typeof config>,
     blobs: BlobStore,
     owners: Contributions<BlobOwner>,
-    beginning: RecordsBeginning,
+    beginning: RecordFirstStart,
     clock: Clock,
     log: Log,
     metrics: Metrics,
@@ -222,7 +222,7 @@ export class OrphanSweep {
     return batch.filter(entry => orphans.has(entry.key))
   }
 }
-wire(OrphanSweep, Config, BlobStore, BlobOwners, RecordsBeginning, Clock, Log, Metrics)
+wire(OrphanSweep, Config, BlobStore, BlobOwners, RecordFirstStart, Clock, Log, Metrics)
 
 /** `pounce blobs sweep`. */
 export class SweepCommand implements Command {
@@ -234,9 +234,9 @@ export class SweepCommand implements Command {
     { name: 'forget', summary: 'Delete the bytes of a plugin that is not loaded, by the name of its collection', takesValue: true },
   ]
   #sweep: OrphanSweep
-  readonly #beginning: RecordsBeginning
+  readonly #beginning: RecordFirstStart
 
-  constructor(sweep: OrphanSweep, beginning: RecordsBeginning) {
+  constructor(sweep: OrphanSweep, beginning: RecordFirstStart) {
     this.#sweep = sweep
     this.#beginning = beginning
   }
@@ -257,7 +257,7 @@ export class SweepCommand implements Command {
     return { ...report }
   }
 }
-wire(SweepCommand, OrphanSweep, RecordsBeginning)
+wire(SweepCommand, OrphanSweep, RecordFirstStart)
 
 /** The part of `pounce doctor` that finds unreferenced bytes. Those of uploads in progress are younger than the grace period. */
 export class SweepDoctor implements Command {

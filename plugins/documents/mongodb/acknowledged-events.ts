@@ -3,7 +3,7 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import { idOf } from './pending-deliveries.ts'
 
 /** The acknowledgement of an event that was still embedded in its document. */
-export interface Mark {
+export interface Acknowledgement {
   readonly event: string
   readonly consumer: string
 }
@@ -38,7 +38,7 @@ export class AcknowledgedEvents {
     await this.#server.withoutTimeLimit(() => this.#kept().createIndex({ at: 1 }))
   }
 
-  async write(marks: readonly Mark[], now: number): Promise<void> {
+  async write(marks: readonly Acknowledgement[], now: number): Promise<void> {
     if (marks.length === 0) return
     const _id = randomUUID()
     await this.#server.use(() => this.#kept().insertOne({ _id, at: now, done: marks.map(({ event, consumer }) => idOf(event, consumer)) }))

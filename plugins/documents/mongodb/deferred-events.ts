@@ -6,7 +6,7 @@ import type { PendingDeliveries } from './pending-deliveries.ts'
 import type { Kept, KeptEvent } from './record-format.ts'
 
 /** Events of one commit that wait for earlier ones of their document. */
-export interface Deferred {
+export interface DeferredCommit {
   readonly collection: string
   /** `_id` of the document. */
   readonly document: string
@@ -66,7 +66,7 @@ export class DeferredEvents {
     return [...this.#consumersOf.values()].filter(consumers => consumers.includes(consumer)).length
   }
 
-  add(deferred: Deferred): void {
+  add(deferred: DeferredCommit): void {
     for (const { id, to } of deferred.events) this.#consumersOf.set(id, to)
     const key = keyOf(deferred)
     const { signal } = this.#stopped
@@ -95,7 +95,7 @@ export class DeferredEvents {
     this.#stopped = new AbortController()
   }
 
-  async #earlierSettled(deferred: Deferred, signal: AbortSignal): Promise<void> {
+  async #earlierSettled(deferred: DeferredCommit, signal: AbortSignal): Promise<void> {
     const consumers = [...new Set(deferred.events.flatMap(({ to }) => to))]
     let earlier: readonly string[] | undefined
     let leftAt = Number.POSITIVE_INFINITY
@@ -118,12 +118,12 @@ export class DeferredEvents {
     }
   }
 
-  async #areInDocument({ collection, document }: Deferred, ids: readonly string[]): Promise<boolean> {
+  async #areInDocument({ collection, document }: DeferredCommit, ids: readonly string[]): Promise<boolean> {
     const query = { _id: document, 'ev.id': { $in: [...ids] } }
     return (await this.#server.use(() => this.#server.collection<Kept>(collection).countDocuments(query, { limit: 1 }))) > 0
   }
 
-  async #eventsBefore({ collection, document, events }: Deferred): Promise<readonly string[]> {
+  async #eventsBefore({ collection, document, events }: DeferredCommit): Promise<readonly string[]> {
     const options = { projection: { 'ev.id': 1 } }
     const kept = await this.#server.use(() => this.#server.collection<Kept>(collection).findOne({ _id: document }, options))
     const ids = kept?.ev.map(({ id }) => id) ?? []
@@ -132,4 +132,4 @@ export class DeferredEvents {
 }
 
 /** Identifies a document of any collection. */
-export const keyOf = ({ collection, document }: Pick<Deferred, 'collection' | 'document'>): string => `${collection}/${document}`
+export const keyOf = ({ collection, document }: Pick<DeferredCommit, 'collection' | 'document'>): string => `${collection}/${document}`

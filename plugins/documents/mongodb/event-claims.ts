@@ -66,11 +66,11 @@ export class EventClaims {
   async #look(queue: ConsumerQueue, now: number, limit: number, me: string): Promise<readonly Candidate[]> {
     const { leftElsewhere } = queue
     await this.#relay.moveToDeliveries(this.#relay.idsFor(queue.name).filter(id => !queue.holds(id)))
-    const asked = limit + queue.leasedCount
-    const { fresh, due } = await this.#deliveries.available(queue.name, now, asked, me)
+    const wantedCount = limit + queue.leasedCount
+    const { fresh, due } = await this.#deliveries.available(queue.name, now, wantedCount, me)
     queue.lookAt = performance.now() + lookMs
-    if (due.length < asked) queue.retried(now)
-    if (fresh.length < asked && leftElsewhere === queue.leftElsewhere) queue.isLive = true
+    if (due.length < wantedCount) queue.retried(now)
+    if (fresh.length < wantedCount && leftElsewhere === queue.leftElsewhere) queue.isLive = true
     const found = [...fresh, ...due].map(kept => ({ id: kept.o, subject: kept.s, kept }))
     if (found.length === 0) return found
     const subjects = [...new Set(found.map(({ subject }) => subject))]

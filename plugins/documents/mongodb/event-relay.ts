@@ -1,11 +1,11 @@
 import { type Log, Unavailable } from 'pounce/sdk'
-import type { AcknowledgedEvents, Mark } from './acknowledged-events.ts'
+import type { AcknowledgedEvents, Acknowledgement } from './acknowledged-events.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { NewDelivery, PendingDeliveries } from './pending-deliveries.ts'
 import type { Kept } from './record-format.ts'
 
 /** An event that is still embedded in the document it was committed with. */
-export interface Fresh {
+export interface EmbeddedEvent {
   readonly id: string
   readonly subject: string
   readonly text: string
@@ -23,7 +23,7 @@ export interface Fresh {
 }
 
 /** How a delivery is stored when its event leaves the document: leased to this kernel, with the attempts so far, or unleased. */
-export type Describe = (fresh: Fresh, consumer: string) => Pick<NewDelivery, 'tries' | 'lease'>
+export type Describe = (fresh: EmbeddedEvent, consumer: string) => Pick<NewDelivery, 'tries' | 'lease'>
 
 interface Tools {
   readonly server: MongodbConnection
@@ -46,8 +46,8 @@ const maxAtOnce = 500
  */
 export class EventRelay {
   readonly #tools: Tools
-  readonly #fresh = new Map<string, Fresh>()
-  #marks: Mark[] = []
+  readonly #fresh = new Map<string, EmbeddedEvent>()
+  #marks: Acknowledgement[] = []
   #running: Promise<void> | undefined
   #moves = 0
   #timer: NodeJS.Timeout | undefined
@@ -69,7 +69,7 @@ export class EventRelay {
   }
 
   /** Adds the events of a commit. */
-  add(fresh: readonly Fresh[]): void {
+  add(fresh: readonly EmbeddedEvent[]): void {
     for (const one of fresh) {
       this.#fresh.set(one.id, one)
       this.#schedule(one.left.size === 0 ? 0 : one.until)
@@ -141,7 +141,7 @@ export class EventRelay {
 
   async #moveReady(chosen: ReadonlySet<string> | undefined): Promise<void> {
     const now = performance.now()
-    const isReady = ({ id, left, until }: Fresh): boolean => left.size === 0 || until <= now || chosen?.has(id) === true
+    const isReady = ({ id, left, until }: EmbeddedEvent): boolean => left.size === 0 || until <= now || chosen?.has(id) === true
     const ready = [...this.#fresh.values()].filter(isReady).slice(0, maxAtOnce)
     const leaving = new Set(ready.map(({ id }) => id))
     const marks = this.#marks
@@ -171,7 +171,7 @@ export class EventRelay {
     else reject(error)
   }
 
-  async #move(ready: readonly Fresh[]): Promise<void> {
+  async #move(ready: readonly EmbeddedEvent[]): Promise<void> {
     if (ready.length === 0) return
     const { deliveries, describe, acknowledged } = this.#tools
     const waiting = ready.flatMap(one => [...one.left].map(consumer => ({ one, consumer })))
@@ -197,7 +197,7 @@ export class EventRelay {
     )
   }
 
-  async #clear(name: string, some: readonly Fresh[]): Promise<void> {
+  async #clear(name: string, some: readonly EmbeddedEvent[]): Promise<void> {
     const { server } = this.#tools
     const documents = [...new Set(some.map(({ document }) => document))]
     const pull = { $pull: { ev: { id: { $in: some.map(({ id }) => id) } } } }

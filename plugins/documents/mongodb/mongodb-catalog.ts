@@ -6,7 +6,7 @@ import { codeOf, isDuplicate } from './problems.ts'
 import { fieldOf, type Kept, memberOf, partsOf, type RecordFormat, recordFormatOf, uniqueMember } from './record-format.ts'
 
 /** The format that a collection's documents were last converted to. */
-interface Described {
+interface CollectionState {
   readonly _id: string
   /** Every document has the fields required by these indexes: see `RecordFormat.filling`. */
   readonly filled: string
@@ -82,7 +82,7 @@ export class MongodbCatalog {
   }
 
   #described() {
-    return this.#server.collection<Described>('_collections')
+    return this.#server.collection<CollectionState>('_collections')
   }
 
   /** Before anything is changed: another program would lose its indexes, and could not insert documents without the fields of unique ones. */

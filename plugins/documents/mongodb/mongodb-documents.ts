@@ -12,8 +12,8 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import { KeyedMutex, type Lines } from 'pounce/sdk/kit'
-import { type Change, type Committed, linesOf, type Outbox } from 'pounce/sdk/store-kit'
+import { KeyedMutex, type RowFormat } from 'pounce/sdk/kit'
+import { type Change, type Committed, formatDocuments, type Outbox } from 'pounce/sdk/store-kit'
 import { batchesOf } from './batches.ts'
 import { MongodbCatalog } from './mongodb-catalog.ts'
 import { MongodbConnection } from './mongodb-connection.ts'
@@ -108,9 +108,13 @@ export class MongodbDocuments implements DocumentStore {
     yield* this.#reader.scan(from, query)
   }
 
-  async *lines<T extends object>(from: Collection<T>, lines: Lines, query?: Pick<Find, 'using' | 'where'>): AsyncIterable<Uint8Array> {
+  async *formattedRows<T extends object>(
+    from: Collection<T>,
+    format: RowFormat,
+    query?: Pick<Find, 'using' | 'where'>,
+  ): AsyncIterable<Uint8Array> {
     const documents = query ? this.#reader.scan(from, query) : this.#reader.walk(from)
-    yield* linesOf(documents, lines, (name, ids) => this.#reader.getMany<object>({ name, indexes: {} }, ids))
+    yield* formatDocuments(documents, format, (name, ids) => this.#reader.getMany<object>({ name, indexes: {} }, ids))
   }
 
   async commit<T extends object>(change: Change<T>, events: readonly NewEvent[] = []): Promise<T & Stored> {

@@ -6,7 +6,7 @@ import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
 import { DeferredEvents, keyOf } from './deferred-events.ts'
 import { EventClaims, eventOf, holdMs } from './event-claims.ts'
-import { EventRelay, type Fresh, maxWaitMs } from './event-relay.ts'
+import { type EmbeddedEvent, EventRelay, maxWaitMs } from './event-relay.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { Before } from './mongodb-writer.ts'
@@ -238,7 +238,7 @@ export class MongodbOutbox implements Outbox {
     const until = performance.now() + maxWaitMs
     for (const consumer of busy ?? []) this.#queues.get(consumer)?.leave()
     let areHeld = true
-    const fresh = kept.map((one): Fresh => {
+    const fresh = kept.map((one): EmbeddedEvent => {
       const { id, e: text, to } = one
       if (text === '') return { id, subject: '', text, collection, document, isGone, left: new Set(), recorded: new Set(), until }
       const event = eventOf(text)
@@ -259,7 +259,7 @@ export class MongodbOutbox implements Outbox {
     return queue.offer(event)
   }
 
-  #describe(fresh: Fresh, consumer: string): ReturnType<ConstructorParameters<typeof EventRelay>[0]['describe']> {
+  #describe(fresh: EmbeddedEvent, consumer: string): ReturnType<ConstructorParameters<typeof EventRelay>[0]['describe']> {
     const queue = this.#queues.get(consumer)
     if (!queue?.holds(fresh.id)) return { tries: 0 }
     const attempt = queue.attemptOf(fresh.id)

@@ -10,7 +10,7 @@ export type DeliveryOutcome =
   | { readonly id: string; readonly how: 'park'; readonly error: string; readonly at: string }
 
 /** The outbox functions that an acknowledgement needs. */
-export interface Ledger {
+export interface AckOutbox {
   connection(): Connection
   consumer(name: string): OutboxConsumer | undefined
   /** ID of the newest durable event. */
@@ -26,11 +26,11 @@ export interface Ledger {
 /** All outcomes of one consumer in one turn of the event loop: one write request of a transaction. */
 export class AckWork implements WriteRequest {
   #name: string
-  #ledger: Ledger
+  #ledger: AckOutbox
   #outcomes = new Map<string, DeliveryOutcome>()
   #callers: { resolve(): void; reject(error: Error): void }[] = []
 
-  constructor(name: string, ledger: Ledger) {
+  constructor(name: string, ledger: AckOutbox) {
     this.#name = name
     this.#ledger = ledger
   }

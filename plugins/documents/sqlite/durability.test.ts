@@ -39,17 +39,17 @@ test('documents acknowledged before a SIGKILL survive with their index entries a
   )
   const indexed = await store.count(notes, { using: 'bySpace', where: eq('spaces', 'all'), upTo: 1_000_000 })
   t.is(indexed, kept.size)
-  const told = new Set<string>()
+  const delivered = new Set<string>()
   for (;;) {
     const deliveries = await store.outbox.claim('test/all', { limit: 1000, leaseMs: 1000, owner: 'test' })
     if (deliveries.length === 0) break
-    for (const { event } of deliveries) told.add(event.subject.id)
+    for (const { event } of deliveries) delivered.add(event.subject.id)
     await store.outbox.done(
       'test/all',
       deliveries.map(({ event }) => event.id),
     )
   }
-  t.deepEqual([...told].sort(), [...kept].sort())
+  t.deepEqual([...delivered].sort(), [...kept].sort())
 })
 
 test('documents, indexes and conflicts are the same after closing and reopening', async t => {

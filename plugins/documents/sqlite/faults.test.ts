@@ -136,7 +136,7 @@ test('events that were stored although their commit was reported as failed are d
       const finish = (): void => resolve(outbox.announce(recorded))
       commits.add({ refuse, plan: () => ({ write: () => void recorded.push(...record(id)), finish }) })
     })
-  const hear = async (): Promise<readonly string[]> => {
+  const receive = async (): Promise<readonly string[]> => {
     const claimed = await outbox.claim('test/all', { limit: 10, leaseMs: 1000, owner: 'test' })
     await outbox.done(
       'test/all',
@@ -145,13 +145,13 @@ test('events that were stored although their commit was reported as failed are d
     return claimed.map(({ event }) => event.subject.id)
   }
   await leave('d0')
-  t.deepEqual(await hear(), ['d0'])
+  t.deepEqual(await receive(), ['d0'])
   // Written and synced, but the system reports a failed sync.
   database.connection().transaction(() => record('d1'))
   database.failed(ioError)
   await leave('d2')
   t.deepEqual(await outbox.waiting(), { 'test/all': 2 })
-  t.deepEqual(await hear(), ['d1', 'd2'])
+  t.deepEqual(await receive(), ['d1', 'd2'])
   t.deepEqual(await outbox.waiting(), { 'test/all': 0 })
   // The same for acknowledgements.
   await leave('d3')
@@ -161,7 +161,7 @@ test('events that were stored although their commit was reported as failed are d
   database.failed(ioError)
   await outbox.done('test/all', [id])
   t.deepEqual(await outbox.waiting(), { 'test/all': 0 })
-  t.deepEqual(await hear(), [])
+  t.deepEqual(await receive(), [])
 })
 
 test('a locked file is reported as unavailable, and is usable again once unlocked', async t => {

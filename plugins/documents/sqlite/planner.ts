@@ -171,4 +171,4 @@ export const plansOf = (
 }
 
 /** The effort of a query is measured in non-matching rows of about half a kilobyte: counted, not timed, so that load does not change plans. */
-export const effortOf = (text: string): number => 1 + text.length / 512
+export const costOf = (text: string): number => 1 + text.length / 512

@@ -37,13 +37,13 @@ const needsRights = 'the account of the server needs the right to read and write
 
 /** The same at startup, and for a full disk or a file without read or write permission. */
 export const namingFile = (file: string, error: unknown): unknown => {
-  const told = codeOf(error) === undefined ? (error as { readonly cause?: unknown }).cause : error
+  const underlying = codeOf(error) === undefined ? (error as { readonly cause?: unknown }).cause : error
   const reasons: Readonly<Record<number, string>> = {
     [codes.full]: 'its disk is full: delete files there',
     [codes.readOnly]: needsRights,
     [codes.cannotOpen]: needsRights,
   }
-  const reason = reasons[codeOf(told) ?? 0]
+  const reason = reasons[codeOf(underlying) ?? 0]
   if (reason === undefined) return namingDamage(file, error)
-  return new Error(`The database ${file} cannot be opened (${(told as Error).message}): ${reason}`, { cause: error })
+  return new Error(`The database ${file} cannot be opened (${(underlying as Error).message}): ${reason}`, { cause: error })
 }

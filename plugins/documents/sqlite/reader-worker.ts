@@ -3,7 +3,7 @@ import type { ThreadReply } from 'pounce/sdk/kit'
 import { Connection, type Opening } from 'pounce/sdk/sqlite'
 import { problemOf } from './problems.ts'
 import { carryOut, type Query } from './queries.ts'
-import type { LinePart } from './row-formatter.ts'
+import type { RowPart } from './row-formatter.ts'
 
 const connection = new Connection(workerData as Opening)
 
@@ -17,7 +17,7 @@ const answer = (query: Query): ThreadReply => {
 
 /** Bytes are transferred, not copied. */
 const handedOver = ({ kind }: Query, reply: ThreadReply): ArrayBuffer[] =>
-  kind === 'lines' && reply.ok ? [(reply.result as LinePart).bytes.buffer] : []
+  kind === 'rows' && reply.ok ? [(reply.result as RowPart).bytes.buffer] : []
 
 parentPort?.on('message', (query: Query) => {
   const reply = answer(query)

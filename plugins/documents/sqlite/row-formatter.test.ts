@@ -1,13 +1,13 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { Lines } from 'pounce/sdk/kit'
-import { documentLine } from 'pounce/sdk/store-kit'
+import type { RowFormat } from 'pounce/sdk/kit'
+import { formatDocument } from 'pounce/sdk/store-kit'
 import { RowFormatter } from './row-formatter.ts'
 
 const people: Readonly<Record<string, unknown>> = { a: { first: '=A', last: 'x' }, b: { first: 'B', last: '', tags: ['t', 'u'] } }
 const found = (_collection: string, id: string): unknown => people[id]
 
-const columns: Lines['columns'] = [
+const columns: RowFormat['columns'] = [
   { name: 'id', cell: { at: 'id', as: 'text' } },
   { name: 'name', cell: { at: 'name', as: 'text' } },
   { name: 'size', cell: { at: 'size', as: 'thousands' } },
@@ -47,15 +47,15 @@ const documents = fc
   .tuple(fc.array(document, { minLength: 1, maxLength: 4 }), fc.array(scalar, { maxLength: 3 }))
   .map(([all, others]) => [...all, ...others.map(name => ({ ...all[0], name }))])
 
-for (const format of ['csv', 'json'] as const) {
-  test(`${format === 'csv' ? 'CSV' : 'JSON'} lines made from stored JSON equal those made from documents`, t => {
+for (const syntax of ['csv', 'json'] as const) {
+  test(`${syntax === 'csv' ? 'CSV' : 'JSON'} lines made from stored JSON equal those made from documents`, t => {
     fc.assert(
       fc.property(documents, all => {
-        const maker = new RowFormatter({ format, columns }, found)
+        const formatter = new RowFormatter({ syntax, columns }, found)
         for (const _ of [1, 2]) {
           for (const each of all) {
             const stored = JSON.stringify(each)
-            t.is(maker.line(stored), documentLine({ format, columns }, JSON.parse(stored), found))
+            t.is(formatter.row(stored), formatDocument({ syntax, columns }, JSON.parse(stored), found))
           }
         }
       }),
@@ -66,6 +66,6 @@ for (const format of ['csv', 'json'] as const) {
 
 test('a document with 300,000 array items is formatted', t => {
   const long = { id: 'long', name: 'x', places: Array.from({ length: 300_000 }, (_, n) => ({ dataset: `d${n % 7}`, folder: null })) }
-  const maker = new RowFormatter({ format: 'csv', columns }, found)
-  for (const _ of [1, 2]) t.regex(maker.line(JSON.stringify(long)), /^"long","x",,,,,"","d0, d1, d2, d3, d4, d5, d6",/)
+  const formatter = new RowFormatter({ syntax: 'csv', columns }, found)
+  for (const _ of [1, 2]) t.regex(formatter.row(JSON.stringify(long)), /^"long","x",,,,,"","d0, d1, d2, d3, d4, d5, d6",/)
 })

@@ -1,7 +1,7 @@
 import type { Find } from 'pounce/sdk'
-import { betweenLines, type LineCell, type Lines } from 'pounce/sdk/kit'
+import { type ColumnValue, type RowFormat, rowSeparator } from 'pounce/sdk/kit'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { documentLine, type FoundDocument, printCell, shownIn } from 'pounce/sdk/store-kit'
+import { cellValueIn, type FoundDocument, formatCell, formatDocument } from 'pounce/sdk/store-kit'
 import { type ScanPlace, scanPart } from './scanning.ts'
 import type { CollectionTable } from './table.ts'
 
@@ -88,7 +88,7 @@ const whole = /^[0-9]{1,15}$/
 
 const quote = 34
 
-const pathOf = (cell: LineCell): string | undefined =>
+const pathOf = (cell: ColumnValue): string | undefined =>
   'is' in cell ? undefined : 'at' in cell ? cell.at : 'of' in cell ? cell.of : cell.each
 
 /** A document that contains one value at the first steps of a path. */
@@ -100,21 +100,21 @@ const around = (path: string, steps: number, value: unknown): unknown =>
 
 /**
  * Formats document texts as lines without parsing them, where their layout is already known: a string without escapes is the
- * same in JSON and in a quoted CSV cell. All others are parsed. The lines are those of `documentLine`.
+ * same in JSON and in a quoted CSV cell. All others are parsed. The lines are those of `formatDocument`.
  */
 export class RowFormatter {
-  readonly #lines: Lines
+  readonly #format: RowFormat
   readonly #found: FoundDocument
   readonly #paths: readonly string[]
   #recipes: readonly Recipe[] = []
 
-  constructor(lines: Lines, found: FoundDocument) {
-    this.#lines = lines
+  constructor(format: RowFormat, found: FoundDocument) {
+    this.#format = format
     this.#found = found
-    this.#paths = [...new Set(lines.columns.map(({ cell }) => pathOf(cell)).filter(path => path !== undefined))]
+    this.#paths = [...new Set(format.columns.map(({ cell }) => pathOf(cell)).filter(path => path !== undefined))]
   }
 
-  line(text: string): string {
+  row(text: string): string {
     const isShort = text.length <= longest
     for (const recipe of isShort ? this.#recipes : []) {
       const match = recipe.regex.exec(text)
@@ -122,7 +122,7 @@ export class RowFormatter {
     }
     const document = JSON.parse(text) as object
     if (isShort && this.#recipes.length < maxPatterns) this.#learn(document, text)
-    return documentLine(this.#lines, document, this.#found)
+    return formatDocument(this.#format, document, this.#found)
   }
 
   /** A layout that its own pattern does not match, such as one with nested lists, need not be tried. */
@@ -132,35 +132,35 @@ export class RowFormatter {
   }
 
   #recipeOf({ regex, groups }: Pattern): Recipe {
-    const { format, columns } = this.#lines
+    const { syntax, columns } = this.#format
     const parts: Recipe['parts'][number][] = []
-    let before = format === 'csv' ? '' : '{'
+    let before = syntax === 'csv' ? '' : '{'
     for (const [at, { name, cell }] of columns.entries()) {
       if (at > 0) before += ','
-      if (format === 'json') before += `${JSON.stringify(name)}:`
+      if (syntax === 'json') before += `${JSON.stringify(name)}:`
       const path = pathOf(cell)
       const place = path === undefined ? undefined : groups.get(path)
       if (path === undefined || place === undefined) {
-        before += printCell(format, shownIn(cell, {}, this.#found))
+        before += formatCell(syntax, cellValueIn(cell, {}, this.#found))
         continue
       }
       parts.push({ before, group: place.group, make: this.#cellMaker(cell, path, place.steps) })
       before = ''
     }
-    return { regex, parts, end: format === 'csv' ? before : `${before}}` }
+    return { regex, parts, end: syntax === 'csv' ? before : `${before}}` }
   }
 
-  #cellMaker(cell: LineCell, path: string, steps: number): MakeCell {
-    const { format } = this.#lines
-    const slowly: MakeCell = text => printCell(format, shownIn(cell, around(path, steps, JSON.parse(text)), this.#found))
+  #cellMaker(cell: ColumnValue, path: string, steps: number): MakeCell {
+    const { syntax } = this.#format
+    const slowly: MakeCell = text => formatCell(syntax, cellValueIn(cell, around(path, steps, JSON.parse(text)), this.#found))
     if (!('at' in cell) || steps < path.split('.').length) return remembering(slowly)
     if (cell.as === 'thousands') return text => (whole.test(text) ? thousandsOf(text) : slowly(text))
     if (cell.as === 'text')
-      return text => (text.charCodeAt(0) === quote && (format === 'json' || !formulas.has(text.charCodeAt(1))) ? text : slowly(text))
+      return text => (text.charCodeAt(0) === quote && (syntax === 'json' || !formulas.has(text.charCodeAt(1))) ? text : slowly(text))
     return text => {
-      if (text === 'null') return format === 'csv' ? '' : text
+      if (text === 'null') return syntax === 'csv' ? '' : text
       if (text.charCodeAt(0) !== quote) return number.test(text) ? text : slowly(text)
-      return !plain.test(text) ? slowly(text) : format === 'csv' ? text.slice(1, -1) : text
+      return !plain.test(text) ? slowly(text) : syntax === 'csv' ? text.slice(1, -1) : text
     }
   }
 }
@@ -197,11 +197,11 @@ const remembering = (make: MakeCell): MakeCell => {
 }
 
 /** Documents to be formatted as lines: those of some rows, or the next ones of a scan. Only for reader threads. */
-export interface LineQuery {
-  readonly kind: 'lines'
+export interface RowQuery {
+  readonly kind: 'rows'
   /** The same for all parts of a report, so that layouts are reused. */
   readonly report: string
-  readonly lines: Lines
+  readonly format: RowFormat
   readonly table: CollectionTable
   /** The tables of collections that lines refer to, by name. */
   readonly others: Readonly<Record<string, string>>
@@ -211,7 +211,7 @@ export interface LineQuery {
 }
 
 /** Lines in UTF-8; without `next`, the last part of a scan. */
-export interface LinePart {
+export interface RowPart {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly next?: ScanPlace
 }
@@ -222,23 +222,23 @@ const scanParts = 4
 /** Maximum number of reports whose formatters are cached. */
 const maxReports = 8
 
-const makers = new WeakMap<Connection, Map<string, RowFormatter>>()
+const formatters = new WeakMap<Connection, Map<string, RowFormatter>>()
 
-const makerOf = (db: Connection, { report, lines, others }: LineQuery): RowFormatter => {
-  const known = makers.get(db) ?? new Map<string, RowFormatter>()
-  makers.set(db, known)
+const formatterOf = (db: Connection, { report, format, others }: RowQuery): RowFormatter => {
+  const known = formatters.get(db) ?? new Map<string, RowFormatter>()
+  formatters.set(db, known)
   const found = (collection: string, id: string): unknown => {
     const row = db.get(`SELECT doc FROM ${others[collection]} WHERE id = ?`, id)
     return row && JSON.parse(row[0] as string)
   }
-  const maker = known.get(report) ?? new RowFormatter(lines, found)
+  const formatter = known.get(report) ?? new RowFormatter(format, found)
   known.delete(report)
-  known.set(report, maker)
+  known.set(report, formatter)
   for (const oldest of known.keys()) if (known.size > maxReports) known.delete(oldest)
-  return maker
+  return formatter
 }
 
-const textsOf = (db: Connection, { table, of }: LineQuery): { readonly texts: readonly string[]; readonly next?: ScanPlace } => {
+const textsOf = (db: Connection, { table, of }: RowQuery): { readonly texts: readonly string[]; readonly next?: ScanPlace } => {
   if ('upTo' in of) {
     const rows = db.all(`SELECT doc FROM ${table.table} WHERE r > ? AND r <= ? ORDER BY r`, of.after, of.upTo)
     return { texts: rows.map(row => row[0] as string) }
@@ -254,12 +254,12 @@ const textsOf = (db: Connection, { table, of }: LineQuery): { readonly texts: re
 }
 
 /** Formats some of the documents as lines. */
-export const linePart = (db: Connection, query: LineQuery): LinePart => {
+export const formatRows = (db: Connection, query: RowQuery): RowPart => {
   const { texts, next } = textsOf(db, query)
-  const maker = makerOf(db, query)
-  const between = betweenLines(query.lines.format)
+  const formatter = formatterOf(db, query)
+  const between = rowSeparator(query.format.syntax)
   let lines = ''
-  for (const text of texts) lines += lines === '' ? maker.line(text) : between + maker.line(text)
+  for (const text of texts) lines += lines === '' ? formatter.row(text) : between + formatter.row(text)
   const bytes = new TextEncoder().encode(lines)
   return next ? { bytes, next } : { bytes }
 }

@@ -2,7 +2,7 @@ import type { Find } from 'pounce/sdk'
 import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
 import { keysOf, matcher } from 'pounce/sdk/store-kit'
 import type { KeyRange } from './constraints.ts'
-import { effortOf, streamsInOrder } from './planner.ts'
+import { costOf, streamsInOrder } from './planner.ts'
 import { documentText, type IndexStream, type RowPosition, rowsOf } from './stream.ts'
 import { type CollectionTable, compareColumns, encode } from './table.ts'
 
@@ -54,7 +54,7 @@ const isFirst = (streams: readonly IndexStream[], { shape, fixed }: IndexStream,
 interface StreamSlice {
   readonly texts: readonly string[]
   readonly characters: number
-  readonly effort: number
+  readonly maxCost: number
   readonly after: RowPosition | undefined
 }
 
@@ -70,7 +70,7 @@ const readPiece = (
   const fits = matcher(query.where)
   const rows = rowsOf(db, table, stream, { after, isDescending: false, limit: piece, documents: true })
   const texts: string[] = []
-  let [characters, effort] = [0, 0]
+  let [characters, maxCost] = [0, 0]
   for (const row of rows) {
     const text = documentText(db, table, row)
     if (text === undefined) continue
@@ -78,10 +78,10 @@ const readPiece = (
     if (fits(document) && isFirst(streams, stream, row, document)) {
       texts.push(text)
       characters += text.length
-    } else effort += effortOf(text)
-    if (characters >= most) return { texts, characters, effort, after: placeOf(row) }
+    } else maxCost += costOf(text)
+    if (characters >= most) return { texts, characters, maxCost, after: placeOf(row) }
   }
-  return { texts, characters, effort, after: rows.length < piece ? undefined : placeOf(rows.at(-1) as Row) }
+  return { texts, characters, maxCost, after: rows.length < piece ? undefined : placeOf(rows.at(-1) as Row) }
 }
 
 const placeOf = (row: Row): RowPosition => row.slice(0, -2) as RowPosition
@@ -92,18 +92,18 @@ export const scanPart = (
   table: CollectionTable,
   query: Pick<Find, 'using' | 'where'>,
   from: ScanPlace,
-  effort: number,
+  maxCost: number,
 ): ScanPart | undefined => {
   const streams = streamsInOrder(table, query.using, query.where)
   const texts: string[] = []
   let place = from
-  let left = effort
+  let left = maxCost
   let characters = scannedCharacters
   while (place.stream < streams.length) {
     const read = readPiece(db, table, query, streams, place, characters)
     texts.push(...read.texts)
     characters -= read.characters
-    left -= read.effort
+    left -= read.maxCost
     place = read.after ? { stream: place.stream, after: read.after } : { stream: place.stream + 1, after: undefined }
     if (place.stream === streams.length) break
     if (texts.length >= piece || characters <= 0) return { texts, next: place }

@@ -19,7 +19,7 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import type { Lines } from 'pounce/sdk/kit'
+import type { RowFormat } from 'pounce/sdk/kit'
 import { DatabaseBackup, DatabaseDoctor, syncPath } from 'pounce/sdk/sqlite'
 import type { Change, Committed, Outbox } from 'pounce/sdk/store-kit'
 import { Backups } from './backups.ts'
@@ -78,7 +78,7 @@ export class SqliteDocuments implements DocumentStore {
   #outbox: SqliteOutbox
   #reader: SqliteReader
   #recent = new RecentDocuments()
-  #lineReader: RowReader
+  #rowReader: RowReader
   #threads: readonly ReaderThread[]
   #backups: Backups
   #log: Log
@@ -102,7 +102,7 @@ export class SqliteDocuments implements DocumentStore {
     this.#reader = new SqliteReader(this.#database, this.#catalog, thread, this.#recent, inlineRows)
     this.#log = log
     this.#backups = new Backups(this.#file, maxBackups, clock)
-    this.#lineReader = new RowReader(this.#database, this.#catalog, this.#threads)
+    this.#rowReader = new RowReader(this.#database, this.#catalog, this.#threads)
   }
 
   async start(): Promise<void> {
@@ -180,9 +180,13 @@ export class SqliteDocuments implements DocumentStore {
     yield* this.#open().scan(from, query)
   }
 
-  async *lines<T extends object>(from: Collection<T>, lines: Lines, query?: Pick<Find, 'using' | 'where'>): AsyncIterable<Uint8Array> {
+  async *formattedRows<T extends object>(
+    from: Collection<T>,
+    format: RowFormat,
+    query?: Pick<Find, 'using' | 'where'>,
+  ): AsyncIterable<Uint8Array> {
     this.#open()
-    yield* this.#lineReader.lines(from, lines, query)
+    yield* this.#rowReader.rows(from, format, query)
   }
 
   commit<T extends object>(change: Change<T>, events: readonly NewEvent[] = []): Promise<T & Stored> {

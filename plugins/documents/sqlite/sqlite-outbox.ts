@@ -1,7 +1,7 @@
 import { type AnyEvent, type Clock, Conflict, type Ids, type Log, type NewEvent } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
 import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pounce/sdk/store-kit'
-import { AckWork, type DeliveryOutcome, type Ledger } from './ack-work.ts'
+import { type AckOutbox, AckWork, type DeliveryOutcome } from './ack-work.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { entryOf, inMemory, type OutboxConsumer } from './outbox-consumer.ts'
@@ -251,7 +251,7 @@ export class SqliteOutbox implements Outbox {
     return settlement.add(outcomes)
   }
 
-  #ledger: Ledger = {
+  #ledger: AckOutbox = {
     connection: () => this.#wiring.database.connection(),
     consumer: name => this.#consumers.get(name),
     newest: () => this.#announced,

@@ -5,7 +5,7 @@ import type { Connection, Row } from 'pounce/sdk/sqlite'
 import { checkFind, checkSeek, deepFreeze, indexesOf, matcher } from 'pounce/sdk/store-kit'
 import { MergedCursor } from './cursor.ts'
 import type { Database } from './database.ts'
-import { effortOf, plansOf, type QueryPlan } from './planner.ts'
+import { costOf, plansOf, type QueryPlan } from './planner.ts'
 import type { ReaderThread } from './reader-thread.ts'
 import { type ScanPlace, scannedCharacters, scanPart } from './scanning.ts'
 import type { SqliteCatalog } from './sqlite-catalog.ts'
@@ -44,7 +44,7 @@ const readPage = (
   table: CollectionTable,
   plan: QueryPlan,
   query: Find,
-  effort: number,
+  maxCost: number,
   insteadOf = 0,
 ): Found | undefined => {
   const fits = matcher(query.where)
@@ -55,7 +55,7 @@ const readPage = (
   const merged = new MergedCursor(plan.streams, reading, placeOf(query.after))
   const documents: Stored[] = []
   const texts: string[] = []
-  let left = effort
+  let left = maxCost
   let characters = query.maxCharacters ?? Number.POSITIVE_INFINITY
   let maxScanned = insteadOf > 0 ? Number.POSITIVE_INFINITY : (query.maxScanned ?? Number.POSITIVE_INFINITY)
   for (let examined = 1; left > 0; examined++) {
@@ -70,7 +70,7 @@ const readPage = (
       if (texts.push(text) === query.limit || characters <= 0)
         return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
     } else {
-      left -= effortOf(text)
+      left -= costOf(text)
       if (--maxScanned <= 0) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
     }
     if (insteadOf > 0 && isSparse(examined, texts.length, query.limit, insteadOf)) return undefined
@@ -84,8 +84,8 @@ const placeOf = (after: After | undefined): RowPosition | undefined =>
 const afterOf = (row: Row, { sort }: Pick<Find, 'sort'>): After => (sort ? [decode(row[0]), row[1] as string] : [row[0] as string])
 
 /** True when streams that must be sorted first are short enough for that. */
-const areShort = (db: Connection, table: CollectionTable, { streams }: QueryPlan, effort: number): boolean => {
-  let left = effort
+const areShort = (db: Connection, table: CollectionTable, { streams }: QueryPlan, maxCost: number): boolean => {
+  let left = maxCost
   for (const stream of streams) {
     left -= countRows(db, table, stream, left + 1)
     if (left < 0) return false
@@ -94,16 +94,16 @@ const areShort = (db: Connection, table: CollectionTable, { streams }: QueryPlan
 }
 
 /** A page of documents; undefined when finding it takes more than this effort, see `effortOf`. */
-export const findPage = (db: Connection, table: CollectionTable, query: Find, effort: number): Found | undefined => {
+export const findPage = (db: Connection, table: CollectionTable, query: Find, maxCost: number): Found | undefined => {
   const { walk, main } = plansOf(table, query.using, query.where, { sort: query.sort, isOrderFree: false })
   const streams = main.streams.length
   // Where results must be sorted first, a longer scan of unknown length is worthwhile.
   const instead = main.isOrdered ? streams : query.limit * 10
   const walked = walk && readPage(db, table, walk, query, Math.max(query.limit * 4, Math.min(streams, maxWalked)), instead)
   if (walked) return walked
-  if (streams > effort) return undefined
-  if (!main.isOrdered && Number.isFinite(effort) && !areShort(db, table, main, effort)) return undefined
-  return readPage(db, table, main, query, effort)
+  if (streams > maxCost) return undefined
+  if (!main.isOrdered && Number.isFinite(maxCost) && !areShort(db, table, main, maxCost)) return undefined
+  return readPage(db, table, main, query, maxCost)
 }
 
 /** Arguments of `seek`. */
@@ -113,11 +113,11 @@ export type Seek = Pick<Find, 'using' | 'where' | 'sort'> & { readonly position:
 const entriesPerRow = 10
 
 /** The position of a match; null when there are fewer, undefined when finding it takes more than this effort, see `effortOf`. */
-export const seekPlace = (db: Connection, table: CollectionTable, query: Seek, effort: number): After | null | undefined => {
+export const seekPlace = (db: Connection, table: CollectionTable, query: Seek, maxCost: number): After | null | undefined => {
   const { using, where, sort, position } = query
   const { main } = plansOf(table, using, where, { sort, isOrderFree: false })
   if (!main.isExact || !main.isOrdered) throw new Error(`No index of ${table.collection} answers this query alone and in order`)
-  if (position > effort * entriesPerRow || main.streams.length > effort) return undefined
+  if (position > maxCost * entriesPerRow || main.streams.length > maxCost) return undefined
   const isDescending = sort?.order === 'descending'
   const [only] = main.streams
   let row: Row | undefined
@@ -136,17 +136,22 @@ export const seekPlace = (db: Connection, table: CollectionTable, query: Seek, e
 export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
 
 /** Number of matching documents, up to `upTo`; undefined when counting them takes more than this effort, see `effortOf`. */
-export const countFitting = (db: Connection, table: CollectionTable, { using, where, upTo }: Count, effort: number): number | undefined => {
+export const countFitting = (
+  db: Connection,
+  table: CollectionTable,
+  { using, where, upTo }: Count,
+  maxCost: number,
+): number | undefined => {
   const { main } = plansOf(table, using, where, { sort: undefined, isOrderFree: true })
   const [only] = main.streams
   if (main.isExact && main.streams.length === 1 && only && !only.shape.repeats) {
-    return upTo > effort * entriesPerRow ? undefined : countRows(db, table, only, upTo)
+    return upTo > maxCost * entriesPerRow ? undefined : countRows(db, table, only, upTo)
   }
   const fits = matcher(where)
   const seen = new Set<number>()
   const mayRepeat = main.streams.length > 1 || only?.shape.repeats === true
   let count = 0
-  let left = effort
+  let left = maxCost
   for (const stream of main.streams) {
     let after: RowPosition | undefined
     do {
@@ -159,7 +164,7 @@ export const countFitting = (db: Connection, table: CollectionTable, { using, wh
         if (left <= 0) return undefined
         const text = documentText(db, table, row)
         if (text === undefined) continue
-        left -= effortOf(text)
+        left -= costOf(text)
         if (fits(JSON.parse(text)) && ++count === upTo) return count
       }
       after = rows.length < limit ? undefined : (rows.at(-1)?.slice(0, -2) as RowPosition)
@@ -248,15 +253,15 @@ export class SqliteReader {
   #catalog: SqliteCatalog
   #thread: ReaderThread
   #recent: RecentDocuments
-  #effort: number
+  #maxCost: number
   readonly #turns = new Mutex()
 
-  constructor(database: Database, catalog: SqliteCatalog, thread: ReaderThread, recent: RecentDocuments, effort: number) {
+  constructor(database: Database, catalog: SqliteCatalog, thread: ReaderThread, recent: RecentDocuments, maxCost: number) {
     this.#recent = recent
     this.#database = database
     this.#catalog = catalog
     this.#thread = thread
-    this.#effort = effort
+    this.#maxCost = maxCost
   }
 
   get<T extends object>(from: Collection<T>, id: string): (T & Stored) | undefined {
@@ -293,7 +298,7 @@ export class SqliteReader {
   async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
     checkFind(from, query)
     const table = this.#catalog.tableOf(from)
-    const here = this.#database.use(db => findPage(db, table, query, this.#effort))
+    const here = this.#database.use(db => findPage(db, table, query, this.#maxCost))
     if (here) return pageOf(here.documents as readonly (T & Stored)[], here.next)
     const { texts, next } = await this.#thread.run({ kind: 'find', table, find: query })
     return pageOf(
@@ -306,7 +311,7 @@ export class SqliteReader {
     const table = this.#catalog.tableOf(from)
     if (!Number.isInteger(query.upTo) || query.upTo < 1) throw new RangeError('The limit of a count must be a whole number of at least 1')
     return (
-      this.#database.use(db => countFitting(db, table, query, this.#effort)) ??
+      this.#database.use(db => countFitting(db, table, query, this.#maxCost)) ??
       (await this.#thread.run({ kind: 'count', table, count: query }))
     )
   }
@@ -314,7 +319,7 @@ export class SqliteReader {
   async seek<T extends object>(from: Collection<T>, query: Seek): Promise<After | undefined> {
     checkSeek(from, query)
     const table = this.#catalog.tableOf(from)
-    const here = this.#database.use(db => seekPlace(db, table, query, this.#effort))
+    const here = this.#database.use(db => seekPlace(db, table, query, this.#maxCost))
     return (here === undefined ? await this.#thread.run({ kind: 'seek', table, seek: query }) : here) ?? undefined
   }
 
@@ -331,7 +336,7 @@ export class SqliteReader {
     while (place !== undefined) {
       const start: ScanPlace = place
       const part: { readonly texts: readonly string[]; readonly next?: ScanPlace } =
-        this.#database.use(db => scanPart(db, table, scan, start, this.#effort)) ??
+        this.#database.use(db => scanPart(db, table, scan, start, this.#maxCost)) ??
         (await this.#thread.run({ kind: 'scan', table, scan, from: start }))
       for (const text of part.texts) yield parse<T>(text)
       place = part.next

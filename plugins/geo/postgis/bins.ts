@@ -13,7 +13,7 @@ import type { RowSource } from './pieces.ts'
 import type { TextRow } from './postgis-connection.ts'
 
 /** What is aggregated: points of a filter, by the numbers with these names, or by all of them. */
-interface Asked {
+interface BinQuery {
   readonly filter: Narrowed
   readonly binning: GeoBinning
   readonly names: readonly string[] | undefined
@@ -44,7 +44,7 @@ const timesOf = (spans: Spans | undefined): string => {
 
 /** One row for each matching point, or for each of its values when `from` requires it. */
 const pointsStatement = (
-  { filter, binning }: Asked,
+  { filter, binning }: BinQuery,
   spans: Spans | undefined,
   chosen: string,
   from: string,
@@ -90,19 +90,19 @@ const valuesFrom = ({ properties }: GeoBinning, binds: SqlParameters): string =>
  * By stream, property, depth and groups, the sums of those points that fall into the same spans: one column is the first span, another the number of
  * further ones. Without spans, the columns are the whole time.
  */
-const partsStatement = (asked: Asked, spans: Spans | undefined, binds: SqlParameters): string => {
-  const { binning, filter, names } = asked
+const partsStatement = (query: BinQuery, spans: Spans | undefined, binds: SqlParameters): string => {
+  const { binning, filter, names } = query
   const keys = ['stream', ...(spans ? ['first', 'more'] : []), 'depth', ...groupsOf(binning)].join(', ')
   const columns = spans ? sums : [...wholeTime, ...sums]
   if (!names) {
-    const points = pointsStatement(asked, spans, 'property, value', `points${valuesFrom(binning, binds)}`, binds)
+    const points = pointsStatement(query, spans, 'property, value', `points${valuesFrom(binning, binds)}`, binds)
     const all = columns.map(([column, of]) => `${of('number')} as ${column}`).join(', ')
     const numbers = `select *, value::numeric as number from (${points}) points where jsonb_typeof(value) = 'number' offset 0`
     return `select ${keys}, property, ${all} from (${numbers}) numbers group by ${keys}, property`
   }
   const places = names.map(name => binds.add(name, 'text'))
   const chosen = places.map((place, at) => `properties -> ${place} as value${at}`).join(', ')
-  const points = pointsStatement(asked, spans, chosen, 'points', binds)
+  const points = pointsStatement(query, spans, chosen, 'points', binds)
   const numbers = places.map((place, at) => `${numberIn(`value${at}`, place, filter, binds)} as number${at}`).join(', ')
   const all = places.flatMap((_, at) => columns.map(([column, of]) => `${of(`number${at}`)} as ${column}${at}`)).join(', ')
   const rows = places.map((place, at) => `(${[place, ...columns.map(([column]) => `${column}${at}`)].join(', ')})`).join(', ')
@@ -191,15 +191,15 @@ const spread = (parts: string, spans: Spans, keys: readonly string[], binds: Sql
 }
 
 /** Sums in order, from the beginning or after one of them. */
-export const binsSource = (asked: Asked): RowSource => ({
+export const binsSource = (query: BinQuery): RowSource => ({
   isQuickAtFirst: false,
   memoryMiB,
   statement: (after, limit): Statement => {
     const binds = new SqlParameters()
-    const spans = spansOf(asked.binning.time, binds)
-    const groups = groupsOf(asked.binning)
+    const spans = spansOf(query.binning.time, binds)
+    const groups = groupsOf(query.binning)
     const keys = ['depth', ...groups]
-    const parts = partsStatement(asked, spans, binds)
+    const parts = partsStatement(query, spans, binds)
     const all = spans ? spread(parts, spans, keys, binds) : parts
     const columns = ['stream', 'property', 'from_ms', 'to_ms', ...keys, 'count', 'sum', 'min', 'max'].join(', ')
     const order = ['stream', 'property collate "C"', 'from_ms', 'depth', ...groups.map(group => `${group} collate "C" nulls first`)]

@@ -149,13 +149,13 @@ live('statistics return the first thousand of many property names, also after re
   const name = (at: number): string => `${at % 2 ? '\uffff' : '🍂'}${String(at).padStart(5, '0')}`
   const points = Array.from({ length: 2500 }, (_, at) => pointAt(at + 1, { properties: { [name(at)]: at } }))
   for (let at = 0; at < points.length; at += 250) await store.insert(points.slice(at, at + 250).toReversed())
-  const told = async () => (await store.statistics([1])).get(1)?.properties
+  const propertiesOf = async () => (await store.statistics([1])).get(1)?.properties
   const first = (left: readonly Datapoint[]) =>
     left
       .flatMap(({ properties }) => Object.keys(properties))
       .sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
       .slice(0, 1000)
-  t.deepEqual(await told(), first(points))
+  t.deepEqual(await propertiesOf(), first(points))
   await store.remove({ ids: points.slice(0, 700).map(({ id }) => id) })
-  t.deepEqual(await told(), first(points.slice(700)))
+  t.deepEqual(await propertiesOf(), first(points.slice(700)))
 })

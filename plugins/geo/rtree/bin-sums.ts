@@ -2,7 +2,7 @@ import type { Json } from 'pounce/sdk'
 import type { Datapoint, GeoBin, GeoBinning, Geometry } from 'pounce/sdk/geo'
 import { altitudeOf, BinLimit, spansOf, type TimeSpan } from 'pounce/sdk/geo'
 import type { PlaceCache, ShapeCache } from './place-cache.ts'
-import { type Known, type OfStream, perStream, planFor } from './plan.ts'
+import { type Known, perStream, planFor, type StreamRows } from './plan.ts'
 import { at, type PointRow, type PointSource, type Sink, type StartRange, startOf } from './scans.ts'
 import { longBounds, pieceSize, type Slices, sliceEffort } from './slices.ts'
 import { byCodePoint, namesOf } from './statistics.ts'
@@ -86,7 +86,7 @@ class BinSums implements Sink {
   }
 
   /** How many were added since the last call. */
-  takeTurn(): number {
+  newSlice(): number {
     const count = this.#turnFurther
     this.#turnFurther = 0
     return count
@@ -289,7 +289,7 @@ class Slice {
 
   /** Fills some more; true when it is time to yield. */
   fill(source: PointSource, sums: BinSums): boolean {
-    this.#spent += 1 + source.fill(sums, sliceEffort - this.#spent) + sums.takeTurn()
+    this.#spent += 1 + source.fill(sums, sliceEffort - this.#spent) + sums.newSlice()
     if (this.#spent < sliceEffort) return false
     this.#spent = 0
     return true
@@ -305,7 +305,7 @@ interface BinWork {
 
 function* streamSlices(
   known: Known,
-  { stream, rows }: OfStream,
+  { stream, rows }: StreamRows,
   range: StartRange,
   work: BinWork,
 ): Generator<readonly GeoBin[] | undefined> {
@@ -328,7 +328,7 @@ function* streamSlices(
 
 function* nameByName(
   known: Known,
-  { stream, rows }: OfStream,
+  { stream, rows }: StreamRows,
   range: StartRange,
   { binning, limit, slice }: BinWork,
 ): Generator<readonly GeoBin[] | undefined> {

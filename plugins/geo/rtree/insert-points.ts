@@ -10,7 +10,7 @@ import type { StreamChanges } from './stream-changes.ts'
 const maxStreams = 20_000
 
 /** A place of a stream, or the box of a geometry stored with its point only. */
-type Placed = { readonly place: number } | { readonly place: undefined; readonly box: GeoBox }
+type PointPlace = { readonly place: number } | { readonly place: undefined; readonly box: GeoBox }
 
 const keyOf = (geometry: string): string => (geometry.length <= 64 ? geometry : hash('sha256', geometry, 'base64'))
 
@@ -26,7 +26,7 @@ class PlaceIds {
     this.#maxPlaces = maxPlaces
   }
 
-  place(stream: number, text: string): Placed {
+  place(stream: number, text: string): PointPlace {
     const known = this.#of(stream)
     const key = keyOf(text)
     const place = known.get(key)
@@ -120,18 +120,18 @@ const marks = Array.from({ length: 7 + valueColumns + 2 }, () => '?').join(', ')
 const noValues: readonly null[] = Array.from({ length: valueColumns }, () => null)
 
 /** Places and shapes cached by the writing connection. */
-export interface Books {
+export interface WriteCaches {
   readonly places: PlaceIds
   readonly shapes: ShapeIds
 }
 
-export const openBooks = (db: Connection, placesPerStream: number): Books => ({
+export const openBooks = (db: Connection, placesPerStream: number): WriteCaches => ({
   places: new PlaceIds(db, placesPerStream),
   shapes: new ShapeIds(db),
 })
 
 /** Inserts points in the open transaction. The result has 1 for each new point, 0 for one whose ID existed. */
-export const insertPoints = (db: Connection, books: Books, packed: PackedPoints, changes: StreamChanges): Uint8Array => {
+export const insertPoints = (db: Connection, books: WriteCaches, packed: PackedPoints, changes: StreamChanges): Uint8Array => {
   const { count, numbers, values, geometries, shapes } = packed
   const kept: (Kept | undefined)[] = []
   const isNew = new Uint8Array(count)
@@ -179,15 +179,15 @@ const textOf = (names: readonly string[], values: Float64Array, rest: string | n
   return `{${numbers.join(',')}${rest === null ? '' : `,${rest.slice(1, -1)}`}}`
 }
 
-interface New {
+interface NewPoint {
   readonly id: number
   readonly stream: number
   readonly start: number
   readonly span: number | null
-  readonly placed: Placed
+  readonly placed: PointPlace
 }
 
-const note = (db: Connection, changes: StreamChanges, { id, stream, start, span, placed }: New): void => {
+const note = (db: Connection, changes: StreamChanges, { id, stream, start, span, placed }: NewPoint): void => {
   if (placed.place !== undefined) {
     changes.came(stream, start, span, undefined)
     changes.place(stream, placed.place, 1)

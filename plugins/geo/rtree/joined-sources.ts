@@ -1,4 +1,4 @@
-import { idOf, type PointRow, type PointSource, type Sink, seekEffort, startOf, textLengthOf } from './scans.ts'
+import { idOf, type PointRow, type PointSource, type Sink, seekCost, startOf, textLengthOf } from './scans.ts'
 
 /** Concatenates sources. Each is created when its turn comes. */
 export class ConcatSource implements PointSource {
@@ -19,10 +19,10 @@ export class ConcatSource implements PointSource {
     this.#current = done ? undefined : value()
   }
 
-  fill(sink: Sink, effort: number): number {
+  fill(sink: Sink, budget: number): number {
     let spent = 0
-    while (this.#current !== undefined && sink.room > 0 && spent < effort) {
-      spent += seekEffort + this.#current.fill(sink, effort - spent)
+    while (this.#current !== undefined && sink.room > 0 && spent < budget) {
+      spent += seekCost + this.#current.fill(sink, budget - spent)
       if (this.#current.isDone) this.#advance()
     }
     return spent
@@ -68,12 +68,12 @@ class Head implements Sink {
     return this.#next < this.#rows.length
   }
 
-  load(effort: number): number {
+  load(budget: number): number {
     if (this.#next > 0) this.#size = Math.min(this.#size * 2, this.#maxSize)
     this.#rows = []
     this.#length = 0
     this.#next = 0
-    return this.source.fill(this, effort)
+    return this.source.fill(this, budget)
   }
 }
 
@@ -95,12 +95,12 @@ export class MergeSource implements PointSource {
     return this.#heap.length === 0 && this.#toLoad.length === 0
   }
 
-  fill(sink: Sink, effort: number): number {
+  fill(sink: Sink, budget: number): number {
     let spent = 0
     while (sink.room > 0 && !this.isDone) {
       while (this.#toLoad.length > 0) {
-        if (spent >= effort) return spent
-        spent += this.#load(this.#toLoad.pop() as Head, effort - spent)
+        if (spent >= budget) return spent
+        spent += this.#load(this.#toLoad.pop() as Head, budget - spent)
       }
       const first = this.#heap[0]
       if (first === undefined) return spent
@@ -112,8 +112,8 @@ export class MergeSource implements PointSource {
     return spent
   }
 
-  #load(head: Head, effort: number): number {
-    const spent = seekEffort + head.load(effort)
+  #load(head: Head, budget: number): number {
+    const spent = seekCost + head.load(budget)
     if (head.row !== undefined) this.#push(head)
     else if (!head.source.isDone) this.#toLoad.push(head)
     return spent

@@ -36,8 +36,8 @@ const longestName = 100
 export const packPoints = (points: readonly Datapoint[]): PackedPoints => {
   const numbers = new Float64Array(points.length * cellsEach)
   const values: number[] = []
-  const geometries = new Numbered<string>()
-  const shapes = new Numbered<PointShape>()
+  const geometries = new NumberedValues<string>()
+  const shapes = new NumberedValues<PointShape>()
   for (const [at, { id, stream, startMs, endMs, createdMs, geometry, properties }] of points.entries()) {
     const text = JSON.stringify(geometry)
     const shape = shapeOf(properties, values)
@@ -49,7 +49,7 @@ export const packPoints = (points: readonly Datapoint[]): PackedPoints => {
 }
 
 /** Assigns numbers from 0 on to distinct values. */
-class Numbered<T> {
+class NumberedValues<T> {
   readonly all: T[] = []
   readonly #numbers = new Map<string, number>()
 

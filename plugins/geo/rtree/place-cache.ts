@@ -1,5 +1,5 @@
 import type { GeoArea, Geometry } from 'pounce/sdk/geo'
-import { altitudeOf, type GeoBox, touches } from 'pounce/sdk/geo'
+import { altitudeOf, type GeoBox, intersects } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { type ReadShape, readShape } from './packed-points.ts'
 import { boxesOf } from './plan.ts'
@@ -11,7 +11,7 @@ export interface ChosenPlaces {
   readonly isAll: boolean
 }
 
-interface Choosing {
+interface PlaceSelection {
   readonly places: Set<number>
   readonly streams: Set<number>
   /** How many places it has checked. */
@@ -27,9 +27,9 @@ export class PlaceCache {
   #longitudes: number[] = []
   #latitudes: number[] = []
   /** The cost of comparing all of them with one position. */
-  #efforts: number[] = []
+  #costs: number[] = []
   #allStreams = new Set<number>()
-  #choices = new Map<string, Choosing>()
+  #choices = new Map<string, PlaceSelection>()
   #geometries = new Map<number, { readonly text: string; readonly altitude: number }>()
   #geometryLength = 0
   #epoch = 0
@@ -49,7 +49,7 @@ export class PlaceCache {
       this.#isPoint.push(isPoint === 1)
       this.#longitudes.push(Number(west))
       this.#latitudes.push(Number(south))
-      this.#efforts.push((this.#efforts.at(-1) ?? 0) + (isPoint === 1 ? 1 : Number(length)))
+      this.#costs.push((this.#costs.at(-1) ?? 0) + (isPoint === 1 ? 1 : Number(length)))
       this.#allStreams.add(Number(stream))
     }
     return rows.length < most
@@ -57,7 +57,7 @@ export class PlaceCache {
 
   #forget(epoch: number): void {
     this.#epoch = epoch
-    for (const list of [this.#ids, this.#streams, this.#isPoint, this.#longitudes, this.#latitudes, this.#efforts]) list.length = 0
+    for (const list of [this.#ids, this.#streams, this.#isPoint, this.#longitudes, this.#latitudes, this.#costs]) list.length = 0
     this.#allStreams.clear()
     this.#choices.clear()
   }
@@ -68,10 +68,10 @@ export class PlaceCache {
   }
 
   /** How many comparisons of positions are needed to evaluate these areas. */
-  effortOf(areas: readonly GeoArea[]): number {
+  costOf(areas: readonly GeoArea[]): number {
     const upTo = this.#choices.get(JSON.stringify(areas))?.upTo ?? 0
     const positions = areas.reduce((sum, area) => sum + ('polygon' in area ? area.polygon.flat().length : 4), 0)
-    return positions * ((this.#efforts.at(-1) ?? 0) - (this.#efforts[upTo - 1] ?? 0))
+    return positions * ((this.#costs.at(-1) ?? 0) - (this.#costs[upTo - 1] ?? 0))
   }
 
   choose(areas: readonly GeoArea[]): ChosenPlaces {
@@ -103,9 +103,9 @@ export class PlaceCache {
 
   #touches(index: number, area: GeoArea): boolean {
     const place = [this.#longitudes[index] as number, this.#latitudes[index] as number]
-    if (this.#isPoint[index]) return touches({ type: 'Point', coordinates: place }, area)
+    if (this.#isPoint[index]) return intersects({ type: 'Point', coordinates: place }, area)
     const text = this.geometry(this.#ids[index] as number)?.text
-    return text !== undefined && touches(JSON.parse(text) as Geometry, area)
+    return text !== undefined && intersects(JSON.parse(text) as Geometry, area)
   }
 
   /** Undefined when it was deleted together with its points. */

@@ -5,14 +5,14 @@ import { ConcatSource, MergeSource } from './joined-sources.ts'
 import type { ChosenPlaces, PlaceCache, ShapeCache } from './place-cache.ts'
 import {
   HitsSource,
-  keyEffort,
+  keyCost,
   PickingSource,
   type PointSource,
   rowTest,
   type ScanContext,
   ScanSource,
   type StartRange,
-  seekEffort,
+  seekCost,
   streamOf,
 } from './scans.ts'
 import { maxWindowedStreams, WindowSource } from './window-source.ts'
@@ -84,10 +84,10 @@ export const planFor = (known: Known, filter: GeoFilter, bounds: ScanLimits): Sc
   const { db, shapes, places } = known
   const { fromMs = firstMs, beforeMs = lastMs + 1, areas } = filter
   const untilMs = Math.min(beforeMs - 1, filter.untilMs ?? lastMs)
-  if (areas && places.effortOf(areas) > bounds.compared) throw new QueryTooLong()
+  if (areas && places.costOf(areas) > bounds.compared) throw new QueryTooLong()
   const wanted = filter.streams && new Set(filter.streams)
   const chosen = areas && places.choose(areas)
-  const isOpen = ({ stream }: Moving): boolean => !chosen?.streams.has(stream) && wanted?.has(stream) !== false
+  const isOpen = ({ stream }: MovingStream): boolean => !chosen?.streams.has(stream) && wanted?.has(stream) !== false
   const moving = areas ? movingStreams(db, areas, bounds).filter(isOpen) : []
   const hits = areas && moving.length > 0 ? hitsIn(db, areas, moving, { fromMs, untilMs }, bounds) : []
   const walked = hits ? [] : moving.map(({ stream }) => stream)
@@ -118,13 +118,13 @@ const streamsOf = (
   return all.size === places.streams.size && !wanted ? undefined : all
 }
 
-interface Moving {
+interface MovingStream {
   readonly stream: number
   readonly count: number
 }
 
 /** Streams with points that have their own geometries near these areas. */
-const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: ScanLimits): readonly Moving[] => {
+const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: ScanLimits): readonly MovingStream[] => {
   const most = bounds.isFinal ? -1 : bounds.moving + 1
   const rows = db.all(
     'SELECT stream, count, west, south, east, north FROM streams INDEXED BY moving_streams WHERE moving > 0 LIMIT ?',
@@ -151,7 +151,7 @@ const hitShare = 1 / 5
 const hitsIn = (
   db: Connection,
   areas: readonly GeoArea[],
-  moving: readonly Moving[],
+  moving: readonly MovingStream[],
   { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
   bounds: ScanLimits,
 ): readonly GeoAfter[] | undefined => {
@@ -180,7 +180,7 @@ const hitsIn = (
 }
 
 /** What is requested of the rows of a plan. */
-interface Wanted {
+interface ScanRequest {
   readonly sort: GeoSort
   readonly after: GeoAfter | undefined
   readonly limit: number
@@ -197,7 +197,7 @@ export const manyRows = 1_000_000_000
 const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id
 
 /** The access path to the rows of a plan, in order, that probably reads the fewest. */
-export const sourceFor = (plan: ScanPlan, { sort, after, limit, isPatient }: Wanted): PointSource => {
+export const sourceFor = (plan: ScanPlan, { sort, after, limit, isPatient }: ScanRequest): PointSource => {
   const isDescending = sort.order === 'descending'
   const range: StartRange = { isDescending, fromMs: plan.fromMs, untilMs: plan.untilMs, after }
   return sort.by === 'stream' ? byStream(plan, range) : byStart(plan, range, limit, isPatient)
@@ -223,7 +223,7 @@ const byStart = (plan: ScanPlan, range: StartRange, limit: number, isPatient: bo
 /** Merging seeks in each stream and reads a few of its rows; scanning reads keys of all streams, and then each requested row. */
 const isMerged = (count: number, all: number, limit: number, isPatient: boolean): boolean => {
   if (count > maxMerged || (limit >= manyRows && count > all / 2)) return false
-  return isPatient || count * (2 * seekEffort) < limit * (seekEffort + (keyEffort * all) / count)
+  return isPatient || count * (2 * seekCost) < limit * (seekCost + (keyCost * all) / count)
 }
 
 const walkFor = (reading: ScanContext, streams: ReadonlySet<number>, all: number, range: StartRange, limit: number): PointSource => {
@@ -237,7 +237,7 @@ const scanOf = (reading: ScanContext, range: StartRange, all: number, limit: num
 
 const byStream = (plan: ScanPlan, range: StartRange): PointSource => {
   const { isDescending, after } = range
-  const isAhead = ({ stream }: OfStream): boolean => !after || (isDescending ? stream <= after.stream : stream >= after.stream)
+  const isAhead = ({ stream }: StreamRows): boolean => !after || (isDescending ? stream <= after.stream : stream >= after.stream)
   const all = [...perStream(plan)].filter(isAhead)
   if (isDescending) all.reverse()
   return new ConcatSource(
@@ -250,13 +250,13 @@ const byStream = (plan: ScanPlan, range: StartRange): PointSource => {
 }
 
 /** How to read the rows of one stream, as often as needed. */
-export interface OfStream {
+export interface StreamRows {
   readonly stream: number
   rows(range: StartRange): PointSource
 }
 
 /** The streams of a plan by number. */
-export function* perStream({ streams, hits, reading, places }: ScanPlan): Generator<OfStream> {
+export function* perStream({ streams, hits, reading, places }: ScanPlan): Generator<StreamRows> {
   const hitsOf = Map.groupBy(hits, ({ stream }) => stream)
   for (const stream of Float64Array.from([...(streams ?? places.streams), ...hitsOf.keys()]).sort()) {
     const found = hitsOf.get(stream)

@@ -1,5 +1,5 @@
 import type { Cell, Connection, Row } from 'pounce/sdk/sqlite'
-import type { Books } from './insert-points.ts'
+import type { WriteCaches } from './insert-points.ts'
 import { later, StreamChanges } from './stream-changes.ts'
 
 const columns = 'stream, start, id, span, place, shape, rest, geometry IS NOT NULL'
@@ -11,14 +11,14 @@ export interface Removed {
   readonly gone: number
 }
 
-interface Loss {
+interface RemovedCounts {
   count: number
   lastEnd: number | null
   moving: number
 }
 
 /** Removes points by id in the open transaction. */
-export const removeIds = (db: Connection, books: Books, ids: readonly number[]): Removed => {
+export const removeIds = (db: Connection, books: WriteCaches, ids: readonly number[]): Removed => {
   const rows = [...new Set(ids)].flatMap(id => {
     const place = db.get('SELECT stream, start FROM ids WHERE id = ?', id)
     if (place === undefined) return []
@@ -31,7 +31,7 @@ export const removeIds = (db: Connection, books: Books, ids: readonly number[]):
 }
 
 /** Removes the first points of a stream, at most `most`. */
-export const removeFirst = (db: Connection, books: Books, stream: number, most: number): Removed => {
+export const removeFirst = (db: Connection, books: WriteCaches, stream: number, most: number): Removed => {
   const rows = db.all(`SELECT ${columns} FROM points WHERE stream = ? ORDER BY start, id LIMIT ?`, stream, most)
   const last = rows.at(-1)
   if (last === undefined) return { count: 0, gone: 0 }
@@ -40,9 +40,9 @@ export const removeFirst = (db: Connection, books: Books, stream: number, most: 
 }
 
 /** Deletes the removed points from the other tables. */
-const settle = (db: Connection, books: Books, rows: readonly Row[]): Removed => {
+const settle = (db: Connection, books: WriteCaches, rows: readonly Row[]): Removed => {
   const changes = new StreamChanges()
-  const losses = new Map<number, Loss>()
+  const losses = new Map<number, RemovedCounts>()
   for (const row of rows) {
     const [stream, start, id, span, place, shape, rest, isMoving] = row as [number, number, number, ...Cell[]]
     const loss = losses.get(stream) ?? { count: 0, lastEnd: null, moving: 0 }
@@ -61,7 +61,7 @@ const settle = (db: Connection, books: Books, rows: readonly Row[]): Removed => 
 }
 
 /** Returns whether nothing of the stream is left. */
-const take = (db: Connection, books: Books, stream: number, { count, lastEnd, moving }: Loss): boolean => {
+const take = (db: Connection, books: WriteCaches, stream: number, { count, lastEnd, moving }: RemovedCounts): boolean => {
   books.places.forget(stream)
   const first = db.get('SELECT start FROM points WHERE stream = ? ORDER BY start, id LIMIT 1', stream)?.[0]
   if (first === undefined) {

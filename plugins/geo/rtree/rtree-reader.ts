@@ -22,8 +22,8 @@ import type { FindQuery, GeoReadRequest } from './thread-requests.ts'
 
 /** Limits of one call on the main thread: a few milliseconds at most. */
 const shortBounds: ScanLimits = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }
-const shortEffort = 10_000
-const longEffort = 10_000
+const shortSliceCost = 10_000
+const longSliceCost = 10_000
 /** Places loaded per call: a few milliseconds. */
 const learntAtOnce = 5000
 
@@ -52,7 +52,7 @@ export class RtreeReader {
   /** Throws `QueryTooLong` for a query that must run in another thread. */
   shortPage(epoch: number, query: FindQuery): PackedPage {
     return this.look(epoch, () => {
-      const { value } = pageSlices(this.#known, query, shortBounds, shortEffort).next()
+      const { value } = pageSlices(this.#known, query, shortBounds, shortSliceCost).next()
       if (!value) throw new QueryTooLong()
       return value
     })
@@ -91,7 +91,7 @@ export class RtreeReader {
   slices(request: GeoReadRequest): Slices<unknown> {
     switch (request.ask) {
       case 'find':
-        return pageSlices(this.#known, request.query, longBounds, longEffort)
+        return pageSlices(this.#known, request.query, longBounds, longSliceCost)
       case 'read':
         return readSlices(this.#known, request)
       case 'count':

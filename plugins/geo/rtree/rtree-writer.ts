@@ -1,5 +1,5 @@
 import { Connection, replaceInDoubt } from 'pounce/sdk/sqlite'
-import { type Books, insertPoints, openBooks } from './insert-points.ts'
+import { insertPoints, openBooks, type WriteCaches } from './insert-points.ts'
 import type { PackedPoints } from './packed-points.ts'
 import { type Removed, removeFirst, removeIds, settleBox } from './remove-points.ts'
 import type { Slices } from './slices.ts'
@@ -17,7 +17,7 @@ const removedAtOnce = 1000
 export class RtreeWriter {
   readonly #opening: GeoOpening
   #db: Connection | undefined
-  #books: Books | undefined
+  #books: WriteCaches | undefined
 
   constructor(opening: GeoOpening) {
     this.#opening = opening
@@ -40,7 +40,7 @@ export class RtreeWriter {
   }
 
   /** Any error rolls back the whole transaction and discards the caches. After an error that leaves the state of the file in doubt, the file is reopened. */
-  #transaction<T>(work: (db: Connection, books: Books) => T): T {
+  #transaction<T>(work: (db: Connection, books: WriteCaches) => T): T {
     const db = this.#usable()
     try {
       return db.transaction(() => {

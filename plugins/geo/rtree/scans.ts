@@ -1,5 +1,5 @@
 import type { Datapoint, GeoAfter, GeoAttribute, GeoFilter, Geometry } from 'pounce/sdk/geo'
-import { hasAttribute, overlapsMonths, touches } from 'pounce/sdk/geo'
+import { hasAttribute, intersects, overlapsMonths } from 'pounce/sdk/geo'
 import type { Cell, Connection } from 'pounce/sdk/sqlite'
 import type { ShapeCache } from './place-cache.ts'
 import { valueColumns } from './schema.ts'
@@ -41,7 +41,7 @@ export interface Sink {
 export interface PointSource {
   readonly isDone: boolean
   /** Adds matching rows to the sink, until it is full or about `effort` rows have been read. Returns the effort spent, in rows. */
-  fill(sink: Sink, effort: number): number
+  fill(sink: Sink, budget: number): number
 }
 
 /** The starting position, the direction, and the range of start times. */
@@ -53,13 +53,13 @@ export interface StartRange {
 }
 
 /** Cost of a seek, in rows. */
-export const seekEffort = 5
+export const seekCost = 5
 
 /** Cost of reading a key of an index, in rows. */
-export const keyEffort = 0.25
+export const keyCost = 0.25
 
 /** Cost of reading a character of a text cell, in rows. */
-export const textEffort = 0.01
+export const textCost = 0.01
 
 /** Decides whether a row matches. */
 type RowTest = (row: PointRow) => boolean
@@ -103,20 +103,20 @@ abstract class Walk implements PointSource {
     ;[this.#start, this.#id] = placeBefore(range)
   }
 
-  abstract fill(sink: Sink, effort: number): number
+  abstract fill(sink: Sink, budget: number): number
 
   /** Continues reading, up to `most` rows or about `effort`. `step` returns false when it has no room for the row, which is then read again by the next call. */
-  protected walk(db: Connection, columns: string, most: number, effort: number, step: (row: PointRow) => boolean): number {
+  protected walk(db: Connection, columns: string, most: number, budget: number, step: (row: PointRow) => boolean): number {
     const { isDescending, fromMs, untilMs } = this.range
     const stream = this.stream === undefined ? [] : [this.stream]
     const values = [...stream, this.#start, this.#id, isDescending ? fromMs : untilMs, most]
     let [seen, spent] = [0, 0]
     let isCut = false
     db.each(sqlOf(columns, isDescending, this.stream !== undefined), values, row => {
-      isCut = spent >= effort || !step(row)
+      isCut = spent >= budget || !step(row)
       if (isCut) return false
       seen += 1
-      spent += 1 + textEffort * textLengthOf(row)
+      spent += 1 + textCost * textLengthOf(row)
       this.#start = startOf(row)
       this.#id = idOf(row)
       return true
@@ -126,10 +126,10 @@ abstract class Walk implements PointSource {
   }
 
   /** Matches may be rare: chunks grow until the sink is full. */
-  protected chunkFor(room: number, effort: number): number {
+  protected chunkFor(room: number, budget: number): number {
     this.#chunk = Math.max(Math.min(room, 2000), this.#chunk * 2)
     // The effort may be fractional, but LIMIT requires an integer.
-    return Math.max(1, Math.floor(Math.min(this.#chunk, 4000, effort)))
+    return Math.max(1, Math.floor(Math.min(this.#chunk, 4000, budget)))
   }
 
   protected filled(): void {
@@ -146,13 +146,13 @@ export class ScanSource extends Walk {
     this.#reading = reading
   }
 
-  fill(sink: Sink, effort: number): number {
+  fill(sink: Sink, budget: number): number {
     const { db, shapes, test } = this.#reading
     let spent = 0
-    while (!this.isDone && sink.room > 0 && spent < effort) {
-      const most = this.chunkFor(sink.room, effort - spent)
-      spent += seekEffort
-      spent += this.walk(db, columnsWith(shapes.mostNames), most, effort - spent, row => {
+    while (!this.isDone && sink.room > 0 && spent < budget) {
+      const most = this.chunkFor(sink.room, budget - spent)
+      spent += seekCost
+      spent += this.walk(db, columnsWith(shapes.mostNames), most, budget - spent, row => {
         if (sink.room === 0) return false
         if (test(row)) sink.add(row)
         return true
@@ -180,16 +180,16 @@ export class PickingSource extends Walk {
     this.#streams = streams
   }
 
-  fill(sink: Sink, effort: number): number {
+  fill(sink: Sink, budget: number): number {
     const { db, test } = this.#reading
     let spent = 0
-    while (!this.isDone && sink.room > 0 && spent < effort) {
+    while (!this.isDone && sink.room > 0 && spent < budget) {
       const found: GeoAfter[] = []
       const { room } = sink
-      const most = this.chunkFor(room, effort - spent)
-      spent += seekEffort
+      const most = this.chunkFor(room, budget - spent)
+      spent += seekCost
       spent +=
-        keyEffort *
+        keyCost *
         this.walk(db, 'stream, start, id', most, most, ([stream, startMs, id]) => {
           if (found.length === room) return false
           if (this.#streams.has(stream as number)) found.push({ stream: stream as number, startMs: startMs as number, id: id as number })
@@ -198,7 +198,7 @@ export class PickingSource extends Walk {
       for (const place of found) {
         const row = rowAt(this.#reading, place)
         if (row && test(row)) sink.add(row)
-        spent += seekEffort + (row ? textEffort * textLengthOf(row) : 0)
+        spent += seekCost + (row ? textCost * textLengthOf(row) : 0)
       }
     }
     if (sink.room === 0) this.filled()
@@ -221,12 +221,12 @@ export class HitsSource implements PointSource {
     return this.#next >= this.#hits.length
   }
 
-  fill(sink: Sink, effort: number): number {
+  fill(sink: Sink, budget: number): number {
     let spent = 0
-    for (; this.#next < this.#hits.length && sink.room > 0 && spent < effort; this.#next += 1) {
+    for (; this.#next < this.#hits.length && sink.room > 0 && spent < budget; this.#next += 1) {
       const row = rowAt(this.#reading, this.#hits[this.#next] as GeoAfter)
       if (row && this.#reading.test(row)) sink.add(row)
-      spent += seekEffort + (row ? textEffort * textLengthOf(row) : 0)
+      spent += seekCost + (row ? textCost * textLengthOf(row) : 0)
     }
     return spent
   }
@@ -254,7 +254,7 @@ export const rowTest = ({ filter, places }: Tested, shapes: ShapeCache): RowTest
       const own = row[at.geometry]
       if (typeof own !== 'string') return places.has(row[at.place] as number)
       const geometry = JSON.parse(own) as Geometry
-      return areas.some(area => touches(geometry, area))
+      return areas.some(area => intersects(geometry, area))
     })
   }
   if (attributes) tests.push(attributeTest(attributes, shapes))

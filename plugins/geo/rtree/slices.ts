@@ -43,13 +43,13 @@ export function* pageSlices(
   known: Known,
   { filter, sort, after, limit }: FindQuery,
   bounds: ScanLimits,
-  effort: number,
+  budget: number,
 ): Slices<PackedPage> {
   const plan = planFor(known, filter, bounds)
   const source = sourceFor(plan, { sort: sort ?? defaultSort, after, limit, isPatient: bounds.isFinal })
   const builder = new PieceBuilder(known.shapes, known.places, limit)
   while (!source.isDone && builder.room > 0) {
-    source.fill(builder, effort)
+    source.fill(builder, budget)
     if (!source.isDone && builder.room > 0) yield undefined
   }
   const packed = builder.take()

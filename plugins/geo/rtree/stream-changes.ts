@@ -2,7 +2,7 @@ import type { GeoBox } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 
 /** What a transaction adds to the statistics of a stream. */
-interface Gain {
+interface StatisticsDelta {
   count: number
   first: number
   lastEnd: number | null
@@ -25,7 +25,7 @@ const joined = (one: GeoBox | undefined, other: GeoBox): GeoBox =>
   one ? [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])] : other
 
 /** Sums by stream and key. */
-class Tally<Key> {
+class StreamSums<Key> {
   readonly #streams = new Map<number, Map<Key, Counted<Key>>>()
 
   add(stream: number, key: Key, by: number): void {
@@ -46,10 +46,10 @@ class Tally<Key> {
 
 /** Collects the changes of a transaction to its streams, so that each row about a stream is written once. */
 export class StreamChanges {
-  readonly #gains = new Map<number, Gain>()
-  readonly #places = new Tally<number>()
-  readonly #shapes = new Tally<number>()
-  readonly #names = new Tally<string>()
+  readonly #gains = new Map<number, StatisticsDelta>()
+  readonly #places = new StreamSums<number>()
+  readonly #shapes = new StreamSums<number>()
+  readonly #names = new StreamSums<string>()
 
   came(stream: number, start: number, span: number | null, box: GeoBox | undefined): void {
     let gain = this.#gains.get(stream)

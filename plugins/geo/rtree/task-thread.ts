@@ -106,13 +106,13 @@ export class TaskThread {
 
   #made(): Worker {
     const worker = this.#start()
-    worker.on('message', (message: FromThread) => this.#hear(message))
+    worker.on('message', (message: FromThread) => this.#receive(message))
     worker.on('error', error => this.#died(worker, error))
     worker.on('exit', () => this.#died(worker, undefined))
     return worker
   }
 
-  #hear(message: FromThread): void {
+  #receive(message: FromThread): void {
     this.#listen()
     if ('isWorking' in message) return
     const task = this.#tasks.get(message.task)

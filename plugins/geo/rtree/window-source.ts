@@ -1,7 +1,7 @@
 import {
   columnsWith,
   idOf,
-  keyEffort,
+  keyCost,
   type PointRow,
   type PointSource,
   placeBefore,
@@ -10,7 +10,7 @@ import {
   type Sink,
   type StartRange,
   startOf,
-  textEffort,
+  textCost,
   textLengthOf,
 } from './scans.ts'
 
@@ -65,10 +65,10 @@ export class WindowSource implements PointSource {
     return this.#scan?.isDone ?? (this.#isLast && this.#next >= this.#rows.length)
   }
 
-  fill(sink: Sink, effort: number): number {
+  fill(sink: Sink, budget: number): number {
     let spent = 0
-    while (!this.isDone && sink.room > 0 && spent < effort) {
-      if (this.#scan) spent += this.#scan.fill(sink, effort - spent)
+    while (!this.isDone && sink.room > 0 && spent < budget) {
+      if (this.#scan) spent += this.#scan.fill(sink, budget - spent)
       else if (this.#next < this.#rows.length) sink.add(this.#rows[this.#next++] as PointRow)
       else spent += this.#load()
     }
@@ -79,7 +79,7 @@ export class WindowSource implements PointSource {
     const { db, shapes, test } = this.#reading
     const { untilEnd, isLast } = this.#window()
     const rows: PointRow[] = []
-    let [spent, length] = [keyEffort * this.#size, 0]
+    let [spent, length] = [keyCost * this.#size, 0]
     db.each(this.#sql.rows(columnsWith(shapes.mostNames)), [...this.#place, ...untilEnd], row => {
       length += textLengthOf(row)
       spent += 1
@@ -96,7 +96,7 @@ export class WindowSource implements PointSource {
       this.#isLast = isLast
       this.#size = nextWindows
     }
-    return spent + textEffort * length
+    return spent + textCost * length
   }
 
   /** The last position of the next window. */

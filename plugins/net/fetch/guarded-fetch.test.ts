@@ -49,9 +49,9 @@ test('hosts and networks on the allow list are allowed', t => {
 })
 
 test('a private address is refused before anything is sent, also in other notations or after a redirect', async t => {
-  let asked = 0
+  let requested = 0
   const inner = await serve(t, (_, response) => {
-    asked += 1
+    requested += 1
     response.end('secret')
   })
   const guarded = new GuardedFetch({ allow: [] })
@@ -60,23 +60,23 @@ test('a private address is refused before anything is sent, also in other notati
   await t.throwsAsync(guarded.get(inner.replace('127.0.0.1', '[::ffff:127.0.0.1]'), limits), { message: /not a public address/ })
   const outer = await serve(t, (_, response) => response.writeHead(302, { location: inner.replace('127.0.0.1', '127.0.0.2') }).end())
   await t.throwsAsync(new GuardedFetch({ allow: ['127.0.0.1'] }).get(outer, limits), { message: /127\.0\.0\.2 is not a public address/ })
-  t.is(asked, 0)
+  t.is(requested, 0)
 })
 
 test('a host name of the internal network is refused with the same error as a nonexistent one', async t => {
-  let asked = 0
+  let requested = 0
   const inner = await serve(t, (_, response) => {
-    asked += 1
+    requested += 1
     response.end('secret')
   })
   const { port } = new URL(inner)
-  const told: string[] = []
+  const messages: string[] = []
   for (const host of ['localhost', 'nowhere.invalid']) {
     const error = await t.throwsAsync(new GuardedFetch({ allow: [] }).get(`http://${host}:${port}/`, limits), { instanceOf: Unreachable })
-    told.push(JSON.stringify([error?.name, error?.message.replaceAll(host, 'HOST')]))
+    messages.push(JSON.stringify([error?.name, error?.message.replaceAll(host, 'HOST')]))
   }
-  t.is(new Set(told).size, 1, told.join())
-  t.is(asked, 0)
+  t.is(new Set(messages).size, 1, messages.join())
+  t.is(requested, 0)
 })
 
 test('only http and https URLs without credentials are fetched', async t => {
@@ -139,18 +139,18 @@ test('redirect loops, timeouts, interrupted responses and unreachable hosts are 
 
 /** An allowed server on 127.0.0.2 and a forbidden one on the same port of 127.0.0.1, behind a name with configurable resolution. */
 const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
-  const asked = { outer: 0, inner: 0 }
+  const requested = { outer: 0, inner: 0 }
   const answers: (readonly string[])[] = []
   const resolve = ((host: string, _: object, callback: (error: Error | null, found: { address: string; family: number }[]) => void) => {
     const addresses = answers.shift() ?? ['127.0.0.1']
     setImmediate(callback, null, host === 'rebind.test' ? addresses.map(address => ({ address, family: 4 })) : [])
   }) as unknown as typeof lookup
   const inner = createServer((_, response) => {
-    asked.inner += 1
+    requested.inner += 1
     response.end('secret')
   })
   const outer = createServer((request, response) => {
-    asked.outer += 1
+    requested.outer += 1
     listener(request, response)
   })
   await new Promise<void>(done => inner.listen(0, '127.0.0.1', done))
@@ -164,31 +164,31 @@ const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
   })
   const guarded = new GuardedFetch({ allow: ['127.0.0.2'] }, resolve)
   t.teardown(() => guarded.dispose())
-  return { asked, answers, guarded, outer, url: `http://rebind.test:${port}/` }
+  return { requested, answers, guarded, outer, url: `http://rebind.test:${port}/` }
 }
 
 const message = { headers: {}, body: Buffer.from('{}'), ...limits }
 
 test('a host name that later resolves to a private address is not contacted there, by a new or kept-alive connection', async t => {
-  const { asked, answers, guarded, outer, url } = await rebinding(t, (_, response) => response.end('hello'))
+  const { requested, answers, guarded, outer, url } = await rebinding(t, (_, response) => response.end('hello'))
   answers.push(['127.0.0.2'])
   for (let n = 0; n < 3; n += 1) t.is((await guarded.post(url, message)).body.toString(), 'hello')
   outer.closeAllConnections()
   await t.throwsAsync(guarded.post(url, message), { message: /unreachable or has no public address/ })
   await t.throwsAsync(guarded.get(url, limits), { message: /unreachable or has no public address/ })
-  t.deepEqual(asked, { outer: 3, inner: 0 })
+  t.deepEqual(requested, { outer: 3, inner: 0 })
 })
 
 test('a name that resolves to a private address at the next hop of a redirect is refused there', async t => {
-  const { asked, answers, guarded, url } = await rebinding(t, (_, response) => response.writeHead(302, { location: '/again' }).end())
+  const { requested, answers, guarded, url } = await rebinding(t, (_, response) => response.writeHead(302, { location: '/again' }).end())
   answers.push(['127.0.0.2'], ['127.0.0.1'])
   await t.throwsAsync(guarded.get(url, limits), { message: /unreachable or has no public address/ })
-  t.deepEqual(asked, { outer: 1, inner: 0 })
+  t.deepEqual(requested, { outer: 1, inner: 0 })
 })
 
 test('a name with a private address among its addresses is refused', async t => {
-  const { asked, answers, guarded, url } = await rebinding(t, (_, response) => response.end('hello'))
+  const { requested, answers, guarded, url } = await rebinding(t, (_, response) => response.end('hello'))
   answers.push(['127.0.0.2', '127.0.0.1'], ['127.0.0.1', '127.0.0.2'])
   for (let n = 0; n < 2; n += 1) await t.throwsAsync(guarded.post(url, message), { message: /unreachable or has no public address/ })
-  t.deepEqual(asked, { outer: 0, inner: 0 })
+  t.deepEqual(requested, { outer: 0, inner: 0 })
 })

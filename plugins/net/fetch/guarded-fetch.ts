@@ -256,7 +256,7 @@ export class GuardedFetch implements Fetch {
     })
   }
 
-  #ask(url: URL, headers: Readonly<Record<string, string>>, untilMs: number, silenceMs: number | undefined): Promise<Asked> {
+  #ask(url: URL, headers: Readonly<Record<string, string>>, untilMs: number, silenceMs: number | undefined): Promise<GuardedRequest> {
     const timeoutMs = untilMs - Date.now()
     return sent(url, { method: 'GET', headers, timeoutMs, silenceMs, lookup: this.#lookup })
   }
@@ -280,7 +280,7 @@ const keptConnections = (lookup: LookupFunction) => {
 }
 type Agents = ReturnType<typeof keptConnections>
 
-interface Asked {
+interface GuardedRequest {
   readonly answer: IncomingMessage
   readonly deadline: RequestDeadline
 }
@@ -295,7 +295,7 @@ interface Sending {
   readonly body?: Parameters<Fetch['below']>[2]['body']
 }
 
-const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal, body }: Sending): Promise<Asked> =>
+const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal, body }: Sending): Promise<GuardedRequest> =>
   new Promise((resolve, reject) => {
     // Imported here, because a static import of either would load Node's own fetch at each start.
     const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')

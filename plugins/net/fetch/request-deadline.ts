@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
 import { TooLarge, Unreachable } from 'pounce/sdk'
-import { youngGarbage } from 'pounce/sdk/kit'
+import { youngGeneration } from 'pounce/sdk/kit'
 
 /** The two timeouts of a request: total and idle. */
 export class RequestDeadline {
@@ -14,7 +14,7 @@ export class RequestDeadline {
   }
 
   /** Called when data arrives. */
-  heard(): void {
+  received(): void {
     this.#silence?.refresh()
   }
 
@@ -30,8 +30,8 @@ export const counting = (maxBytes: number, deadline: RequestDeadline, tooLong: s
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       seen += chunk.length
-      deadline.heard()
-      youngGarbage.passed(chunk.length)
+      deadline.received()
+      youngGeneration.passed(chunk.length)
       if (seen > maxBytes) done(new TooLarge(tooLong))
       else done(null, chunk)
     },

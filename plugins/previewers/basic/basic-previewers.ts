@@ -1,8 +1,8 @@
 import type { Class, Previewer } from 'pounce/sdk'
 
-type Shows = Pick<Previewer, 'summary' | 'mediaTypes'> & { readonly onlyPreviews?: true }
+type PreviewerOptions = Pick<Previewer, 'summary' | 'mediaTypes'> & { readonly onlyPreviews?: true }
 
-const previewer = (name: string, { summary, mediaTypes, onlyPreviews }: Shows): Class<Previewer> =>
+const previewer = (name: string, { summary, mediaTypes, onlyPreviews }: PreviewerOptions): Class<Previewer> =>
   class implements Previewer {
     readonly id = name
     readonly summary = summary

@@ -21,7 +21,7 @@ import { type ActivityRecord, FeedNames } from './feed-names.ts'
 import { StoredActivity } from './stored-activity.ts'
 
 /** The resources of a page of entries that one caller may view. */
-interface Sight {
+interface VisibleResources {
   readonly allowed: ReadonlySet<string>
   readonly existing: ReadonlySet<string>
   /** Containers of deleted resources in which the caller holds the view permission, by permission. */
@@ -47,7 +47,7 @@ export class FeedVisibility {
     return lines.filter(line => this.#isVisible(caller, line, sight)).map(line => withKnownNames(line, sight))
   }
 
-  #isVisible(caller: Caller, line: Line, sight: Sight): boolean {
+  #isVisible(caller: Caller, line: Line, sight: VisibleResources): boolean {
     if (line.object === null) return line.user === caller.user?.id
     if (line.objectName === '') return false
     // A key limited to spaces does not return its owner's actions elsewhere.
@@ -58,14 +58,14 @@ export class FeedVisibility {
   }
 
   /** Entries about deleted resources are visible to callers who may view the contents of their container. */
-  #wasSeen({ type, object, within }: Line, { held }: Sight): boolean {
+  #wasSeen({ type, object, within }: Line, { held }: VisibleResources): boolean {
     if (!type.startsWith('delete_') || object === null) return false
     if (!this.#policy.isPrivate && openKinds.has(object.kind)) return true
     const view = this.#things.viewOf(object.kind)
     return view !== undefined && within.some(({ id }) => held.get(view)?.has(id))
   }
 
-  async #heldOn(caller: Caller, lines: readonly Line[]): Promise<Sight['held']> {
+  async #heldOn(caller: Caller, lines: readonly Line[]): Promise<VisibleResources['held']> {
     const held = new Map<string, Set<string>>()
     const gone = lines.flatMap(({ type, object, within }) => {
       const view = object && type.startsWith('delete_') ? this.#things.viewOf(object.kind) : undefined
@@ -86,7 +86,7 @@ export class FeedVisibility {
     return caller.user?.memberships.some(held => held.space === space && held.permissions.has(view)) ?? false
   }
 
-  async #look(caller: Caller, named: readonly Ref[]): Promise<Omit<Sight, 'held'>> {
+  async #look(caller: Caller, named: readonly Ref[]): Promise<Omit<VisibleResources, 'held'>> {
     const allowed = new Set<string>()
     for (const [kind, some] of Map.groupBy(named, ref => ref.kind)) {
       const ids = [...new Set(some.map(({ id }) => id))]
@@ -99,7 +99,7 @@ export class FeedVisibility {
 wire(FeedVisibility, Policy, FeedNames)
 
 /** Of a deleted resource, the names at the time of the entry: later ones may have been given when the reader could not view it. */
-const withKnownNames = (line: Line, { allowed }: Sight): Line => {
+const withKnownNames = (line: Line, { allowed }: VisibleResources): Line => {
   const { object, source, objectName, sourceName, firstObjectName = objectName, firstSourceName = sourceName } = line
   return {
     ...line,
@@ -128,7 +128,7 @@ export const LineJson = s.model(
 
 type LineJson = s.Static<typeof LineJson>
 
-interface Wanted {
+interface FeedPageRequest {
   readonly limit: number
   readonly after: After | undefined
 }
@@ -159,7 +159,7 @@ export class FeedPages {
   }
 
   /** Up to `limit` entries, newest first. May return fewer, with a `next`, when many had to be skipped. */
-  async page(caller: Caller, { limit, after }: Wanted): Promise<Shown> {
+  async page(caller: Caller, { limit, after }: FeedPageRequest): Promise<Shown> {
     const { id, memberships } = signedIn(caller)
     const me = await this.#users.get(id)
     if (!me) throw new NotSignedIn()
@@ -169,13 +169,13 @@ export class FeedPages {
   }
 
   /** The actions of one user, limited to resources that the caller may view. */
-  actionsOf(caller: Caller, person: string, wanted: Wanted): Promise<Shown> {
+  actionsOf(caller: Caller, person: string, wanted: FeedPageRequest): Promise<Shown> {
     return this.#read(caller, wanted, page => this.#activity.actionsOf(person, page))
   }
 
   async #read(
     caller: Caller,
-    { limit, after }: Wanted,
+    { limit, after }: FeedPageRequest,
     read: (page: { readonly after?: After; readonly limit: number }) => Promise<Page<ActivityRecord & Stored>>,
   ): Promise<Shown> {
     const lines: Line[] = []

@@ -35,9 +35,9 @@ const trashed = ({ subject }: StoredEvent): FeedEntry => ({ type: `move_${subjec
 const restored = ({ subject }: StoredEvent): FeedEntry => ({ type: `restore_${subject.kind}_trash`, object: subject })
 
 /** Fields set by the system, such as a thumbnail or a status, create no entry, nor do fields that have an entry of their own. */
-const untold = new Set(['thumbnail', 'status', 'isPublic', 'modified', 'requests', 'spaces', 'rootSpaces', 'isTopLevel'])
+const hiddenFields = new Set(['thumbnail', 'status', 'isPublic', 'modified', 'requests', 'spaces', 'rootSpaces', 'isTopLevel'])
 const updated = ({ subject, data }: Updated): FeedEntry | undefined =>
-  data.fields.every(field => untold.has(field)) ? undefined : { type: `update_${subject.kind}_information`, object: subject }
+  data.fields.every(field => hiddenFields.has(field)) ? undefined : { type: `update_${subject.kind}_information`, object: subject }
 
 const joined =
   (isNew: boolean) =>
@@ -137,8 +137,8 @@ const ofKind = ({ type, subject, data }: AnyEvent): FeedEntry | undefined => {
   const { fields = [], within = [] } = data as { readonly fields?: readonly string[]; readonly within?: readonly Ref[] }
   if (type === `${subject.kind}.created`) return { type: `create_${subject.kind}`, object: subject }
   if (type === `${subject.kind}.removed`) return { type: `delete_${subject.kind}`, object: subject, within: within.slice(0, maxPlaces) }
-  const isTold = type === `${subject.kind}.updated` && !fields.every(field => untold.has(field))
-  return isTold ? { type: `update_${subject.kind}_information`, object: subject } : undefined
+  const isShown = type === `${subject.kind}.updated` && !fields.every(field => hiddenFields.has(field))
+  return isShown ? { type: `update_${subject.kind}_information`, object: subject } : undefined
 }
 
 /** The event types that the feed handles, besides those of the kinds that plugins declare. */

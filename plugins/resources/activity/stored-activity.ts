@@ -55,17 +55,17 @@ export class StoredActivity implements BatchHandler {
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    const told = events.flatMap(event => {
+    const recorded = events.flatMap(event => {
       const entry = event.actor === undefined || event.actor === anonymousUserId ? undefined : feedEntryOf(event)
       return entry ? [{ event, entry, user: entry.user ?? (event.actor as string) }] : []
     })
     const gone = new Map(events.flatMap(event => pair(event.subject.id, lastNameOf(event))))
     const renamed = events.filter(renames).map(({ subject }) => subject)
-    const named = told.flatMap(({ entry: { object, source, within = [] } }) => [object, source, ...within].filter(ref => ref != null))
+    const named = recorded.flatMap(({ entry: { object, source, within = [] } }) => [object, source, ...within].filter(ref => ref != null))
     const things = await this.#things.of([...named, ...renamed])
     const names = await this.#namesOf(named, things, gone)
     const lines: Line[] = []
-    for (const { event, entry, user } of told) {
+    for (const { event, entry, user } of recorded) {
       const { type, object, source = null, target = null, within = [] } = entry
       // A file deleted with its dataset has no entry of its own, and a deleted comment has no text to show.
       if (type === 'delete_file' && within.length > 0 && !within.some(({ id }) => things.has(id))) continue
@@ -75,7 +75,7 @@ export class StoredActivity implements BatchHandler {
       lines.push({ id: entry.id ?? event.id, user, type, object, objectName, source, sourceName, target, within, audience, at: event.at })
     }
     await this.add(lines)
-    await this.#grow(told.flatMap(({ entry: { id, type } }) => (id === undefined ? [] : [{ id, type }])))
+    await this.#grow(recorded.flatMap(({ entry: { id, type } }) => (id === undefined ? [] : [{ id, type }])))
     for (const subject of renamed) await this.#rename(subject, things.get(subject.id)?.name)
     await this.#nameGone(gone)
   }

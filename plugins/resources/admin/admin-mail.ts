@@ -14,7 +14,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { fullNameOf, removeFound, siteName, waitText } from 'pounce/sdk/kit'
+import { durationText, fullNameOf, removeFound, siteName } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { letters } from './stored-site.ts'
 
@@ -48,7 +48,7 @@ export class AdminMail {
       }
     }
     const leftSeconds = Math.ceil(((hour + 1) * hourMs - now.getTime()) / 1000)
-    throw new TooMany(`Too many messages to the admins; try again in ${waitText(leftSeconds)}`, leftSeconds)
+    throw new TooMany(`Too many messages to the admins; try again in ${durationText(leftSeconds)}`, leftSeconds)
   }
 }
 wire(AdminMail, configPort(config), DocumentStore, Clock)

@@ -207,17 +207,17 @@ export class AccessLog implements AccessTrail {
 
   /** The entries with at least one resource that is not public. */
   async #private(some: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const asked = new Map<string, { readonly permission: Permission; readonly kind: Kind; readonly ids: Set<string> }>()
+    const decisions = new Map<string, { readonly permission: Permission; readonly kind: Kind; readonly ids: Set<string> }>()
     for (const { note } of some)
       for (const permission of permissionsOf(note))
         for (const { kind, id } of note.subjects) {
           const name = `${permission} ${kind}`
-          const known = asked.get(name) ?? { permission, kind, ids: new Set<string>() }
-          asked.set(name, known)
+          const known = decisions.get(name) ?? { permission, kind, ids: new Set<string>() }
+          decisions.set(name, known)
           known.ids.add(id)
         }
     const open = new Set<string>()
-    for (const [name, { permission, kind, ids }] of asked)
+    for (const [name, { permission, kind, ids }] of decisions)
       for (const id of await this.#policy.allowed(anonymous, permission, kind, [...ids])) open.add(`${name} ${id}`)
     return some.filter(({ note }) => {
       const permissions = permissionsOf(note)

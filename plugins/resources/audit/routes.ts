@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Bytes, DocumentStore, Installation, Invalid, routesFor, type Stored, s, Users } from 'pounce/sdk'
-import { bare, betweenLines, fullNameOf, linkToNext, pageOf, printLine, readTime, streamed } from 'pounce/sdk/kit'
+import { formatRow, fullNameOf, linkToNext, pageOf, readTime, rowSeparator, streamed, unquoted } from 'pounce/sdk/kit'
 import { AccessLog } from './access-log.ts'
 import { type AuditRecord, isChained } from './chain-writer.ts'
 import { type AuditQuery, StoredAudit } from './stored-audit.ts'
@@ -77,25 +77,25 @@ const batch = 500
 
 async function* rowsOf(users: Users, lines: readonly (AuditRecord & Stored)[]): AsyncGenerator<string> {
   for (const { at, type, actor, user, subject, address, count, last, about, chain } of await shownLines(users, lines)) {
-    const people = [actor, user].flatMap(person => [person?.email ?? null, bare(person?.id)])
+    const people = [actor, user].flatMap(person => [person?.email ?? null, unquoted(person?.id)])
     const facts = Object.keys(about).length > 0 ? JSON.stringify(about) : null
-    yield printLine('csv', columns, [
-      bare(at),
-      bare(type),
+    yield formatRow('csv', columns, [
+      unquoted(at),
+      unquoted(type),
       ...people,
-      bare(subject?.kind),
-      bare(subject?.id),
+      unquoted(subject?.kind),
+      unquoted(subject?.id),
       address,
       count,
-      bare(last),
+      unquoted(last),
       facts,
-      ...(chain ? [bare(chain.id), chain.seq, bare(chain.hash)] : [null, null, null]),
+      ...(chain ? [unquoted(chain.id), chain.seq, unquoted(chain.hash)] : [null, null, null]),
     ])
   }
 }
 
 async function* csvOf(users: Users, lines: AsyncIterable<AuditRecord & Stored>): AsyncGenerator<Buffer> {
-  const between = betweenLines('csv')
+  const between = rowSeparator('csv')
   const piece = async (some: readonly (AuditRecord & Stored)[]) => {
     const rows = await Array.fromAsync(rowsOf(users, some))
     return Buffer.from(rows.map(row => `${row}${between}`).join(''))
@@ -168,8 +168,8 @@ export const listAudit = route({
   throws: [Invalid],
   async handle({ query, url }, { log, access, users, installation }) {
     await access.flush()
-    const { limit: _limit, after: _after, ...asked } = query
-    const page = await log.page(queryOf(asked), pageOf(query))
+    const { limit: _limit, after: _after, ...conditions } = query
+    const page = await log.page(queryOf(conditions), pageOf(query))
     const body = await shownLines(users, page.items)
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },

@@ -13,7 +13,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
+import { type ListPage, type ListQuery, listPage, type TreeParent, unionOf, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 import { CollectionTree } from './collection-tree.ts'
 
@@ -58,7 +58,7 @@ export class CollectionLists {
   /** Collections that the caller may add to or change, at any depth. */
   editable(caller: Caller, query: ListQuery, ...where: readonly Where[]): Promise<Page<Collected>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToCollection')
-    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditCollection')), query, all, caller, ...where)
+    return this.#page(unionOf(adding, this.#policy.visibleTo(caller, 'EditCollection')), query, all, caller, ...where)
   }
 
   /** Possible parents of a collection: editable, neither itself nor an ancestor or descendant, and in one of its spaces if it has any. */

@@ -20,14 +20,14 @@ const withOne = (ids: readonly string[], id: string): readonly string[] => (ids.
 const without = (ids: readonly string[], id: string): readonly string[] => ids.filter(other => other !== id)
 
 /** Who adds collections to spaces. */
-interface Bringing {
+interface PlacementActor {
   readonly actor: string | undefined
   /** Superadmins also bring collections of others. */
   readonly withOthers: boolean
 }
 
 /** Only its owner, or a superadmin, brings a collection into further spaces: also with its parent. */
-export const mayBring = ({ author }: Collected, { actor, withOthers }: Bringing): boolean => withOthers || author === actor
+export const mayBring = ({ author }: Collected, { actor, withOthers }: PlacementActor): boolean => withOthers || author === actor
 
 /** The membership of collections in spaces and in other collections. The nesting is many-to-many and acyclic. */
 export class CollectionTree {
@@ -41,7 +41,11 @@ export class CollectionTree {
   }
 
   /** Adds a collection to a space, as a root collection if `asRoot`. Descendants that `by` may bring follow by `collection.attached`. */
-  async enterSpace(id: string, space: string, { asRoot, by }: { readonly asRoot: boolean; readonly by: Bringing }): Promise<Collected> {
+  async enterSpace(
+    id: string,
+    space: string,
+    { asRoot, by }: { readonly asRoot: boolean; readonly by: PlacementActor },
+  ): Promise<Collected> {
     return this.#change(id, now => {
       const rootSpaces = asRoot ? withOne(now.rootSpaces, space) : now.rootSpaces
       if (now.spaces.includes(space)) return { rootSpaces, events: [this.#updated(id, 'rootSpaces', by.actor)] }
@@ -78,11 +82,11 @@ export class CollectionTree {
    * collection into spaces that `by` may not bring it into. Serialized within this kernel, so that one of two conflicting requests wins;
    * against other kernels it checks again after the commit, and so does the event's handler.
    */
-  addChild(parent: string, child: string, by: Bringing): Promise<void> {
+  addChild(parent: string, child: string, by: PlacementActor): Promise<void> {
     return this.#mutex.use(() => this.#addChild(parent, child, by))
   }
 
-  async #addChild(parent: string, child: string, by: Bringing): Promise<void> {
+  async #addChild(parent: string, child: string, by: PlacementActor): Promise<void> {
     const subject = { kind: 'collection', id: child } as const
     await this.#change(child, async now => {
       const above = await this.#documents.get(collections, parent)
@@ -169,7 +173,7 @@ export class CollectionTree {
   }
 
   /** Updates a record and all fields derived from its spaces and parents. No commit and no event if nothing changed. */
-  async #change(id: string, next: (now: Collected) => Promise<Placed> | Placed): Promise<Collected> {
+  async #change(id: string, next: (now: Collected) => Promise<Placement> | Placement): Promise<Collected> {
     const changed = await updateWithRetry(this.#documents, collections, { kind: 'collection', id }, async now => {
       const { events, ...placed } = await next(now)
       const { parents, spaces, rootSpaces } = { parents: now.parents, spaces: now.spaces, rootSpaces: now.rootSpaces, ...placed }
@@ -205,7 +209,7 @@ export class CollectionTree {
     return [...found.values()].some(space => space.isPublic)
   }
 
-  #inSpace(id: string, space: string, { actor, withOthers }: Bringing): NewEvent {
+  #inSpace(id: string, space: string, { actor, withOthers }: PlacementActor): NewEvent {
     const data = { other: { kind: 'space', id: space }, ...(withOthers ? { withOthers } : {}) } as const
     return event('collection.attached', { kind: 'collection', id }, data, actor)
   }
@@ -232,7 +236,7 @@ const reaches = (parentsOf: ReadonlyMap<string, readonly string[]>, from: string
   return false
 }
 
-type Placed = Partial<Pick<CollectionRecord, 'parents' | 'spaces' | 'rootSpaces'>> & { readonly events: readonly NewEvent[] }
+type Placement = Partial<Pick<CollectionRecord, 'parents' | 'spaces' | 'rootSpaces'>> & { readonly events: readonly NewEvent[] }
 
 const isSame = (now: CollectionRecord, set: Partial<CollectionRecord>): boolean =>
   Object.entries(set).every(([field, value]) => JSON.stringify(value) === JSON.stringify(now[field as keyof CollectionRecord]))

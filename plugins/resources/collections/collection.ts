@@ -1,5 +1,5 @@
 import { type CollectionRecord, collection, configPort, type Stored, s } from 'pounce/sdk'
-import { capabilitiesBy, inEachOrder, trashIndexes, trashSettings } from 'pounce/sdk/kit'
+import { capabilitiesBy, indexesForOrders, trashIndexes, trashSettings } from 'pounce/sdk/kit'
 
 export type Collected = CollectionRecord & Stored
 
@@ -10,7 +10,7 @@ export const collections = collection<CollectionRecord>()('collections', {
   byAuthor: { on: ['state', 'author', 'created'] },
   byPublic: { on: ['state', 'isPublic', 'created'] },
   topByCreated: { on: ['state', 'isTopLevel', 'created'] },
-  ...inEachOrder({
+  ...indexesForOrders({
     topBySpace: { on: ['state', 'isTopLevel', 'spaces', 'created'], array: 'spaces', sparse: 'spaces' },
     topByAuthor: { on: ['state', 'isTopLevel', 'author', 'created'] },
     topByPublic: { on: ['state', 'isTopLevel', 'isPublic', 'created'] },

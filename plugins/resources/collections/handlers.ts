@@ -13,7 +13,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type Containment, containedIn, fullNameOf, takeOutAll, whichHold } from 'pounce/sdk/kit'
+import { type Containment, fullNameOf, nonEmptyContainers, recordsInContainer, removeAllFromContainer } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTree, mayBring } from './collection-tree.ts'
@@ -33,7 +33,7 @@ export class DetachCollectionsOnSpaceRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'space.removed'>): Promise<void> {
-    await takeOutAll(this.#documents, inSpace, subject.id, one => this.#tree.leaveSpace(one.id, subject.id, { actor }))
+    await removeAllFromContainer(this.#documents, inSpace, subject.id, one => this.#tree.leaveSpace(one.id, subject.id, { actor }))
   }
 }
 wire(DetachCollectionsOnSpaceRemoved, DocumentStore, CollectionTree)
@@ -50,7 +50,7 @@ export class UpdateCollectionAccessOnSpaceUpdated {
 
   async handle({ subject, actor, data }: StoredEvent<'space.updated'>): Promise<void> {
     if (!data.fields.includes('access')) return
-    for await (const one of containedIn(this.#documents, inSpace, subject.id)) await this.#tree.settle(one.id, actor)
+    for await (const one of recordsInContainer(this.#documents, inSpace, subject.id)) await this.#tree.settle(one.id, actor)
   }
 }
 wire(UpdateCollectionAccessOnSpaceUpdated, DocumentStore, CollectionTree)
@@ -66,7 +66,7 @@ export class DetachCollectionsOnParentRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'collection.removed'>): Promise<void> {
-    await takeOutAll(this.#documents, inParent, subject.id, one => this.#tree.removeChild(subject.id, one.id, actor))
+    await removeAllFromContainer(this.#documents, inParent, subject.id, one => this.#tree.removeChild(subject.id, one.id, actor))
   }
 }
 wire(DetachCollectionsOnParentRemoved, DocumentStore, CollectionTree)
@@ -82,7 +82,7 @@ export class UpdateTopLevelOnParentTrashed {
   }
 
   async handle({ subject, actor }: StoredEvent<'collection.trashed' | 'collection.restored'>): Promise<void> {
-    for await (const one of containedIn(this.#documents, inParent, subject.id)) await this.#tree.settle(one.id, actor, 'isTopLevel')
+    for await (const one of recordsInContainer(this.#documents, inParent, subject.id)) await this.#tree.settle(one.id, actor, 'isTopLevel')
   }
 }
 wire(UpdateTopLevelOnParentTrashed, DocumentStore, CollectionTree)
@@ -112,7 +112,7 @@ export class UpdateSpacesOnParentChanged {
     const isIn = parent.spaces.includes(other.id)
     if (isIn !== (change.type === 'collection.attached')) return
     const by = { actor, withOthers: change.type === 'collection.attached' && change.data.withOthers === true }
-    for await (const child of containedIn(this.#documents, inParent, subject.id)) {
+    for await (const child of recordsInContainer(this.#documents, inParent, subject.id)) {
       if (!isIn) {
         if (await this.#isOnlyThere(child, other.id)) await this.#tree.leaveSpace(child.id, other.id, { actor })
       } else if (mayBring(child, by)) await this.#tree.enterSpace(child.id, other.id, { asRoot: false, by })
@@ -157,9 +157,9 @@ export class ExpireCollections {
     const record = await this.#spaces.get(space)
     if (!record?.isTimeToLiveEnabled) return
     const before = new Date(this.#clock.now().getTime() - record.timeToLiveMs).toISOString()
-    for await (const { id, created, state, spaces } of containedIn(this.#documents, inSpace, space)) {
+    for await (const { id, created, state, spaces } of recordsInContainer(this.#documents, inSpace, space)) {
       if (state !== 'live' || created >= before) continue
-      if ((await whichHold(this.#counts, 'collection', [id])).size > 0) continue
+      if ((await nonEmptyContainers(this.#counts, 'collection', [id])).size > 0) continue
       if (spaces.length > 1) await this.#tree.leaveSpace(id, space)
       else await this.#life.discard(id, undefined)
     }

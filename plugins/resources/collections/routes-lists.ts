@@ -30,7 +30,7 @@ export const listCollections = route({
   responses: viewed,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, shown, installation }) {
-    const read = (asked: ListQuery) => lists.topLevel(caller, asked)
+    const read = (listQuery: ListQuery) => lists.topLevel(caller, listQuery)
     return answerList(query, { read, show: shown.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
@@ -45,7 +45,7 @@ export const listEditableCollections = route({
   responses: viewed,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, shown, installation }) {
-    const read = (asked: ListQuery) => lists.editable(caller, asked)
+    const read = (listQuery: ListQuery) => lists.editable(caller, listQuery)
     return answerList(query, { read, show: shown.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
@@ -61,7 +61,7 @@ export const listPossibleParents = route({
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ query, caller, url }, { lists, installation }) {
-    const read = (asked: ListQuery) => lists.possibleParents(caller, query.currentCollectionId, asked)
+    const read = (listQuery: ListQuery) => lists.possibleParents(caller, query.currentCollectionId, listQuery)
     return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
@@ -77,7 +77,7 @@ export const listPossibleParentsOfDataset = route({
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    const read = (asked: ListQuery) => lists.possibleParentsOfDataset(caller, params.dataset, asked)
+    const read = (listQuery: ListQuery) => lists.possibleParentsOfDataset(caller, params.dataset, listQuery)
     return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
@@ -105,7 +105,7 @@ export const listTopLevelCollections = route({
   responses: singles,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, views, installation }) {
-    const read = (asked: ListQuery) => lists.topLevel(caller, asked)
+    const read = (listQuery: ListQuery) => lists.topLevel(caller, listQuery)
     const show = (some: readonly Collected[]) => views.singles(caller, some)
     return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
@@ -121,7 +121,7 @@ export const listAllCollections = route({
   responses: singles,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, views, installation }) {
-    const read = (asked: ListQuery) => lists.everywhere(caller, asked, query)
+    const read = (listQuery: ListQuery) => lists.everywhere(caller, listQuery, query)
     const show = (some: readonly Collected[]) => views.singles(caller, some)
     return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
@@ -144,7 +144,7 @@ export const listSpaceCollections = routesFor('spaces', { lists: CollectionLists
     responses: viewed,
     throws: [Invalid, NotFound],
     async handle({ params, query, caller, url }, { lists, shown, installation }) {
-      const read = (asked: ListQuery) => lists.inSpace(caller, params.id, asked)
+      const read = (listQuery: ListQuery) => lists.inSpace(caller, params.id, listQuery)
       return answerList(query, { read, show: shown.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
     },
   },

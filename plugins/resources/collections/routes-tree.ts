@@ -90,7 +90,7 @@ export const getChildCollectionIds = route({
   responses: { 200: s.list(s.String()) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    const read = (asked: ListQuery) => lists.childrenOf(caller, params.id, asked)
+    const read = (listQuery: ListQuery) => lists.childrenOf(caller, params.id, listQuery)
     const show = (some: readonly Collected[]) => some.map(child => child.id)
     return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
@@ -120,7 +120,7 @@ export const getChildCollections = route({
   responses: { 200: s.list(SingleCollectionView) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, shown, installation }) {
-    const read = (asked: ListQuery) => lists.childrenOf(caller, params.id, asked)
+    const read = (listQuery: ListQuery) => lists.childrenOf(caller, params.id, listQuery)
     return answerList(query, { read, show: shown.singles(caller, query.view), baseUrl: installation.baseUrl, url })
   },
 })

@@ -65,7 +65,7 @@ export class NotifyMentionedUsers {
 
   async handle({ subject }: StoredEvent<'comment.added' | 'comment.updated'>): Promise<void> {
     const comment = await this.#comments.get(subject.id)
-    if (comment) await this.#mentions.tellAll(comment)
+    if (comment) await this.#mentions.notifyAll(comment)
   }
 }
 wire(NotifyMentionedUsers, StoredComments, Mentions)

@@ -82,19 +82,19 @@ export class Mentions {
   }
 
   /** Notifies all users that a comment mentions: once each, however often it is edited. */
-  async tellAll({ id, text, author, target }: CommentRecord & Stored): Promise<void> {
+  async notifyAll({ id, text, author, target }: CommentRecord & Stored): Promise<void> {
     const writer = await this.#users.get(author)
     if (!writer) return
     const asWriter = await this.#users.callerOf(writer)
     for (const each of mentionsIn(text))
       for (const user of await this.#usersOf(each)) {
         const isKnown = user.id !== author && (await this.#policy.canOn(asWriter, 'ViewUser', { kind: 'user', id: user.id })) === 'yes'
-        if (isKnown) await this.tell({ user, by: author, target, comment: id })
+        if (isKnown) await this.notify({ user, by: author, target, comment: id })
       }
   }
 
   /** False if the user may not view the subject, and so is not notified. Idempotent. */
-  async tell({ user, by, target, comment }: Mention): Promise<boolean> {
+  async notify({ user, by, target, comment }: Mention): Promise<boolean> {
     if (!(await this.maySee(user, target))) return false
     const about = await this.#pageOf(target)
     if (!about) return false
@@ -102,14 +102,16 @@ export class Mentions {
       .update(JSON.stringify([about.id, comment, user.id, by]))
       .digest('hex')
       .slice(0, 24)
-    const told = event(
+    const mentioned = event(
       'comment.mentioned',
       { kind: 'user', id: user.id },
       { target: about, notice: id, ...(comment !== null && { comment }) },
       by,
     )
     try {
-      await this.#documents.commit({ insert: { id, target: about, comment, user: user.id, by, isMailed: false }, into: mentions }, [told])
+      await this.#documents.commit({ insert: { id, target: about, comment, user: user.id, by, isMailed: false }, into: mentions }, [
+        mentioned,
+      ])
     } catch (error) {
       if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
     }

@@ -199,8 +199,8 @@ export const mentionInComment = route({
     if (!user) throw new NotFound('user')
     const target = resource(query)
     const comment = (await comments.latestOf(target, by))?.id ?? null
-    const isTold = await mentions.tell({ user, by, target, comment })
-    if (!isTold) throw new Invalid(`This user may not view the ${target.kind} and is not notified`)
+    const isNotified = await mentions.notify({ user, by, target, comment })
+    if (!isNotified) throw new Invalid(`This user may not view the ${target.kind} and is not notified`)
     return { status: 200, body: `Mention event added to user id ${query.userID}'s feed` }
   },
 })

@@ -49,7 +49,7 @@ export class SendMentionMail {
     files: Files,
     datasets: Datasets,
     comments: StoredComments,
-    told: Mentions,
+    mentioned: Mentions,
     preferences: Contributions<NotificationPreference>,
     mailer: Mailer,
     installation: Installation,
@@ -61,7 +61,7 @@ export class SendMentionMail {
     this.#files = files
     this.#datasets = datasets
     this.#comments = comments
-    this.#mentions = told
+    this.#mentions = mentioned
     this.#preferences = preferences
     this.#mailer = mailer
     this.#installation = installation

@@ -122,9 +122,9 @@ export class StoredComments implements Comments {
   /** Comments whose ancestors all exist: replies are deleted with their parents, whether or not the cascade has reached them. */
   async standing<T extends Comment>(some: readonly T[]): Promise<readonly T[]> {
     const here = new Set(some.map(({ id }) => id))
-    const asked = [...new Set(some.flatMap(({ above = [] }) => above))].filter(id => !here.has(id))
-    for (let at = 0; at < asked.length; at += 1000) {
-      const found = await this.#documents.getMany(comments, asked.slice(at, at + 1000))
+    const parents = [...new Set(some.flatMap(({ above = [] }) => above))].filter(id => !here.has(id))
+    for (let at = 0; at < parents.length; at += 1000) {
+      const found = await this.#documents.getMany(comments, parents.slice(at, at + 1000))
       for (const id of found.keys()) here.add(id)
     }
     return some.filter(({ above = [] }) => above.every(id => here.has(id)))
@@ -192,8 +192,8 @@ export class CommentEdits {
   /** The author of a comment holds every right on it, but only while they may view its target. */
   async #seen(id: string, caller: Caller): Promise<Comment> {
     const comment = await this.#comments.get(id)
-    const verdict = comment && (await this.#policy.canOn(caller, 'ViewComments', comment.target))
-    if (!comment || verdict !== 'yes') throw new NotFound('comment')
+    const decision = comment && (await this.#policy.canOn(caller, 'ViewComments', comment.target))
+    if (!comment || decision !== 'yes') throw new NotFound('comment')
     return comment
   }
 }

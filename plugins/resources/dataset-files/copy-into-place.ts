@@ -15,7 +15,7 @@ import {
   signedIn,
   wire,
 } from 'pounce/sdk'
-import { type BulkAct, type BulkOperation, type BulkPlace, type BulkRequest, letsDownload, requireUsable } from 'pounce/sdk/kit'
+import { allowsDownload, type BulkAct, type BulkOperation, type BulkPlace, type BulkRequest, requireUsable } from 'pounce/sdk/kit'
 import { placeOf } from './file-places.ts'
 
 type File = FileRecord & Stored
@@ -51,7 +51,7 @@ export class CopyIntoPlace implements BulkOperations {
     await authorize(this.#policy, caller, 'ViewFile', { kind: 'file', id }, 'frozen')
     const file = await this.#files.get(id)
     if (!file) throw new NotFound('file')
-    if (!letsDownload(file.license)) await authorize(this.#policy, caller, 'DownloadFiles', { kind: 'file', id })
+    if (!allowsDownload(file.license)) await authorize(this.#policy, caller, 'DownloadFiles', { kind: 'file', id })
     requireUsable(file)
     const folders = parameters.from ? await this.#foldersOf(file, parameters.from) : []
     const place = await this.#target(request, folders)

@@ -69,14 +69,14 @@ export class DatasetCopies {
         const folder = folders.get(place.folder) ?? null
         return [{ dataset: copy.id, folder, in: folder ?? copy.id }]
       })
-    let told = this.#clock.now().getTime()
+    let reportedMs = this.#clock.now().getTime()
     for await (const some of this.#batches(original.id)) {
       signal.throwIfAborted()
       const copies = await this.#files.copy(some, { author, placesOf })
       await Promise.all([...copies].map(([from, to]) => this.#copyMetadata({ kind: 'file', id: from }, { kind: 'file', id: to })))
-      if (this.#clock.now().getTime() - told < stillMs) continue
+      if (this.#clock.now().getTime() - reportedMs < stillMs) continue
       await this.#datasets.stillImporting(copy.id)
-      told = this.#clock.now().getTime()
+      reportedMs = this.#clock.now().getTime()
     }
   }
 

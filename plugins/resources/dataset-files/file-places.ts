@@ -15,7 +15,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { placed } from 'pounce/sdk/kit'
+import { filePlaced } from 'pounce/sdk/kit'
 
 type File = FileRecord & Stored
 
@@ -139,7 +139,7 @@ export class FilePlaces {
       try {
         return await this.#files.change(id, { where: eq('revision', file.revision), set: { places: wanted.places } }, [
           ...wanted.events,
-          placed(id, file.places, wanted.places),
+          filePlaced(id, file.places, wanted.places),
         ])
       } catch (error) {
         if (error instanceof NotFound) return undefined

@@ -1,12 +1,12 @@
 import { collection, type DatasetRecord, type Stored } from 'pounce/sdk'
-import { inEachOrder, trashIndexes } from 'pounce/sdk/kit'
+import { indexesForOrders, trashIndexes } from 'pounce/sdk/kit'
 
 export type Dataset = DatasetRecord & Stored
 
 /** Datasets. Lists name several indexes, so that the store can merge those that match what the caller may view. */
 export const datasets = collection<DatasetRecord>()('datasets', {
   byCreated: { on: ['state', 'created'] },
-  ...inEachOrder({
+  ...indexesForOrders({
     bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces', sparse: 'spaces' },
     byAuthor: { on: ['state', 'author', 'created'] },
     byPublic: { on: ['state', 'isPublic', 'created'] },

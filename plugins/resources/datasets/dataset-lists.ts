@@ -1,5 +1,5 @@
 import { type Caller, DocumentStore, eq, exists, isIn, ne, not, type Page, Policy, s, type Where, wire } from 'pounce/sdk'
-import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
+import { type ListPage, type ListQuery, listPage, type TreeParent, unionOf, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
@@ -25,7 +25,7 @@ export class DatasetLists {
   /** Datasets that the caller may add to or change. */
   editable(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToDataset')
-    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditDataset')), query, all, caller)
+    return this.#page(unionOf(adding, this.#policy.visibleTo(caller, 'EditDataset')), query, all, caller)
   }
 
   /** Datasets that the caller may add to; if spaces are given, only those in one of them. */

@@ -104,7 +104,7 @@ export class DatasetPlaces {
     return [...found.values()].some(space => space.isPublic)
   }
 
-  async #change(id: string, next: (now: Dataset) => Promise<Placed | undefined> | Placed | undefined): Promise<Dataset> {
+  async #change(id: string, next: (now: Dataset) => Promise<PlaceChange | undefined> | PlaceChange | undefined): Promise<Dataset> {
     const changed = await updateWithRetry(this.#documents, datasets, { kind: 'dataset', id }, async now => {
       const placed = await next(now)
       if (!placed) return undefined
@@ -130,7 +130,7 @@ export class DatasetPlaces {
 }
 wire(DatasetPlaces, DocumentStore, Spaces, Clock)
 
-interface Placed {
+interface PlaceChange {
   readonly set: Partial<Places>
   readonly events: readonly NewEvent[]
 }

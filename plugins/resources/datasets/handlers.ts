@@ -1,5 +1,5 @@
 import { and, Clock, Collections, type DatasetRecord, Datasets, DocumentStore, eq, Log, Spaces, type StoredEvent, wire } from 'pounce/sdk'
-import { type Containment, containedIn, takeOutAll } from 'pounce/sdk/kit'
+import { type Containment, recordsInContainer, removeAllFromContainer } from 'pounce/sdk/kit'
 import { datasets } from './collection.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 import { DatasetTrash } from './dataset-trash.ts'
@@ -19,7 +19,9 @@ export class DetachDatasetsOnSpaceRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'space.removed'>): Promise<void> {
-    await takeOutAll(this.#documents, inSpace, subject.id, ({ id }) => this.#places.leave(id, { kind: 'space', id: subject.id }, actor))
+    await removeAllFromContainer(this.#documents, inSpace, subject.id, ({ id }) =>
+      this.#places.leave(id, { kind: 'space', id: subject.id }, actor),
+    )
   }
 }
 wire(DetachDatasetsOnSpaceRemoved, DocumentStore, DatasetPlaces)
@@ -35,7 +37,7 @@ export class DetachDatasetsOnCollectionRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'collection.removed'>): Promise<void> {
-    await takeOutAll(this.#documents, inCollection, subject.id, ({ id }) =>
+    await removeAllFromContainer(this.#documents, inCollection, subject.id, ({ id }) =>
       this.#places.leave(id, { kind: 'collection', id: subject.id }, actor),
     )
   }
@@ -57,7 +59,7 @@ export class UpdateDatasetAccessOnSpaceUpdated {
   async handle({ subject, actor, data }: StoredEvent<'space.updated'>): Promise<void> {
     if (!data.fields.includes('access')) return
     const isVerified = (await this.#spaces.get(subject.id))?.access !== 'TRIAL'
-    for await (const dataset of containedIn(this.#documents, inSpace, subject.id)) {
+    for await (const dataset of recordsInContainer(this.#documents, inSpace, subject.id)) {
       if (isVerified && dataset.access === 'TRIAL') await this.#places.endTrial(dataset.id, actor)
       else await this.#places.settle(dataset, actor)
     }
@@ -80,7 +82,7 @@ export class DetachDatasetsOnCollectionDetached {
   async handle({ subject, actor, data: { other, withDatasets } }: StoredEvent<'collection.detached'>): Promise<void> {
     if (!withDatasets || other.kind !== 'space') return
     if ((await this.#collections.get(subject.id))?.spaces.includes(other.id)) return
-    for await (const dataset of containedIn(this.#documents, inCollection, subject.id)) {
+    for await (const dataset of recordsInContainer(this.#documents, inCollection, subject.id)) {
       const holders = await this.#collections.getMany(dataset.collections)
       const isHeld = [...holders.values()].some(holder => holder.spaces.includes(other.id))
       if (!isHeld) await this.#places.leave(dataset.id, { kind: 'space', id: other.id }, actor)

@@ -67,7 +67,7 @@ export const listSpaceDatasets = ofSpaces({
   responses: { 200: s.list(DatasetView) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, views, installation }) {
-    const read = (asked: ListQuery) => lists.inSpace(caller, params.id, asked)
+    const read = (listQuery: ListQuery) => lists.inSpace(caller, params.id, listQuery)
     return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url })
   },
 })
@@ -123,7 +123,7 @@ export const listCollectionDatasets = ofCollections({
   responses: { 200: s.list(DatasetView) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, views, installation }) {
-    const read = (asked: ListQuery) => lists.inCollection(caller, params.id, asked)
+    const read = (listQuery: ListQuery) => lists.inCollection(caller, params.id, listQuery)
     return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url })
   },
 })
@@ -144,14 +144,14 @@ export const addDatasetToCollection = ofCollections({
   },
 })
 
-interface Leaving {
+interface DetachServices {
   readonly datasets: Datasets
   readonly places: DatasetPlaces
   readonly policy: Policy
 }
 
 const leaveCollection = async (
-  { datasets, places, policy }: Leaving,
+  { datasets, places, policy }: DetachServices,
   caller: Caller,
   { id, dataset }: s.Static<typeof pair>,
   ignoreNotFound: boolean,

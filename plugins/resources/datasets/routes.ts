@@ -44,7 +44,7 @@ export const listDatasets = route({
   responses: viewed,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, views, installation }) {
-    const read = (asked: ListQuery) => lists.visible(caller, asked)
+    const read = (listQuery: ListQuery) => lists.visible(caller, listQuery)
     return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
@@ -58,7 +58,7 @@ export const listEditableDatasets = route({
   responses: viewed,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, views, installation }) {
-    const read = (asked: ListQuery) => lists.editable(caller, asked)
+    const read = (listQuery: ListQuery) => lists.editable(caller, listQuery)
     return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
@@ -73,7 +73,7 @@ export const listMoveTargets = route({
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ query, caller, url }, { targets, installation }) {
-    const read = (asked: ListQuery) => targets.of(caller, query.file_id, asked)
+    const read = (listQuery: ListQuery) => targets.of(caller, query.file_id, listQuery)
     return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
@@ -88,7 +88,7 @@ export const listDatasetsOutsideCollection = route({
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    const read = (asked: ListQuery) => lists.outside(caller, params.collection, asked)
+    const read = (listQuery: ListQuery) => lists.outside(caller, params.collection, listQuery)
     return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })

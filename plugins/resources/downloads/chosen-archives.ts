@@ -22,7 +22,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
-import { type FileInArchive, letsDownload, personalRecords, removeFound } from 'pounce/sdk/kit'
+import { allowsDownload, type FileInArchive, personalRecords, removeFound } from 'pounce/sdk/kit'
 import { ArchiveContents, each } from './archive-contents.ts'
 import { ArchiveWriter } from './archive-writer.ts'
 
@@ -152,7 +152,7 @@ export class ChosenArchives {
   async #licensed(caller: Caller, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const seen = await this.#policy.allowed(caller, 'ViewFile', 'file', ids)
     const files = await inPages([...seen], some => this.#files.getMany(some))
-    return new Set([...files.values()].filter(({ license }) => letsDownload(license)).map(({ id }) => id))
+    return new Set([...files.values()].filter(({ license }) => allowsDownload(license)).map(({ id }) => id))
   }
 
   async #roots(caller: Caller, { resources, dataset, name }: ArchiveSelection): Promise<Roots> {
@@ -173,11 +173,11 @@ export class ChosenArchives {
 
   /** Each file once per path. */
   async *#filesOf({ files, folders, datasets, tops }: Roots): AsyncIterable<FileInArchive> {
-    const told = new Set<string>()
+    const yielded = new Set<string>()
     const isNew = ({ file, folders: path }: FileInArchive): boolean => {
       const key = `${file.id} ${path.join('/')}`
-      if (told.has(key)) return false
-      told.add(key)
+      if (yielded.has(key)) return false
+      yielded.add(key)
       return true
     }
     for await (const one of this.#chosenFiles(files, tops)) if (isNew(one)) yield one

@@ -52,25 +52,25 @@ export class DatasetDownloads {
     this.#subjects = subjects
   }
 
-  async whole(id: string, wish: DownloadRequest): Promise<Archive> {
+  async whole(id: string, request: DownloadRequest): Promise<Archive> {
     const dataset = await this.#dataset(id)
-    return this.#archive(dataset, await this.#contents.ofDataset(dataset), `${dataset.name}.zip`, wish)
+    return this.#archive(dataset, await this.#contents.ofDataset(dataset), `${dataset.name}.zip`, request)
   }
 
-  async folder(id: string, folderId: string, wish: DownloadRequest): Promise<Bytes> {
+  async folder(id: string, folderId: string, request: DownloadRequest): Promise<Bytes> {
     const dataset = await this.#dataset(id)
     const { top, folder } = await this.#contents.ofFolder(dataset, folderId)
-    return (await this.#archive(dataset, top, `${dataset.name} (${folder.displayName} Folder).zip`, wish)).bytes
+    return (await this.#archive(dataset, top, `${dataset.name} (${folder.displayName} Folder).zip`, request)).bytes
   }
 
   async some(
     id: string,
     fileIds: readonly string[],
-    wish: DownloadRequest,
+    request: DownloadRequest,
   ): Promise<{ readonly bytes: Bytes; readonly files: readonly (FileRecord & Stored)[] }> {
     const dataset = await this.#dataset(id)
     const { top, files } = await this.#contents.some(dataset, fileIds)
-    const { bytes } = await this.#archive(dataset, top, `${dataset.name} (Partial).zip`, wish)
+    const { bytes } = await this.#archive(dataset, top, `${dataset.name} (Partial).zip`, request)
     return { bytes, files }
   }
 

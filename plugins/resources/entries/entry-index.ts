@@ -62,7 +62,7 @@ export const entryIdOf = (dataset: string, entry: string): string => `${dataset}
 export const maxSorted = 1000
 /** The entries of a dataset are counted once per this many uploads handled by this server. */
 const countEvery = 250
-const maxRemembered = 1000
+const maxCached = 1000
 const batch = 500
 const maxTries = 20
 
@@ -90,9 +90,9 @@ const fileEntry = (dataset: string, file: FileRecord & Stored) => {
   return { ...recordOf(dataset, 'file', places, file), text, name, type: typeKey(contentType, name), sizeBytes }
 }
 
-type Wanted = EntryRecord & { readonly id: string }
+type WantedEntry = EntryRecord & { readonly id: string }
 
-const isAsWanted = (found: EntryRecord, wanted: Wanted): boolean =>
+const isAsWanted = (found: EntryRecord, wanted: WantedEntry): boolean =>
   found.text === wanted.text &&
   found.type === wanted.type &&
   found.sizeBytes === wanted.sizeBytes &&
@@ -100,7 +100,7 @@ const isAsWanted = (found: EntryRecord, wanted: Wanted): boolean =>
   found.places.every((place, at) => place === wanted.places[at])
 
 /** The commit that brings an entry up to date, with the event for totals; undefined if it is up to date. */
-const changeOf = (dataset: string, kind: Kind, found: (EntryRecord & Stored) | undefined, wanted: Wanted | undefined) => {
+const changeOf = (dataset: string, kind: Kind, found: (EntryRecord & Stored) | undefined, wanted: WantedEntry | undefined) => {
   if (found ? wanted && isAsWanted(found, wanted) : !wanted) return undefined
   const [from, to] = [found, wanted].map(each => (each ? { places: each.places, sizeBytes: each.sizeBytes } : null))
   const events = [event('dataset.entry-indexed', { kind: 'dataset', id: dataset }, { kind, from: from ?? null, to: to ?? null })]
@@ -208,7 +208,7 @@ export class EntryIndex implements BatchHandler {
     if (count < countEvery) {
       this.#uploads.set(dataset, count)
       const [oldest] = this.#uploads.keys()
-      if (this.#uploads.size > maxRemembered && oldest !== undefined) this.#uploads.delete(oldest)
+      if (this.#uploads.size > maxCached && oldest !== undefined) this.#uploads.delete(oldest)
       return
     }
     if ((await countEntries(this.#folders, this.#files, dataset, maxSorted)) > maxSorted) await this.request(dataset)

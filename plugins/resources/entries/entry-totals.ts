@@ -63,16 +63,16 @@ const effectsOf = (dataset: string, { kind, from, to }: Indexed['data']): readon
     return [...at.places.map(place => ({ place, change: here })), { place: dataset, change: anywhere }]
   })
 
-interface Counting {
+interface CountChanges {
   readonly dataset: string
   readonly changes: Map<string, Record<string, number>>
 }
 
-type Countings = readonly [place: string, Counting]
+type PlacedCountChanges = readonly [place: string, CountChanges]
 
 /** The combined effects of events, by location and event. */
-const byPlace = (events: readonly AnyEvent[]): ReadonlyMap<string, Counting> => {
-  const found = new Map<string, Counting>()
+const byPlace = (events: readonly AnyEvent[]): ReadonlyMap<string, CountChanges> => {
+  const found = new Map<string, CountChanges>()
   for (const event of events) {
     if (event.type !== 'dataset.entry-indexed') continue
     const dataset = event.subject.id
@@ -115,7 +115,7 @@ export class EntryTotals implements BatchHandler {
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const countings = [...byPlace(events)]
     for (let at = 0; at < countings.length; at += maxAtOnce) {
-      let left: readonly Countings[] = countings.slice(at, at + maxAtOnce)
+      let left: readonly PlacedCountChanges[] = countings.slice(at, at + maxAtOnce)
       // A conflict is another kernel counting. After this many attempts the outbox redelivers the rest, and counted events are recognized.
       for (let tries = 0; left.length > 0; tries++) left = await this.#count(left, tries === maxTries)
     }
@@ -127,7 +127,7 @@ export class EntryTotals implements BatchHandler {
   }
 
   /** Returns those that another kernel changed concurrently; throws if `isLast`. */
-  async #count(countings: readonly Countings[], isLast: boolean): Promise<readonly Countings[]> {
+  async #count(countings: readonly PlacedCountChanges[], isLast: boolean): Promise<readonly PlacedCountChanges[]> {
     const known = await this.#documents.getMany(
       entryTotals,
       countings.map(([place]) => place),
@@ -166,7 +166,7 @@ wire(EntryTotals, DocumentStore, Datasets, Folders)
 export const none: EntryCounts = { folders: 0, files: 0, bytes: 0, allFolders: 0, allFiles: 0, allBytes: 0 }
 
 /** Undefined when all of it was counted before. */
-const changeOf = (place: string, { dataset, changes }: Counting, record: (TotalsRecord & Stored) | undefined) => {
+const changeOf = (place: string, { dataset, changes }: CountChanges, record: (TotalsRecord & Stored) | undefined) => {
   const counted = new Set(record?.counted)
   const fresh = [...changes].filter(([event]) => !counted.has(event))
   if (fresh.length === 0) return undefined

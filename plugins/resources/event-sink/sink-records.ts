@@ -27,7 +27,7 @@ interface SinkFacts {
 
 type Fields = Readonly<Record<string, string | number>>
 
-type Tellers = { readonly [T in EventType]?: (event: StoredEvent<T>, facts: SinkFacts) => readonly Fields[] }
+type Formatters = { readonly [T in EventType]?: (event: StoredEvent<T>, facts: SinkFacts) => readonly Fields[] }
 
 /** Clowder 1.x, User.anonymous. */
 const anonymousName = 'Anonymous User'
@@ -79,7 +79,7 @@ const downloaded = (event: StoredEvent<'file.downloaded'>, facts: SinkFacts): re
   return [...(isTracked ? [record] : []), ...(isWhole ? [record] : [])]
 }
 
-const tellers: Tellers = {
+const formatters: Formatters = {
   'user.created': visit('signup'),
   'user.signed-in': visit('login'),
   'file.created': uploaded,
@@ -103,7 +103,7 @@ const tellers: Tellers = {
 }
 
 /** The event types that create records. */
-export const sinkEvents = Object.keys(tellers) as readonly EventType[]
+export const sinkEvents = Object.keys(formatters) as readonly EventType[]
 
 /** Resources that the records of an event refer to: its subject, its dataset, the target of a run. */
 const subjectsOf = (event: AnyEvent): readonly Ref[] => {
@@ -114,9 +114,9 @@ const subjectsOf = (event: AnyEvent): readonly Ref[] => {
 
 /** The records of an event, with v1's fields (reference, extraction §6.4). */
 const sinkRecordsOf = (event: AnyEvent, facts: SinkFacts): readonly SinkRecord[] => {
-  const teller = tellers[event.type] as ((event: AnyEvent, facts: SinkFacts) => readonly Fields[]) | undefined
+  const formatter = formatters[event.type] as ((event: AnyEvent, facts: SinkFacts) => readonly Fields[]) | undefined
   const created = Date.parse(event.at)
-  return (teller?.(event, facts) ?? []).map(fields => ({ ...fields, created }) as SinkRecord)
+  return (formatter?.(event, facts) ?? []).map(fields => ({ ...fields, created }) as SinkRecord)
 }
 
 const batch = 1000

@@ -110,17 +110,17 @@ export class Archival {
     const id = this.#ids.next()
     const values = parameters as Readonly<Record<string, Json>>
     const record: ArchivalRecord = { dataset, operation, parameters: values, user: user?.id ?? null, isSuperAdmin: superAdmin }
-    const asked = event('dataset.archival-asked', { kind: 'dataset', id: dataset }, { request: id }, user?.id)
-    await this.#documents.commit({ insert: { id, ...record }, into: archivals }, [asked])
+    const requested = event('dataset.archival-asked', { kind: 'dataset', id: dataset }, { request: id }, user?.id)
+    await this.#documents.commit({ insert: { id, ...record }, into: archivals }, [requested])
   }
 
   /** Submits the files of one request that its user may archive; an interrupted request resumes with the same job ids. */
   async carryOut(request: string): Promise<void> {
-    const wish = await this.#documents.get(archivals, request)
-    if (!wish) return
-    const { dataset, operation, parameters, user } = wish
+    const submission = await this.#documents.get(archivals, request)
+    if (!submission) return
+    const { dataset, operation, parameters, user } = submission
     const extractor = await this.#extractor(user ?? undefined)
-    const caller = await this.#callerOf(wish)
+    const caller = await this.#callerOf(submission)
     const submit = async (some: readonly File[]): Promise<number> => {
       const ids = some.map(({ id }) => id)
       const allowed = caller ? await this.#policy.allowed(caller, 'ArchiveFile', 'file', ids) : new Set()
@@ -136,13 +136,13 @@ export class Archival {
       some.push(file)
       if (some.length < batch) continue
       files += await submit(some)
-      this.#report(request, wish, { state: 'running', done: files })
+      this.#report(request, submission, { state: 'running', done: files })
       some = []
     }
     files += await submit(some)
     const queued = event('dataset.archival-queued', { kind: 'dataset', id: dataset }, { operation, files }, user ?? undefined)
     await this.#documents.commit({ tombstone: request, in: archivals }, [queued])
-    this.#report(request, wish, { state: 'finished', done: files, total: files })
+    this.#report(request, submission, { state: 'finished', done: files, total: files })
   }
 
   async #callerOf({ user: id, isSuperAdmin = false }: ArchivalRecord): Promise<Caller | undefined> {
@@ -162,8 +162,8 @@ export class Archival {
   }
 
   #order(file: File, extractor: RegisteredExtractor, operation: Operation, parameters: Parameters, user: string | undefined): JobOrder {
-    const wish = { extractor: extractor.identity, parameters: { ...parameters, operation }, user }
-    return this.#submissions.fileOrder(file, extractor, wish, 'archive')
+    const submission = { extractor: extractor.identity, parameters: { ...parameters, operation }, user }
+    return this.#submissions.fileOrder(file, extractor, submission, 'archive')
   }
 
   /** Used by everyone who may archive, so it must be public or shared with the requesting user. */

@@ -27,19 +27,19 @@ export class SubmitMany implements BulkOperations {
     await authorize(this.#policy, request.caller, 'EditFile', { kind: 'file', id })
     const file = await this.#files.get(id)
     if (!file) throw new NotFound('file')
-    await this.#submissions.ofFile(file, wishOf(request), derivedId(request.job, id))
+    await this.#submissions.ofFile(file, submissionOf(request), derivedId(request.job, id))
   }
 
   async #submitDataset(request: BulkRequest, id: string): Promise<void> {
     await authorize(this.#policy, request.caller, 'EditDataset', { kind: 'dataset', id })
     const dataset = await this.#datasets.get(id)
     if (!dataset) throw new NotFound('dataset')
-    await this.#submissions.ofDataset(dataset, wishOf(request), derivedId(request.job, id))
+    await this.#submissions.ofDataset(dataset, submissionOf(request), derivedId(request.job, id))
   }
 }
 wire(SubmitMany, Submission, Files, Datasets, Policy)
 
-const wishOf = ({ caller, parameters: { extractor, parameters = {} } }: BulkRequest): SubmissionRequest => ({
+const submissionOf = ({ caller, parameters: { extractor, parameters = {} } }: BulkRequest): SubmissionRequest => ({
   extractor,
   parameters,
   user: caller.user?.id,

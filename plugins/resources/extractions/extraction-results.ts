@@ -93,7 +93,7 @@ export class ExtractionResults implements TransportListener {
   }
 
   heartbeat(heartbeat: Heartbeat): Promise<void> {
-    return this.#introductions.heard(heartbeat)
+    return this.#introductions.received(heartbeat)
   }
 
   async input(target: Ref) {

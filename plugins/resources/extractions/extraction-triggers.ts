@@ -161,7 +161,7 @@ export class ExtractionTriggers {
         target,
         user,
         trigger: 'upload',
-        message: asked => fileCreated(file, dataset, asked),
+        message: context => fileCreated(file, dataset, context),
       }),
     )
     return this.#jobs.jobsOf([...orders, ...(await this.#datasetFile('added', file, dataset, user, queuesFor))])
@@ -191,7 +191,7 @@ export class ExtractionTriggers {
         target,
         user,
         trigger: 'event',
-        message: asked => filesAdded(files, dataset, asked),
+        message: context => filesAdded(files, dataset, context),
       })),
     )
   }
@@ -216,7 +216,7 @@ export class ExtractionTriggers {
         user,
         chain,
         trigger: 'event',
-        message: asked => metadataAdded(document, asked),
+        message: context => metadataAdded(document, context),
       })),
     )
   }
@@ -231,7 +231,7 @@ export class ExtractionTriggers {
         target,
         user,
         trigger: 'event',
-        message: asked => metadataRemoved(id, target, asked),
+        message: context => metadataRemoved(id, target, context),
       })),
     )
   }
@@ -250,7 +250,7 @@ export class ExtractionTriggers {
       target: { kind: 'dataset', id: dataset },
       user,
       trigger: 'event',
-      message: asked => datasetFile(what, file, dataset, asked),
+      message: context => datasetFile(what, file, dataset, context),
     }))
   }
 

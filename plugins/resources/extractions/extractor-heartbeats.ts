@@ -31,7 +31,7 @@ export class ExtractorHeartbeats {
   }
 
   /** An invalid or refused heartbeat is only logged. */
-  async heard(heartbeat: Heartbeat): Promise<void> {
+  async received(heartbeat: Heartbeat): Promise<void> {
     const { info } = heartbeat
     // A digest of everything: a refused one may be corrected, and a private one changed, under the same version.
     const seen = createHash('sha256').update(JSON.stringify(heartbeat)).digest('base64')

@@ -20,7 +20,7 @@ export interface JobOrder {
   readonly parameters?: Readonly<Record<string, unknown>>
   /** When the submitting key expires, if it is the key of a job: the new job's key is valid no longer. */
   readonly keysUntil?: Date | undefined
-  readonly message: (asked: MessageContext) => Message
+  readonly message: (context: MessageContext) => Message
 }
 
 /** The account on whose behalf it runs. Anonymous callers have a special id in records, and no key. */

@@ -53,8 +53,8 @@ const common = ({ jobId, host, notifies }: MessageContext, id: string, dataset: 
 })
 
 /** A new file in a dataset. */
-export const fileCreated = (file: FileFacts, dataset: string, asked: MessageContext): Message => ({
-  ...common(asked, file.id, dataset, file.sizeBytes),
+export const fileCreated = (file: FileFacts, dataset: string, context: MessageContext): Message => ({
+  ...common(context, file.id, dataset, file.sizeBytes),
   routing_key: routingKeys.fileCreated(file.contentType),
   activity: 'created',
   filename: file.name,
@@ -63,8 +63,8 @@ export const fileCreated = (file: FileFacts, dataset: string, asked: MessageCont
 })
 
 /** A file was added to or removed from a dataset. */
-export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset: string, asked: MessageContext): Message => ({
-  ...common(asked, file.id, dataset, file.sizeBytes),
+export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset: string, context: MessageContext): Message => ({
+  ...common(context, file.id, dataset, file.sizeBytes),
   routing_key: routingKeys.datasetFile(what),
   activity: what,
   source: fileEntity(file),
@@ -72,11 +72,11 @@ export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset:
 })
 
 /** Several files were added to a dataset at once. Their names are formatted like a Scala list. */
-export const filesAdded = (files: readonly FileFacts[], dataset: string, asked: MessageContext): Message => {
+export const filesAdded = (files: readonly FileFacts[], dataset: string, context: MessageContext): Message => {
   const names = files.map(({ name }) => name)
   return {
     ...common(
-      asked,
+      context,
       dataset,
       dataset,
       files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
@@ -89,8 +89,8 @@ export const filesAdded = (files: readonly FileFacts[], dataset: string, asked: 
   }
 }
 
-const onMetadata = (what: 'added' | 'removed', id: string, target: Ref, asked: MessageContext): Message => ({
-  ...common(asked, target.id, target.kind === 'dataset' ? target.id : '', 0),
+const onMetadata = (what: 'added' | 'removed', id: string, target: Ref, context: MessageContext): Message => ({
+  ...common(context, target.id, target.kind === 'dataset' ? target.id : '', 0),
   routing_key: routingKeys.metadata(what, target),
   activity: what,
   resourceType: target.kind,
@@ -100,17 +100,23 @@ const onMetadata = (what: 'added' | 'removed', id: string, target: Ref, asked: M
 })
 
 /** Metadata was added to a file or dataset. */
-export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, asked: MessageContext): Message => ({
-  ...onMetadata('added', id, target, asked),
+export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, context: MessageContext): Message => ({
+  ...onMetadata('added', id, target, context),
   metadata: content,
 })
 
 /** Metadata was removed from a file or dataset; it is deleted, so the message does not contain it. */
-export const metadataRemoved = (id: string, target: Ref, asked: MessageContext): Message => onMetadata('removed', id, target, asked)
+export const metadataRemoved = (id: string, target: Ref, context: MessageContext): Message => onMetadata('removed', id, target, context)
 
 /** A run on a file was requested: parameters are an object. */
-export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, parameters: Parameters, asked: MessageContext): Message => ({
-  ...fileCreated(file, dataset, asked),
+export const fileSubmitted = (
+  file: FileFacts,
+  dataset: string,
+  queue: string,
+  parameters: Parameters,
+  context: MessageContext,
+): Message => ({
+  ...fileCreated(file, dataset, context),
   routing_key: `extractors.${queue}`,
   activity: 'submitted',
   parameters,
@@ -122,9 +128,9 @@ export const datasetSubmitted = (
   dataset: { readonly id: string; readonly name: string },
   queue: string,
   parameters: Parameters,
-  asked: MessageContext,
+  context: MessageContext,
 ): Message => ({
-  ...common(asked, dataset.id, dataset.id, 0),
+  ...common(context, dataset.id, dataset.id, 0),
   routing_key: `extractors.${queue}`,
   activity: 'submitted',
   datasetname: dataset.name,

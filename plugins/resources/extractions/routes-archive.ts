@@ -4,7 +4,7 @@ import { Archival, type Operation } from './archival.ts'
 const route = routesFor('files', { archive: Archival, files: Files })
 const params = s.Object({ id: s.id() })
 const ok = { status: 200, body: { status: 'success' } } as const
-const wish = s.Object({ parameters: s.Optional(s.Record(s.String(), s.Unknown())) })
+const archivalBody = s.Object({ parameters: s.Optional(s.Record(s.String(), s.Unknown())) })
 
 const movedRoute = (operation: Operation) =>
   route({
@@ -39,7 +39,7 @@ const askRoute = (operation: Operation, verb: string) =>
       'Runs the archive extractor with `operation` among its parameters, regardless of the status of the file. 409 if that extractor is not registered.',
     permission: { right: 'ArchiveFile', on: ref('file', 'id') },
     params,
-    body: wish,
+    body: archivalBody,
     responses: { 200: s.success() },
     throws: [NotFound, Conflict],
     async handle({ params, body, caller }, { archive, files }) {
@@ -62,7 +62,7 @@ const queueRoute = (operation: Operation, verb: string) =>
       'Includes files in folders, and skips files for which the caller lacks ArchiveFile. Runs in the background. 409 if the archive extractor is not registered.',
     permission: { right: 'ArchiveDataset', on: ref('dataset', 'id') },
     params,
-    body: wish,
+    body: archivalBody,
     responses: { 200: s.success() },
     throws: [NotFound, Conflict],
     async handle({ params, body, caller }, { archive }) {

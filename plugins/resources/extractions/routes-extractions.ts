@@ -15,14 +15,14 @@ const route = routesFor('extractions', {
 
 const params = s.Object({ id: s.id() })
 const Submitted = s.model('SubmittedJob', s.Object({ status: s.Literal('OK'), job_id: s.String() }))
-const asked = s.model(
+const SubmissionBody = s.model(
   'ExtractionRequest',
   s.Object({
     extractor: s.Optional(s.String({ minLength: 1, maxLength: 300, description: 'A name, or `private.<key>.<name>`' })),
     parameters: s.Optional(s.Record(s.String(), s.Unknown())),
   }),
 )
-const wishOf = (body: s.Static<typeof asked>, { user, limits }: Caller) => ({
+const submissionOf = (body: s.Static<typeof SubmissionBody>, { user, limits }: Caller) => ({
   extractor: body.extractor,
   parameters: body.parameters ?? {},
   user: user?.id,
@@ -38,13 +38,13 @@ export const submitFile = route({
   permission: { right: 'EditFile', on: ref('file', 'id') },
   jobKeys: 'allowed',
   params,
-  body: asked,
+  body: SubmissionBody,
   responses: { 200: Submitted },
   throws: [Invalid, NotFound, Conflict],
   async handle({ params, body, caller }, { submissions, files }) {
     const file = await files.get(params.id)
     if (!file) throw new NotFound('file')
-    return { status: 200, body: { status: 'OK' as const, job_id: await submissions.ofFile(file, wishOf(body, caller)) } }
+    return { status: 200, body: { status: 'OK' as const, job_id: await submissions.ofFile(file, submissionOf(body, caller)) } }
   },
 })
 
@@ -55,13 +55,13 @@ export const submitDataset = route({
   permission: { right: 'EditDataset', on: ref('dataset', 'id') },
   jobKeys: 'allowed',
   params,
-  body: asked,
+  body: SubmissionBody,
   responses: { 200: Submitted },
   throws: [Invalid, NotFound],
   async handle({ params, body, caller }, { submissions, datasets }) {
     const dataset = await datasets.get(params.id)
     if (!dataset) throw new NotFound('dataset')
-    return { status: 200, body: { status: 'OK' as const, job_id: await submissions.ofDataset(dataset, wishOf(body, caller)) } }
+    return { status: 200, body: { status: 'OK' as const, job_id: await submissions.ofDataset(dataset, submissionOf(body, caller)) } }
   },
 })
 
@@ -72,13 +72,13 @@ export const submitSelected = route({
   description: 'Files that are not ready, or not in the dataset, are skipped. At most 1,000 files.',
   permission: { right: 'EditDataset', on: ref('dataset', 'dataset') },
   params: s.Object({ dataset: s.id(), file_ids: s.String({ description: 'Ids, separated by commas' }) }),
-  body: asked,
+  body: SubmissionBody,
   responses: { 200: s.Object({ status: s.Literal('success'), jobs: s.Record(s.String(), s.String()) }) },
   throws: [Invalid, NotFound],
   async handle({ params, body, caller }, { submissions }) {
     const ids = [...new Set(params.file_ids.split(',').map(id => id.trim()))].filter(s.isId)
     if (ids.length > 1000) throw new Invalid(`At most 1,000 files can be submitted at once, not ${ids.length}`)
-    const jobs = await submissions.ofSelected(params.dataset, ids, wishOf(body, caller))
+    const jobs = await submissions.ofSelected(params.dataset, ids, submissionOf(body, caller))
     return { status: 200, body: { status: 'success' as const, jobs } }
   },
 })
@@ -124,8 +124,8 @@ export const getExtractionStatus = route({
   responses: { 200: StatusAnswer },
   throws: [NotSignedIn],
   async handle({ params, caller }, { extractions, files, policy, transports }) {
-    const verdict = await policy.canOn(caller, 'ViewFile', { kind: 'file', id: params.id })
-    const file = verdict === 'yes' ? await files.get(params.id) : undefined
+    const decision = await policy.canOn(caller, 'ViewFile', { kind: 'file', id: params.id })
+    const file = decision === 'yes' ? await files.get(params.id) : undefined
     if (!file && policy.isPrivate && caller.via === 'nothing') throw new NotSignedIn()
     if (!file) return { status: 200, body: 'no file' as const }
     const { items } = await extractions.of(file)

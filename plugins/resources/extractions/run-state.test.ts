@@ -3,9 +3,9 @@ import type { StatusLine } from './collections.ts'
 import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 
 const line = (status: string, second: number): StatusLine => ({ status, at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString() })
-const asked = line(submitted, 30)
+const requested = line(submitted, 30)
 
-const after = (news: readonly StatusLine[], start: readonly StatusLine[] = [asked]): readonly StatusLine[] =>
+const after = (news: readonly StatusLine[], start: readonly StatusLine[] = [requested]): readonly StatusLine[] =>
   news.reduce((lines, each) => withLine(lines, each) ?? lines, start)
 
 const orders = (news: readonly StatusLine[]): StatusLine[][] =>
@@ -62,7 +62,7 @@ test('a hundred lines are kept: the one with the time of the request, and the la
   const many = Array.from({ length: 150 }, (_, second) => line(`StatusMessage.processing: ${second}`, second))
   const lines = after(many)
   t.is(lines.length, 100)
-  t.is(lines[0], asked)
+  t.is(lines[0], requested)
   t.is(lines.at(-1), many.at(-1))
   t.is(after([line('a', 1), line('b', 200)], [...lines, line(submitted, 160)]).length, 100)
 })

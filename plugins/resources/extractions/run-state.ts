@@ -1,4 +1,4 @@
-import { saysDone } from 'pounce/sdk/kit'
+import { isSuccessStatus } from 'pounce/sdk/kit'
 import type { RunState, StatusLine } from './collections.ts'
 
 const keptLines = 100
@@ -18,7 +18,7 @@ const jobKeys = /job_[\w-]{40,}/g
 
 /** As v1 stores it: any status that contains "done" becomes DONE, except progress. Every key is masked, not only the global one; half a surrogate pair is replaced. */
 export const tidyStatus = (status: string): string =>
-  saysDone(status)
+  isSuccessStatus(status)
     ? 'DONE'
     : status
         .slice(0, 10 * longest)

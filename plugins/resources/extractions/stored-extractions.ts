@@ -59,20 +59,20 @@ export class StoredExtractions {
    * absent.
    */
   async statesOn(targets: readonly string[]): Promise<ReadonlyMap<string, ExtractionRun>> {
-    const told = new Map<string, ExtractionRun>()
+    const byId = new Map<string, ExtractionRun>()
     const failed = new Set<string>()
     for await (const run of this.#runsOn(targets, ['open', 'failed'])) {
-      if (run.state === 'open') told.set(run.target.id, run)
+      if (run.state === 'open') byId.set(run.target.id, run)
       else failed.add(run.target.id)
     }
     const newest = new Map<string, ExtractionRun>()
-    for await (const run of this.#runsOn([...failed].filter(id => !told.has(id)))) {
+    for await (const run of this.#runsOn([...failed].filter(id => !byId.has(id)))) {
       const key = `${run.target.id} ${run.extractor}`
       const known = newest.get(key)
       if (!known || known.start < run.start) newest.set(key, run)
     }
-    for (const run of newest.values()) if (run.state === 'failed') told.set(run.target.id, run)
-    return told
+    for (const run of newest.values()) if (run.state === 'failed') byId.set(run.target.id, run)
+    return byId
   }
 
   /** Reads at most ten thousand runs, which bounds the cost for resources with very many. */

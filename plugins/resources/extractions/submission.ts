@@ -62,15 +62,15 @@ export class Submission {
   }
 
   /** Resolves to the job's id, which may be given. Throws `Conflict` for an archived file and for one awaiting its malware scan. */
-  async ofFile(file: File, wish: SubmissionRequest, id = this.#ids.next()): Promise<string> {
+  async ofFile(file: File, submission: SubmissionRequest, id = this.#ids.next()): Promise<string> {
     requireUsable(file)
     requireReady(file)
-    return this.#ask({ ...this.fileOrder(file, await this.usable(wish), wish, 'manual'), id })
+    return this.#ask({ ...this.fileOrder(file, await this.usable(submission), submission, 'manual'), id })
   }
 
-  async ofDataset(dataset: DatasetRecord & Stored, wish: SubmissionRequest, id = this.#ids.next()): Promise<string> {
-    const { identity: queue, name: extractor } = await this.usable(wish)
-    const { parameters, user, keysUntil } = wish
+  async ofDataset(dataset: DatasetRecord & Stored, submission: SubmissionRequest, id = this.#ids.next()): Promise<string> {
+    const { identity: queue, name: extractor } = await this.usable(submission)
+    const { parameters, user, keysUntil } = submission
     return this.#ask({
       keysUntil,
       id,
@@ -80,16 +80,16 @@ export class Submission {
       user,
       trigger: 'manual',
       parameters,
-      message: asked => datasetSubmitted(dataset, queue, parameters, asked),
+      message: context => datasetSubmitted(dataset, queue, parameters, context),
     })
   }
 
   /** Submits those of the files that are ready and in the dataset. Returns the job ids by file. */
-  async ofSelected(dataset: string, files: readonly string[], wish: SubmissionRequest): Promise<Readonly<Record<string, string>>> {
-    const extractor = await this.usable(wish)
+  async ofSelected(dataset: string, files: readonly string[], submission: SubmissionRequest): Promise<Readonly<Record<string, string>>> {
+    const extractor = await this.usable(submission)
     const known = [...(await this.#files.getMany(files)).values()]
     const ready = known.filter(file => isUsable(file) && isReady(file) && file.places.some(place => place.dataset === dataset))
-    const orders = ready.map(file => this.fileOrder(file, extractor, wish, 'manual', dataset))
+    const orders = ready.map(file => this.fileOrder(file, extractor, submission, 'manual', dataset))
     await this.send(orders)
     return Object.fromEntries(orders.map(({ id, target }) => [target.id, id]))
   }
@@ -107,11 +107,11 @@ export class Submission {
   fileOrder(
     file: File,
     { identity: queue, name }: RegisteredExtractor,
-    wish: SubmissionRequest,
+    submission: SubmissionRequest,
     trigger: Trigger,
     dataset = file.places[0]?.dataset,
   ): JobOrder {
-    const { parameters, user, keysUntil } = wish
+    const { parameters, user, keysUntil } = submission
     return {
       keysUntil,
       id: this.#ids.next(),
@@ -121,7 +121,7 @@ export class Submission {
       user,
       trigger,
       parameters,
-      message: asked => fileSubmitted(file, dataset ?? '', queue, parameters, asked),
+      message: context => fileSubmitted(file, dataset ?? '', queue, parameters, context),
     }
   }
 

@@ -6,7 +6,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const fewNewest = 10
 
 /** Mean duration of the latest runs: at most ten, from SUBMITTED to DONE. */
-export interface Pace {
+export interface MeanDuration {
   /** Null when none is done. */
   readonly seconds: number | null
   readonly runs: number
@@ -14,15 +14,15 @@ export interface Pace {
 
 /** Usage metrics of an extractor. */
 export interface Usage {
-  readonly lastDay: Pace
-  readonly lastMonth: Pace
+  readonly lastDay: MeanDuration
+  readonly lastMonth: MeanDuration
   /** Requested runs, each counted up to 100,000. */
   readonly jobs: { readonly lastSevenDays: number; readonly lastMonth: number }
   /** Submitters among the latest thousand runs of a month, the most active first. */
   readonly byUser: readonly { readonly user: string | null; readonly jobs: number; readonly newest: string }[]
 }
 
-const paceOf = (runs: readonly ExtractionRun[]): Pace => {
+const paceOf = (runs: readonly ExtractionRun[]): MeanDuration => {
   const seconds = runs.map(({ start, end }) => Math.max(0, (Date.parse(end ?? start) - Date.parse(start)) / 1000))
   const mean = seconds.reduce((sum, each) => sum + each, 0) / seconds.length
   return { seconds: runs.length === 0 ? null : Math.round(mean * 1000) / 1000, runs: runs.length }

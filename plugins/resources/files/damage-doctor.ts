@@ -40,7 +40,7 @@ class Unreadable {
 }
 
 /** Which bytes are checked, and whether they are read. */
-interface Asked {
+interface DoctorOptions {
   readonly isIncluded: (id: string) => boolean
   readonly isRead: boolean
 }
@@ -72,12 +72,12 @@ export class DamageDoctor implements Command {
   }
 
   async run({ options }: Parameters<Command['run']>[0], progress: (message: string) => void): Promise<readonly DoctorRow[]> {
-    const asked = { isIncluded: subset(options['subset']), isRead: options['read-data'] === true }
+    const doctorOptions = { isIncluded: subset(options['subset']), isRead: options['read-data'] === true }
     const isRepairing = options['repair'] === true
-    return [await this.#files(asked, isRepairing, progress), await this.#others(asked, progress)]
+    return [await this.#files(doctorOptions, isRepairing, progress), await this.#others(doctorOptions, progress)]
   }
 
-  async #files({ isIncluded, isRead }: Asked, isRepairing: boolean, progress: (message: string) => void): Promise<DoctorRow> {
+  async #files({ isIncluded, isRead }: DoctorOptions, isRepairing: boolean, progress: (message: string) => void): Promise<DoctorRow> {
     const found: string[] = []
     const unreadable = new Unreadable()
     let checked = 0
@@ -95,7 +95,7 @@ export class DamageDoctor implements Command {
   }
 
   /** Bytes of other records are not marked: what depends on them, such as a preview, fails visibly and can be created again. */
-  async #others({ isIncluded, isRead }: Asked, progress: (message: string) => void): Promise<DoctorRow> {
+  async #others({ isIncluded, isRead }: DoctorOptions, progress: (message: string) => void): Promise<DoctorRow> {
     const found: string[] = []
     const unreadable = new Unreadable()
     for (const place of this.#owners.all().flatMap(({ places }) => places)) {
@@ -124,7 +124,7 @@ export class DamageDoctor implements Command {
 
   async #check(
     file: FileRecord & Stored,
-    { isRead, isRepairing, unreadable }: Pick<Asked, 'isRead'> & { readonly isRepairing: boolean; readonly unreadable: Unreadable },
+    { isRead, isRepairing, unreadable }: Pick<DoctorOptions, 'isRead'> & { readonly isRepairing: boolean; readonly unreadable: Unreadable },
   ): Promise<string | undefined> {
     const { fault, isKnown } = await unreadable.faultIn(() => this.#scrub.faultOf(file, { isRead }))
     if (!isKnown) return fault

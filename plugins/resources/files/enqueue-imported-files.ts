@@ -22,20 +22,20 @@ export class EnqueueImportedFiles {
     for await (const file of this.#files.ofDataset(subject.id)) {
       if (file.untold) some.push(file)
       if (some.length < batch) continue
-      await this.#tell(subject.id, some)
+      await this.#announce(subject.id, some)
       some = []
     }
-    await this.#tell(subject.id, some)
+    await this.#announce(subject.id, some)
   }
 
-  async #tell(dataset: string, some: readonly File[]): Promise<void> {
-    const told = await this.#documents.commitEach(
+  async #announce(dataset: string, some: readonly File[]): Promise<void> {
+    const outcomes = await this.#documents.commitEach(
       some.map(file => ({
         change: { update: file.id, in: files, where: exists('untold'), unset: ['untold'] },
         events: [created(file, dataset), ...scanDue(file)],
       })),
     )
-    requireDone(told)
+    requireDone(outcomes)
   }
 }
 wire(EnqueueImportedFiles, DocumentStore, Files)

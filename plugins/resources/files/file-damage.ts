@@ -89,9 +89,9 @@ export class FileDamage implements DamageReports {
 
   async #mark(id: string, blob: string, found: 'read' | 'scrub'): Promise<void> {
     if ((await this.since(id)) !== undefined) return
-    const told = event('file.damaged', { kind: 'file', id }, { found })
+    const damageEvent = event('file.damaged', { kind: 'file', id }, { found })
     const record = { id, at: this.#clock.now().toISOString(), blob }
-    const isNew = await ifThere(this.#documents.commit({ insert: record, into: damagedFiles }, [told]))
+    const isNew = await ifThere(this.#documents.commit({ insert: record, into: damagedFiles }, [damageEvent]))
     if (!isNew) return
     this.#metrics.count('damaged_files_total', { found })
     this.#log.error('The stored bytes of a file are damaged', { file: id, blob, found })

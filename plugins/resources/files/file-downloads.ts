@@ -18,7 +18,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { countedBytes, DownloadCounts, isUsable, letsDownload, Quarantined, requireUsable } from 'pounce/sdk/kit'
+import { allowsDownload, countedBytes, DownloadCounts, isUsable, Quarantined, requireUsable } from 'pounce/sdk/kit'
 import { FileDamage } from './file-damage.ts'
 import type { BytesPlace } from './file-json.ts'
 
@@ -105,7 +105,7 @@ export class FileDownloads {
 
   /** Whether a caller who may view a file may download it, by right or by its license, and whether its bytes may be downloaded at all. */
   async authorize(file: File, caller: Caller): Promise<void> {
-    if (!letsDownload(file.license)) {
+    if (!allowsDownload(file.license)) {
       await authorize(this.#policy, caller, 'DownloadFiles', { kind: 'file', id: file.id })
     }
     requireUsable(file)

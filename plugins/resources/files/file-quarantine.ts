@@ -124,17 +124,17 @@ export class FileQuarantine {
     else await this.#forget(id)
   }
 
-  async #settle(file: File, scan: FileScan & { readonly state: 'clean' | 'skipped' | 'released' }, tells: boolean): Promise<void> {
+  async #settle(file: File, scan: FileScan & { readonly state: 'clean' | 'skipped' | 'released' }, announces: boolean): Promise<void> {
     const { id, places, author } = file
     const extract = file.scan?.extract ?? false
-    const told = event('file.scanned', { kind: 'file', id }, { state: scan.state, extract, dataset: places[0]?.dataset ?? null }, author)
+    const scanned = event('file.scanned', { kind: 'file', id }, { state: scan.state, extract, dataset: places[0]?.dataset ?? null }, author)
     const isDone = await unlessConflict(
-      this.#documents.commit({ update: id, in: files, where: eq('revision', file.revision), set: { scan } }, tells ? [told] : []),
+      this.#documents.commit({ update: id, in: files, where: eq('revision', file.revision), set: { scan } }, announces ? [scanned] : []),
     )
     if (isDone) return
     const now = await this.#documents.get(files, id)
     // A concurrent scan result takes precedence.
-    if (now && now.scan?.state === file.scan?.state) await this.#settle(now, scan, tells)
+    if (now && now.scan?.state === file.scan?.state) await this.#settle(now, scan, announces)
   }
 
   async #existing(id: string): Promise<QuarantinedFile> {

@@ -1,5 +1,5 @@
 import { CommitConflict, DocumentStore, eq, event, type FileRecord, type NewEvent, type Place, type Stored, wire } from 'pounce/sdk'
-import { placed, requireDone } from 'pounce/sdk/kit'
+import { filePlaced, requireDone } from 'pounce/sdk/kit'
 import { files, usedFileIds } from './collection.ts'
 
 type File = FileRecord & Stored
@@ -24,7 +24,7 @@ export class FileRemoval {
     await this.#take(file, fits, actor)
   }
 
-  async #take(file: File, fits: Fits, actor: string | undefined): Promise<void> {
+  async #take(file: File, fits: PlaceFilter, actor: string | undefined): Promise<void> {
     let now: File | undefined = file
     for (let left = tries; now && left > 0; left--) {
       const change = leaving(now, fits, actor)
@@ -61,11 +61,11 @@ export class FileRemoval {
   }
 }
 wire(FileRemoval, DocumentStore)
-type Fits = (place: Place) => boolean
-const everything: Fits = () => true
+type PlaceFilter = (place: Place) => boolean
+const everything: PlaceFilter = () => true
 
 /** The commit that removes a file from locations; undefined when it is in none of them. */
-const leaving = (file: File, fits: Fits, actor: string | undefined) => {
+const leaving = (file: File, fits: PlaceFilter, actor: string | undefined) => {
   const { id, places } = file
   if (places.length === 0 && fits !== everything) return undefined
   const where = eq('revision', file.revision)
@@ -78,7 +78,7 @@ const leaving = (file: File, fits: Fits, actor: string | undefined) => {
   const gone = new Map(places.filter(fits).map(({ dataset, folder }) => [dataset, folder]))
   for (const place of left) gone.delete(place.dataset)
   const detached = [...gone].map(([dataset, folder]) => event('file.detached', { kind: 'file', id }, { dataset, folder }, actor))
-  const events: readonly NewEvent[] = [...detached, placed(id, places, left)]
+  const events: readonly NewEvent[] = [...detached, filePlaced(id, places, left)]
   return { id, keepsId: false, change: { update: id, in: files, where, set: { places: left } }, events }
 }
 

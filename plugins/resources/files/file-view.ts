@@ -1,5 +1,6 @@
 import { type Caller, Datasets, type FileRecord, Files, Policy, type Stored, s, Users, wire } from 'pounce/sdk'
 import {
+  allowsDownload,
   FullLicense,
   FullStatistics,
   FullTags,
@@ -10,7 +11,6 @@ import {
   fullTags,
   fullViewOf,
   isUsable,
-  letsDownload,
   NamedContainer,
 } from 'pounce/sdk/kit'
 import { FileDownloads } from './file-downloads.ts'
@@ -97,7 +97,7 @@ export class FileViews {
         ...{ dataset: { id: dataset, name: datasets.get(dataset)?.name ?? '' }, folder, path: [...folders] },
       })),
       license: fullLicense(license),
-      mayDownload: isUsable(file) && (shown.rights.includes('DownloadFiles') || letsDownload(license)),
+      mayDownload: isUsable(file) && (shown.rights.includes('DownloadFiles') || allowsDownload(license)),
       ...{ tags: fullTags(file.tags), thumbnail, statistics: fullStatistics(file.statistics), showPreviews },
       ...(scan === undefined ? {} : { scan: scan.state }),
       ...(damaged === undefined ? {} : { damaged }),

@@ -46,10 +46,10 @@ export class FileSpaceMembers {
       do {
         const page = await this.#users.peopleOf(space, { limit: pageSize, ...(after ? { after } : {}) })
         // A member of several of the spaces is returned with the first one, so that no list of returned members is needed.
-        const told = await Promise.all(page.items.map(user => this.#firstOf(seen, user)))
+        const firsts = await Promise.all(page.items.map(user => this.#firstOf(seen, user)))
         yield* await this.#shown(
           caller,
-          page.items.filter((_, at) => told[at] === space),
+          page.items.filter((_, at) => firsts[at] === space),
         )
         after = page.next
       } while (after)

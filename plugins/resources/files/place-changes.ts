@@ -15,7 +15,7 @@ import {
   type StoredEvent,
   wire,
 } from 'pounce/sdk'
-import { placed } from 'pounce/sdk/kit'
+import { filePlaced } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { FileRemoval } from './file-removal.ts'
 import { leaveFolder } from './handlers.ts'
@@ -38,7 +38,7 @@ const movedTo = (
   const subject = { kind: 'file', id } as const
   const left = [...(before ?? [])].filter(dataset => !after?.has(dataset)).map(dataset => event('file.detached', subject, { dataset }))
   const come = [...(after ?? [])].filter(dataset => !before?.has(dataset)).map(dataset => event('file.attached', subject, { dataset }))
-  return { places: unique, events: [...left, ...come, placed(id, places, unique)] }
+  return { places: unique, events: [...left, ...come, filePlaced(id, places, unique)] }
 }
 
 /** Sets new locations of files, except those that were changed concurrently. Returns the ids of the latter. */

@@ -43,11 +43,11 @@ const answer = (files: readonly (FileRecord & Stored)[]) => {
   return { status: 200 as const, body: first && files.length === 1 ? { id: first.id } : { ids: files.map(toFileItem) } }
 }
 
-type Asked = Pick<Request<undefined, undefined, undefined>, 'caller' | 'signal' | 'headers'> & { readonly body: Parts }
+type UploadRequest = Pick<Request<undefined, undefined, undefined>, 'caller' | 'signal' | 'headers'> & { readonly body: Parts }
 
-const take = async (uploads: MultipartUpload, { body: parts, caller, signal, headers }: Asked, asked: UploadOptions) => {
+const take = async (uploads: MultipartUpload, { body: parts, caller, signal, headers }: UploadRequest, uploadOptions: UploadOptions) => {
   const bodyBytes = headers['content-length'] === undefined ? undefined : Number(headers['content-length'])
-  return answer(await uploads.take(parts, caller, { ...asked, bodyBytes }, signal))
+  return answer(await uploads.take(parts, caller, { ...uploadOptions, bodyBytes }, signal))
 }
 
 export const uploadToDataset = route({

@@ -40,14 +40,14 @@ class FileScans {
 
   /** Resolves once the result is durable. */
   async scan(file: File): Promise<ScanResult> {
-    const result = await this.#verdict(file)
+    const result = await this.#scanResult(file)
     if (result.state === 'infected') await this.#quarantine.put(file.blob, result.signature)
     else await this.#quarantine.pass(file, result.state)
     return result
   }
 
   /** A file is clean if all scanners report it as clean. A file without bytes, such as an archived one, is skipped. */
-  async #verdict({ blob, sizeBytes }: File): Promise<ScanResult> {
+  async #scanResult({ blob, sizeBytes }: File): Promise<ScanResult> {
     let result: ScanResult = { state: 'skipped', reason: 'no malware scanner is loaded' }
     for (const scanner of this.#scanners.all()) {
       const bytes = await this.#damage.open(blob, () => this.#blobs.get(blob))

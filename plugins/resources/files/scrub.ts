@@ -17,7 +17,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
-import { youngGarbage } from 'pounce/sdk/kit'
+import { youngGeneration } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
 import { Config, type config } from './stored-files.ts'
@@ -47,7 +47,7 @@ type File = FileRecord & Stored
 
 type Fault = 'damaged' | 'missing'
 
-interface Pace {
+interface ScrubOptions {
   readonly mibPerSecond?: number
   readonly signal?: AbortSignal
 }
@@ -132,7 +132,7 @@ export class Scrub {
   }
 
   /** The fault of a file's stored bytes; undefined when there is none. Does not mark the file. */
-  async faultOf(file: File, { isRead, ...pace }: { readonly isRead: boolean } & Pace): Promise<Fault | undefined> {
+  async faultOf(file: File, { isRead, ...pace }: { readonly isRead: boolean } & ScrubOptions): Promise<Fault | undefined> {
     const fault = await this.faultOfBlob(file.blob, file.sizeBytes, { isRead, ...pace })
     if (fault === undefined) return undefined
     // The bytes of an archived file may be elsewhere.
@@ -145,12 +145,12 @@ export class Scrub {
   faultOfBlob(
     blob: string,
     sizeBytes: number | undefined,
-    { isRead, ...pace }: { readonly isRead: boolean } & Pace,
+    { isRead, ...pace }: { readonly isRead: boolean } & ScrubOptions,
   ): Promise<Fault | undefined> {
     return faultIn(isRead ? this.#read(blob, sizeBytes, pace) : this.#measure(blob, sizeBytes))
   }
 
-  async #check(file: File, pace: Pace): Promise<'files' | Fault> {
+  async #check(file: File, pace: ScrubOptions): Promise<'files' | Fault> {
     const fault = await this.faultOf(file, { isRead: true, ...pace })
     if (fault !== undefined) await this.#damage.damaged(file.blob, 'scrub')
     else if (!pace.signal?.aborted) await this.#damage.repaired(file.id)
@@ -163,7 +163,11 @@ export class Scrub {
     if (sizeBytes !== undefined && facts.sizeBytes !== sizeBytes) throw new CorruptContent()
   }
 
-  async #read(blob: string, sizeBytes: number | undefined, { mibPerSecond = Number.POSITIVE_INFINITY, signal }: Pace): Promise<void> {
+  async #read(
+    blob: string,
+    sizeBytes: number | undefined,
+    { mibPerSecond = Number.POSITIVE_INFINITY, signal }: ScrubOptions,
+  ): Promise<void> {
     const bytes = await this.#blobs.get(blob)
     if (!bytes) throw new NotFound('file')
     const begin = performance.now()
@@ -171,7 +175,7 @@ export class Scrub {
     for await (const piece of bytes) {
       if (signal?.aborted) return
       const { length } = piece as Uint8Array
-      youngGarbage.passed(length)
+      youngGeneration.passed(length)
       read += length
       const aheadMs = (read / (mibPerSecond * 1024 * 1024)) * 1000 - (performance.now() - begin)
       if (aheadMs > 1) await pause(aheadMs)

@@ -52,8 +52,8 @@ export class UploadBatches implements BatchHandler {
 
   /** Redelivery adds nothing: the files are a set. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    const told = events.filter(one => one.type === 'file.batched')
-    for (const [batch, some] of Map.groupBy(told, batchOf)) {
+    const batched = events.filter(one => one.type === 'file.batched')
+    for (const [batch, some] of Map.groupBy(batched, batchOf)) {
       for (const [second, files] of Map.groupBy(some, ({ subject }) => secondOf(subject.id))) {
         await this.#addFiles(`${batch}-${second}`, batch, [...new Set(files.map(({ subject }) => subject.id))])
       }

@@ -38,16 +38,16 @@ export class UrlUpload {
   /** One outcome per non-empty source, in order. Throws `Invalid` for a faulty request, and then fetches nothing. */
   async take(sources: readonly UrlSource[], caller: Caller, options: IngestOptions, signal: AbortSignal): Promise<readonly UrlOutcome[]> {
     await this.#ingest.admit(caller, options, undefined, { isAuthorized: true })
-    const asked = sources.flatMap(source => {
+    const sourcesWithPath = sources.flatMap(source => {
       const url = source.fileurl ?? source.weburl ?? source.url
       const sent = source.md ?? source.metadata
       // As in v1, an empty entry is skipped.
       if (url === undefined && source.path === undefined) return []
       return [{ url, path: source.path ?? '', sent: sent === undefined ? [] : [metadataFrom(sent, 'md')] }]
     })
-    if (asked.length === 0) throw new Invalid('No files uploaded: give a URL in fileurl')
+    if (sourcesWithPath.length === 0) throw new Invalid('No files uploaded: give a URL in fileurl')
     const outcomes: UrlOutcome[] = []
-    for (const { url, path, sent } of asked) {
+    for (const { url, path, sent } of sourcesWithPath) {
       try {
         const incoming =
           url === undefined ? await this.#ingest.receiveInPlace(path, signal) : await this.#load(url, caller, options, signal)

@@ -41,10 +41,10 @@ export class FolderMoves {
     return this.#mutex.use(() => this.#move(folder, to, actor))
   }
 
-  async #move(asked: Folder, to: FolderPlace, actor: string | undefined): Promise<Folder> {
+  async #move(folderToMove: Folder, to: FolderPlace, actor: string | undefined): Promise<Folder> {
     for (let left = tries; left > 0; left--) {
-      const now = await this.#documents.get(folders, asked.id)
-      if (now?.dataset !== asked.dataset) throw new NotFound('folder')
+      const now = await this.#documents.get(folders, folderToMove.id)
+      if (now?.dataset !== folderToMove.dataset) throw new NotFound('folder')
       await this.#places.mustTake(to, await this.#places.levelsBelow(now.id))
       if (await this.#places.isInside(to, now.id)) throw new Invalid('A folder cannot be moved into itself or one of its subfolders')
       if (now.parent.id === to.parent.id) return now

@@ -38,7 +38,7 @@ export type Sensor = SensorRecord & Stored
 export type Stream = StreamRecord & Stored
 
 /** The client-supplied geometry and properties of a sensor or stream. */
-export interface Described {
+export interface GeoDescription {
   readonly geometry: SensorRecord['geometry']
   readonly properties: SensorRecord['properties']
 }
@@ -53,7 +53,7 @@ export const sourceOf = ({ type }: { readonly [key: string]: Json }): string | n
 
 /** A change with the fields derived from a new geometry or new properties. */
 export const withDerived = (update: Update, { hasSource }: { readonly hasSource: boolean }): Update => {
-  const { geometry, properties } = (update.set ?? {}) as Partial<Described>
+  const { geometry, properties } = (update.set ?? {}) as Partial<GeoDescription>
   if (geometry === undefined && properties === undefined) return update
   const cells = geometry === undefined ? {} : { cells: cellsOf(geometry) }
   const source = properties === undefined || !hasSource ? {} : { source: sourceOf(properties) }

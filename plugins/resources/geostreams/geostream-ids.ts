@@ -3,7 +3,7 @@ import { geoNumbers } from './collections.ts'
 
 /** Batch sizes. Datapoints are many, so each kernel allocates their numbers in batches: those unused when it stops are never used. */
 const stocks = { sensor: 1, stream: 1, datapoint: 2000 } as const
-export type Numbered = keyof typeof stocks
+export type NumberedKind = keyof typeof stocks
 
 interface Stock {
   next: number
@@ -18,22 +18,22 @@ export class GeostreamIds {
   #documents: DocumentStore
   #geo: GeoStore
   #stored: ReturnType<GeoStore['highest']> | undefined
-  #stocks = new Map<Numbered, Stock>()
-  #filling = new Map<Numbered, Promise<void>>()
+  #stocks = new Map<NumberedKind, Stock>()
+  #filling = new Map<NumberedKind, Promise<void>>()
 
   constructor(documents: DocumentStore, geo: GeoStore) {
     this.#documents = documents
     this.#geo = geo
   }
 
-  async next(kind: Numbered): Promise<number> {
+  async next(kind: NumberedKind): Promise<number> {
     const [number] = await this.take(kind, 1)
     if (number === undefined) throw new Error(`no number for a ${kind}`)
     return number
   }
 
   /** Allocates numbers, in ascending order, at least one. */
-  async take(kind: Numbered, count: number): Promise<readonly number[]> {
+  async take(kind: NumberedKind, count: number): Promise<readonly number[]> {
     const taken: number[] = []
     while (taken.length < count) {
       const stock = this.#stocks.get(kind)
@@ -49,13 +49,13 @@ export class GeostreamIds {
     return taken
   }
 
-  #fill(kind: Numbered, wanted: number): Promise<void> {
+  #fill(kind: NumberedKind, wanted: number): Promise<void> {
     const under = this.#filling.get(kind) ?? this.#more(kind, Math.max(wanted, stocks[kind])).finally(() => this.#filling.delete(kind))
     this.#filling.set(kind, under)
     return under
   }
 
-  async #more(kind: Numbered, count: number): Promise<void> {
+  async #more(kind: NumberedKind, count: number): Promise<void> {
     const highest = await this.#highest(kind)
     let next = await this.#reserve(kind, count)
     const missing = highest - (next - count) + 1
@@ -64,7 +64,7 @@ export class GeostreamIds {
   }
 
   /** Read once: records are restored while no kernel runs. */
-  async #highest(kind: Numbered): Promise<number> {
+  async #highest(kind: NumberedKind): Promise<number> {
     if (kind === 'sensor') return 0
     this.#stored ??= this.#geo.highest().catch((error: unknown) => {
       this.#stored = undefined
@@ -74,7 +74,7 @@ export class GeostreamIds {
     return kind === 'stream' ? stream : id
   }
 
-  async #reserve(kind: Numbered, count: number): Promise<number> {
+  async #reserve(kind: NumberedKind, count: number): Promise<number> {
     try {
       return (await this.#documents.commit({ update: kind, in: geoNumbers, inc: { next: count } })).next
     } catch (error) {

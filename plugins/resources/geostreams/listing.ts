@@ -13,7 +13,7 @@ import {
   type Where,
 } from 'pounce/sdk'
 import type { GeoListing, GeoListPage, SensorRecord, StreamRecord } from 'pounce/sdk/geo'
-import { touches } from 'pounce/sdk/geo'
+import { intersects } from 'pounce/sdk/geo'
 import { afterParameter, conditionsOf, type ListQuery, readNamedAfter, type Visible } from 'pounce/sdk/kit'
 import { cellsToSearch } from './cells.ts'
 
@@ -83,7 +83,7 @@ export const listGeo = async <T extends SensorRecord | StreamRecord>(
   const where: Where = { op: 'and', all: conditions(source, listing) }
   const by = isByAge ? 'state' : 'name'
   const order: Find['sort'] = { by, order: sort?.order ?? 'ascending' }
-  const isWanted = (one: T): boolean => listing.areas?.some(area => touches(one.geometry, area)) ?? true
+  const isWanted = (one: T): boolean => listing.areas?.some(area => intersects(one.geometry, area)) ?? true
   const items: (T & Stored)[] = []
   let place = after
   for (let round = 0; round < rounds; round += 1) {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Spaces, Users } from 'pounce/sdk'
-import { bootForTest, later, liveTests, type TestServer } from 'pounce/sdk/testing'
+import { advanceClock, bootForTest, liveTests, type TestServer } from 'pounce/sdk/testing'
 import { callsOf, idOf } from '../../../test/support/calls.ts'
 import { placesOn } from '../../../test/support/server-places.ts'
 import { meet, newSpace, recordPlugins, type Somebody, somebody } from '../../../test/support/spaces-and-people.ts'
@@ -37,7 +37,7 @@ test.after.always(async () => {
 const admin = () => callsOf(one.as(one.admin.key))
 /** The status of Bob's request on the other kernel, as late as a change may take effect. */
 const soon = async (path: string): Promise<number> => {
-  later(soonMs)
+  advanceClock(soonMs)
   return (await other.as(bob.key)(path)).status
 }
 

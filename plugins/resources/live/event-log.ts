@@ -180,7 +180,7 @@ export class EventLog {
         throw error
       }
       this.#last = segment
-      this.#tellEnds(events)
+      this.#reportEnds(events)
       for (const listener of this.#listeners) listener(segment)
       return
     }
@@ -193,10 +193,10 @@ export class EventLog {
     const { items } = await this.#documents.find(liveLog, { using: 'bySequence', where, sort, limit: maxSegments })
     this.#last = items[0] ?? this.#last
     this.#isCurrent = true
-    for (const segment of items) this.#tellEnds(eventsOf(segment))
+    for (const segment of items) this.#reportEnds(eventsOf(segment))
   }
 
-  #tellEnds(events: readonly PublicEvent[]): void {
+  #reportEnds(events: readonly PublicEvent[]): void {
     for (const one of events)
       if (/\.(finished|failed)$/.test(one.event.type)) for (const listener of this.#endListeners) listener(activityOf(one))
   }

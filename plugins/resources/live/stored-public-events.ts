@@ -228,7 +228,7 @@ export class StoredPublicEvents implements PublicEvents {
   async receivable(caller: Caller, events: readonly PublicEvent[], filter: EventFilter = {}): Promise<readonly PublicEvent[]> {
     if (events.length === 0) return []
     if (isSuperAdmin(caller)) return events
-    const sight = new Sight(this.#policy, caller)
+    const sight = new CallerVisibility(this.#policy, caller)
     const checked = events.map(event => ({
       event,
       checks: this.#checksOf(event),
@@ -268,7 +268,7 @@ export class StoredPublicEvents implements PublicEvents {
     return Object.values(data).some(value => isAmong([hasId(value) ? value.id : value], ref))
   }
 
-  #mayReceive(caller: Caller, event: PublicEvent, checks: readonly Check[], sight: Sight): boolean {
+  #mayReceive(caller: Caller, event: PublicEvent, checks: readonly Check[], sight: CallerVisibility): boolean {
     const isWhole = caller.limits === undefined && caller.scope === 'full'
     if (event.recipient !== undefined) return isWhole && caller.user?.id === event.recipient
     // Somebody who was removed may no longer view the space.
@@ -300,7 +300,7 @@ const isMembershipOf = ({ user }: Caller, { type, data }: CloudEvent): boolean =
 wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sections)
 
 /** The resources that one caller may view, read once for many events. */
-class Sight {
+class CallerVisibility {
   readonly #policy: Policy
   readonly #caller: Caller
   readonly #needed = new Map<string, { readonly check: Check; readonly ids: Set<string> }>()

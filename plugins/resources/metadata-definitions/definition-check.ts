@@ -49,8 +49,9 @@ export class DefinitionCheck implements MetadataCheck {
     const objects = objectsIn(content)
     const labels = labelsOf(objects)
     const scopes = async (): Promise<readonly string[]> => [everywhere, ...(await this.#spaces.of(target))]
-    const asked = [...labels].filter(label => label.length <= 500)
-    const found = asked.length > maxAsked ? await this.#among(labels, await scopes()) : await this.#definitions.labelled(asked, scopes)
+    const candidates = [...labels].filter(label => label.length <= 500)
+    const found =
+      candidates.length > maxAsked ? await this.#among(labels, await scopes()) : await this.#definitions.labelled(candidates, scopes)
     const fields = fieldsOf(objects, new Set(found.map(({ label }) => label)))
     for (const [label, all] of Map.groupBy(found, definition => definition.label)) {
       const definitions = nearest(all)

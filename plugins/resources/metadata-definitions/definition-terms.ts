@@ -57,10 +57,10 @@ export class DefinitionTerms {
     if (!this.#fetchFrom.some(allowed => isBelow(url, allowed))) {
       throw new Forbidden(`${url.origin} is not allowed by resources.metadata-definitions.fetchFrom`)
     }
-    return this.#remembered(url.href)
+    return this.#cached(url.href)
   }
 
-  async #remembered(url: string): Promise<string> {
+  async #cached(url: string): Promise<string> {
     const known = this.#kept.get(url)
     if (known && known.until > this.#clock.now().getTime()) return known.json
     let coming = this.#coming.get(url)

@@ -21,7 +21,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { accountsNamedBy, checkJsonLdContext, fullNameOf, lacking, type NamedAccounts, type NewMetadata } from 'pounce/sdk/kit'
+import { accountsNamedBy, checkJsonLdContext, fullNameOf, type NamedAccounts, type NewMetadata, permissionDenied } from 'pounce/sdk/kit'
 import { agentOf, createdOf, type PostedDocument } from './json-ld.ts'
 import { StoredMetadata } from './stored-metadata.ts'
 
@@ -174,7 +174,7 @@ export class BulkFileMetadata {
     for (const id of files) {
       if (mayAdd.has(id)) continue
       if (frozen.has(id)) refuse(id, 'in-trash', new InTrash('file').message)
-      else if (maySee.has(id)) refuse(id, 'forbidden', lacking(caller, 'AddMetadata', 'file').message)
+      else if (maySee.has(id)) refuse(id, 'forbidden', permissionDenied(caller, 'AddMetadata', 'file').message)
       else refuse(id, 'not-found', new NotFound('file').message)
     }
     for (const id of mayAdd) {

@@ -76,7 +76,7 @@ export class StoredMetadata implements MetadataDocuments {
   }
 
   async add(document: NewMetadata): Promise<Document> {
-    const { id = this.#ids.next(), created = this.#clock.now().toISOString(), isImporting = false, job: _told, ...rest } = document
+    const { id = this.#ids.next(), created = this.#clock.now().toISOString(), isImporting = false, job: _omitted, ...rest } = document
     const added = addedEvent(id, document.target, document)
     try {
       return await this.#documents.commit({ insert: { id, created, ...rest }, into: metadata }, isImporting ? [] : [added])
@@ -141,7 +141,7 @@ export class StoredMetadata implements MetadataDocuments {
 
   /** Adds one document to each target, in as large commits as possible; returns the outcomes in order. */
   async addToEach(targets: readonly Ref[], document: Omit<NewMetadata, 'target' | 'id'>): Promise<readonly Committed<MetadataRecord>[]> {
-    const { created = this.#clock.now().toISOString(), isImporting: _never, job: _told, ...rest } = document
+    const { created = this.#clock.now().toISOString(), isImporting: _never, job: _omitted, ...rest } = document
     const atOnce = Math.max(1, Math.min(200, Math.floor(pageLength / JSON.stringify(rest).length)))
     const outcome: Committed<MetadataRecord>[] = []
     for (let at = 0; at < targets.length; at += atOnce) {

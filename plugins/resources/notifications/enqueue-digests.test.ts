@@ -32,7 +32,7 @@ const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly Fee
     for (const id of ids) await documents.commit({ insert: { id, every: 'hourly', told: start, until: null, due: start }, into: digests })
     clock.advance(hourMs)
   }
-  const asked = async (): Promise<readonly string[]> => {
+  const requested = async (): Promise<readonly string[]> => {
     const deliveries = await documents.outbox.claim('test/all', { limit: 100, leaseMs: 1000, owner: 'test' })
     await documents.outbox.done(
       'test/all',
@@ -41,52 +41,52 @@ const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly Fee
     return deliveries.map(({ event }: { readonly event: AnyEvent }) => event.subject.id).toSorted()
   }
   const told = async (id: string) => (await documents.get(digests, id))?.told
-  return { work, clock, add, asked, told, start }
+  return { work, clock, add, requested, told, start }
 }
 
 test('an error for one user neither blocks other users nor loses events', async t => {
   let isBroken = true
-  const { work, clock, add, asked, told, start } = await opened(t, id => {
+  const { work, clock, add, requested, told, start } = await opened(t, id => {
     if (id === 'bad' && isBroken) throw new Error('a fault')
     return [line]
   })
   await add('ann', 'bad', 'cid')
   await work.run(never)
-  t.deepEqual(await asked(), ['ann', 'cid'])
+  t.deepEqual(await requested(), ['ann', 'cid'])
   t.is(await told('bad'), start)
   await work.run(never)
-  t.deepEqual(await asked(), [], 'the retry is not due yet')
+  t.deepEqual(await requested(), [], 'the retry is not due yet')
   isBroken = false
   clock.advance(hourMs)
   await work.run(never)
-  t.true((await asked()).includes('bad'))
+  t.true((await requested()).includes('bad'))
 })
 
 test('without new events no email is requested, and events are read once', async t => {
   const seen: string[] = []
-  const { work, add, asked, told, start } = await opened(t, id => {
+  const { work, add, requested, told, start } = await opened(t, id => {
     seen.push(id)
     return []
   })
   await add('ann')
   await work.run(never)
   await work.run(never)
-  t.deepEqual([await asked(), seen], [[], ['ann']])
+  t.deepEqual([await requested(), seen], [[], ['ann']])
   t.true(((await told('ann')) ?? '') > start)
 })
 
 test('many emails are requested in one run, each once, even by two concurrent runs', async t => {
-  const { work, add, asked } = await opened(t, () => [line])
+  const { work, add, requested } = await opened(t, () => [line])
   const ids = Array.from({ length: 250 }, (_, at) => `p${at}`)
   await add(...ids)
   await Promise.all([work.run(never), work.run(never)])
-  const all = [...(await asked()), ...(await asked()), ...(await asked())]
+  const all = [...(await requested()), ...(await requested()), ...(await requested())]
   t.deepEqual(all.toSorted(), ids.toSorted())
 })
 
 test('an outage ends the run, and the next one resumes', async t => {
   let isUnavailable = true
-  const { work, add, asked } = await opened(t, () => {
+  const { work, add, requested } = await opened(t, () => {
     if (isUnavailable) throw new Unavailable('away')
     return [line]
   })
@@ -94,5 +94,5 @@ test('an outage ends the run, and the next one resumes', async t => {
   await t.throwsAsync(work.run(never), { instanceOf: Unavailable })
   isUnavailable = false
   await work.run(never)
-  t.deepEqual(await asked(), ['ann', 'bob'])
+  t.deepEqual(await requested(), ['ann', 'bob'])
 })

@@ -13,7 +13,7 @@ import {
 } from 'pounce/sdk'
 import { Inbox, type NewNotification } from './inbox.ts'
 
-type Handled = Extract<
+type NotifyingEventType = Extract<
   EventType,
   | 'comment.mentioned'
   | 'comment.added'
@@ -27,7 +27,7 @@ type Handled = Extract<
   | 'webhook.paused'
 >
 
-export const notifiedEvents: readonly Handled[] = [
+export const notifiedEvents: readonly NotifyingEventType[] = [
   'comment.mentioned',
   'comment.added',
   'space.member-changed',
@@ -40,7 +40,7 @@ export const notifiedEvents: readonly Handled[] = [
   'webhook.paused',
 ]
 
-type Composers = { readonly [T in Handled]: (event: StoredEvent<T>) => Promise<readonly (NewNotification | undefined)[]> }
+type Composers = { readonly [T in NotifyingEventType]: (event: StoredEvent<T>) => Promise<readonly (NewNotification | undefined)[]> }
 
 const pauseReasons: Readonly<Record<string, string>> = {
   gone: 'its target answered 410 Gone',
@@ -69,8 +69,8 @@ export class NotifyUsers {
     this.#comments = comments
   }
 
-  async handle(event: StoredEvent<Handled>): Promise<void> {
-    const compose = this.#composers[event.type] as (event: AnyEvent) => ReturnType<Composers[Handled]>
+  async handle(event: StoredEvent<NotifyingEventType>): Promise<void> {
+    const compose = this.#composers[event.type] as (event: AnyEvent) => ReturnType<Composers[NotifyingEventType]>
     for (const notification of await compose(event as AnyEvent)) if (notification) await this.#inbox.notify(notification)
   }
 

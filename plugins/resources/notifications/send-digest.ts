@@ -120,11 +120,11 @@ export class SendDigest {
   async handle({ subject: { id } }: StoredEvent<'digest.due'>): Promise<void> {
     const digest = await this.#documents.get(digests, id)
     if (!digest || digest.until === null) return
-    await this.#tell(digest, digest.until)
-    await this.#noteTold(id, digest.until)
+    await this.#send(digest, digest.until)
+    await this.#recordSent(id, digest.until)
   }
 
-  async #tell({ id, every, told }: DigestRecord & Stored, until: string): Promise<void> {
+  async #send({ id, every, told }: DigestRecord & Stored, until: string): Promise<void> {
     const user = await this.#users.get(id)
     if (!user || !(await this.#preferences.everyOf(user))) return
     const isFollowing = (await this.#preferences.of(user)).followed === 'digest'
@@ -158,7 +158,7 @@ export class SendDigest {
   }
 
   /** If another email was requested meanwhile, its own event covers the rest. */
-  async #noteTold(id: string, until: string): Promise<void> {
+  async #recordSent(id: string, until: string): Promise<void> {
     try {
       await this.#documents.commit({ update: id, in: digests, where: eq('until', until), set: { told: until, until: null } })
     } catch (error) {

@@ -96,8 +96,8 @@ export class PersonalErasure {
       await this.#lock(person)
     }
     const requested = person.erasure?.requested ?? this.#clock.now().toISOString()
-    const told = event('user.erasure-requested', { kind: 'user', id }, { heir: chosen }, actor)
-    await this.#users.change(id, { set: { erasure: { requested, heir: chosen, done: null } } }, [told])
+    const erasureRequested = event('user.erasure-requested', { kind: 'user', id }, { heir: chosen }, actor)
+    await this.#users.change(id, { set: { erasure: { requested, heir: chosen, done: null } } }, [erasureRequested])
   }
 
   /**

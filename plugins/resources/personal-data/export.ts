@@ -22,7 +22,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type ArchiveMember, noteIn } from 'pounce/sdk/kit'
+import { type ArchiveMember, recordAuditNote } from 'pounce/sdk/kit'
 import { PersonalErasure } from './erasure.ts'
 
 const maxMemberBytes = 1_048_576
@@ -58,7 +58,7 @@ export class PersonalExport {
     if (this.#running.has(id) || this.#running.size >= maxExports)
       throw new TooMany('Too many concurrent exports; try again later', retrySeconds)
     const by = actor === undefined ? {} : { actor }
-    await noteIn(this.#trails, { type: 'user.exported', ...by, user: id, subject: { kind: 'user', id } })
+    await recordAuditNote(this.#trails, { type: 'user.exported', ...by, user: id, subject: { kind: 'user', id } })
     return this.#archives.ofMembers(this.#members(person), `personal-data-${id}.zip`)
   }
 

@@ -20,7 +20,7 @@ import { StoredThumbnails } from './stored-thumbnails.ts'
 
 type File = FileRecord & Stored
 
-type Shower = Files | Datasets | Collections | Sections
+type ThumbnailOwner = Files | Datasets | Collections | Sections
 
 /** Sets the thumbnail of resources. */
 class ThumbnailAssignment {
@@ -43,7 +43,7 @@ class ThumbnailAssignment {
     before: string | null,
     thumbnail: string | null,
   ): Promise<boolean> {
-    const of: Record<typeof kind, Shower> = {
+    const of: Record<typeof kind, ThumbnailOwner> = {
       file: this.#files,
       section: this.#sections,
       dataset: this.#datasets,

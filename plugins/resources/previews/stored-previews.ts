@@ -20,7 +20,7 @@ import { type Preview, previews } from './collections.ts'
 import { DerivedStore, type Received, shortened, uploaderOf } from './derived-store.ts'
 import { StoredThumbnails } from './stored-thumbnails.ts'
 
-type By = { readonly extractor: string; readonly author?: string }
+type PreviewCreator = { readonly extractor: string; readonly author?: string }
 
 /** Previews: records in the document store, images and other bytes in the blob store. */
 export class StoredPreviews implements Previews {
@@ -60,7 +60,7 @@ export class StoredPreviews implements Previews {
     return (await this.#documents.find(previews, query)).items
   }
 
-  async addPreview(target: Ref, file: DerivedFile & { readonly id?: string }, by: By): Promise<string> {
+  async addPreview(target: Ref, file: DerivedFile & { readonly id?: string }, by: PreviewCreator): Promise<string> {
     const { id = this.#ids.next(), title = null, contentType } = file
     if (await this.preview(id)) return id
     const bytes = await this.#blobs.put(createReadStream(file.path))
@@ -70,7 +70,7 @@ export class StoredPreviews implements Previews {
     return id
   }
 
-  addThumbnail(target: Ref, file: DerivedFile & { readonly id?: string }, by: By): Promise<string> {
+  addThumbnail(target: Ref, file: DerivedFile & { readonly id?: string }, by: PreviewCreator): Promise<string> {
     return this.#thumbnails.add(target, file, by.author)
   }
 

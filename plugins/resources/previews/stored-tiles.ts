@@ -1,5 +1,5 @@
 import { type Caller, Clock, DocumentStore, eq, event, Ids, InTrash, NotFound, Policy, Taken, wire } from 'pounce/sdk'
-import { lacking, removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
+import { permissionDenied, removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
 import { previews, type Tile, tiles } from './collections.ts'
 import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 
@@ -84,10 +84,10 @@ export class StoredTiles {
   }
 
   async #requireRight(preview: string, caller: Caller): Promise<void> {
-    const verdict = await this.#policy.canOn(caller, 'AddFile', { kind: 'preview', id: preview })
-    if (verdict === 'unseen') throw new NotFound('tile')
-    if (verdict === 'frozen') throw new InTrash('tile')
-    if (verdict === 'no') throw lacking(caller, 'AddFile', 'preview')
+    const decision = await this.#policy.canOn(caller, 'AddFile', { kind: 'preview', id: preview })
+    if (decision === 'unseen') throw new NotFound('tile')
+    if (decision === 'frozen') throw new InTrash('tile')
+    if (decision === 'no') throw permissionDenied(caller, 'AddFile', 'preview')
   }
 
   async #at(place: string): Promise<Tile | undefined> {

@@ -108,10 +108,10 @@ export class StoredRelations implements BatchHandler {
     if (things.length === 0) requireServerAdmin(caller, 'The source or the target must be a resource of this server')
     let isAllowed = things.length === 0
     for (const thing of things) {
-      const verdict = await this.#policy.canOn(caller, 'CreateRelation', thing)
-      if (verdict === 'unseen') throw new NotFound(thing.kind)
-      if (verdict === 'frozen') throw new InTrash(thing.kind)
-      if (verdict === 'yes') isAllowed = true
+      const decision = await this.#policy.canOn(caller, 'CreateRelation', thing)
+      if (decision === 'unseen') throw new NotFound(thing.kind)
+      if (decision === 'frozen') throw new InTrash(thing.kind)
+      if (decision === 'yes') isAllowed = true
     }
     const [first] = things
     if (!isAllowed && first) await authorize(this.#policy, caller, 'CreateRelation', first)

@@ -1,5 +1,5 @@
 import { type DatasetRecord, Datasets, type FileRecord, Files, ReportedRuns, type Stored, s, Users, wire } from 'pounce/sdk'
-import { inBatches, type ReportedRun, type Shown } from 'pounce/sdk/kit'
+import { type CellValue, inBatches, type ReportedRun } from 'pounce/sdk/kit'
 import { personOf } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { linesFrom, type Report, type ReportFormat } from './report.ts'
@@ -57,7 +57,7 @@ export class ExtractorReports {
     }
   }
 
-  async *#rows({ since, until }: Span, format: ReportFormat): AsyncGenerator<readonly Shown[]> {
+  async *#rows({ since, until }: Span, format: ReportFormat): AsyncGenerator<readonly CellValue[]> {
     for await (const some of inBatches(this.#runs.between(since, until))) {
       const users = await this.#users.getMany([...new Set(some.flatMap(run => run.user ?? []))])
       const spacesOf = await this.#spacesOf(some)

@@ -12,7 +12,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { bare, countIn, fullNameOf, type Shown } from 'pounce/sdk/kit'
+import { type CellValue, countIn, fullNameOf, unquoted } from 'pounce/sdk/kit'
 import { linesFrom, type Report, Sources } from './report.ts'
 
 const spaceColumns = ['type', 'id', 'name', 'description', 'creator_id', 'created', 'datasets', 'collections', 'users']
@@ -54,7 +54,7 @@ export class PeopleReports {
     return { name: 'UserMetrics', columns: userColumns, lines: format => linesFrom(format, userColumns, this.#userRows()) }
   }
 
-  async *#spaceRows(): AsyncGenerator<readonly Shown[]> {
+  async *#spaceRows(): AsyncGenerator<readonly CellValue[]> {
     for await (const { id, name, description, author, created } of this.#spaces.all()) {
       const creator = (await this.#users.get(author)) ? author : ''
       const [datasets, collections, users] = await Promise.all([
@@ -62,11 +62,11 @@ export class PeopleReports {
         countIn(this.#counts, 'collection', { kind: 'space', id }, maxCounted),
         this.#users.countPeople(id, maxCounted),
       ])
-      yield ['space', id, name, description, creator, bare(created), datasets, collections, users]
+      yield ['space', id, name, description, creator, unquoted(created), datasets, collections, users]
     }
   }
 
-  async *#userRows(): AsyncGenerator<readonly Shown[]> {
+  async *#userRows(): AsyncGenerator<readonly CellValue[]> {
     yield ['user', anonymousUserId, 'Anonymous User', '', '', null, null, null, null, null, null]
     const { records, byCreated } = this.#sources.of('user')
     const adminRoles = new Set((await this.#users.roles()).filter(({ name }) => name === 'Admin').map(({ id }) => id))
@@ -78,7 +78,7 @@ export class PeopleReports {
       const spaces = new Set(memberships.map(({ space }) => space))
       const ruled = new Set(memberships.filter(({ role }) => adminRoles.has(role)).map(({ space }) => space))
       yield [
-        ...['user', id, fullNameOf(user), email, provider, bare(lastLogin), days],
+        ...['user', id, fullNameOf(user), email, provider, unquoted(lastLogin), days],
         ...[status !== 'Inactive', status === 'Admin', ruled.size, spaces.size - ruled.size],
       ]
     }

@@ -1,8 +1,8 @@
 import { and, DocumentStore, type Kind, range, wire } from 'pounce/sdk'
-import type { LineCell, Lines } from 'pounce/sdk/kit'
+import type { ColumnValue, RowFormat } from 'pounce/sdk/kit'
 import { type Report, type ReportFormat, Sources } from './report.ts'
 
-type Columns = Lines['columns']
+type Columns = RowFormat['columns']
 
 type Named = { readonly name: string }
 
@@ -18,7 +18,7 @@ const text = (name: string, at: string) => ({ name, cell: { at, as: 'text' as co
 
 const bare = (name: string, at: string) => ({ name, cell: { at, as: 'bare' as const } })
 
-const list = (name: string, cell: LineCell) => ({ name, cell })
+const list = (name: string, cell: ColumnValue) => ({ name, cell })
 
 /** Name and id of the author. */
 const owner = ({ users }: Pointed): Columns => [
@@ -108,7 +108,7 @@ export class RecordReports {
     return { users: this.#sources.of('user').records, datasets: this.#sources.of('dataset').records }
   }
 
-  #report(name: string, kind: Kind, columns: Lines['columns'], { since, until }: Span): Report {
+  #report(name: string, kind: Kind, columns: RowFormat['columns'], { since, until }: Span): Report {
     const { records, byCreated } = this.#sources.of(kind)
     const bounds = { ...(since === undefined ? {} : { gte: since }), ...(until === undefined ? {} : { lte: until }) }
     const where = [...byCreated.where, ...(Object.keys(bounds).length > 0 ? [range('created', bounds)] : [])]
@@ -116,7 +116,7 @@ export class RecordReports {
     return {
       name,
       columns: columns.map(column => column.name),
-      lines: format => this.#documents.lines(records, { format, columns }, query),
+      lines: syntax => this.#documents.formattedRows(records, { syntax, columns }, query),
     }
   }
 }

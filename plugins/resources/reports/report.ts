@@ -1,7 +1,7 @@
 import { type Bytes, type Contributions, type Kind, type ReportSource, ReportSources, s, Unavailable, wire } from 'pounce/sdk'
-import { betweenLines, csvText, inBatches, type Lines, printLine, type Shown, streamed } from 'pounce/sdk/kit'
+import { type CellValue, formatRow, inBatches, quotedCsv, type RowFormat, rowSeparator, streamed } from 'pounce/sdk/kit'
 
-export type ReportFormat = Lines['format']
+export type ReportFormat = RowFormat['syntax']
 
 /** A table to be streamed to a client. */
 export interface Report {
@@ -18,15 +18,15 @@ export interface Report {
 export async function* linesFrom(
   format: ReportFormat,
   columns: readonly string[],
-  rows: AsyncIterable<readonly Shown[]>,
+  rows: AsyncIterable<readonly CellValue[]>,
 ): AsyncGenerator<Uint8Array> {
-  for await (const some of inBatches(rows)) yield Buffer.from(some.map(row => printLine(format, columns, row)).join(betweenLines(format)))
+  for await (const some of inBatches(rows)) yield Buffer.from(some.map(row => formatRow(format, columns, row)).join(rowSeparator(format)))
 }
 
 async function* whole(report: Report, format: ReportFormat): AsyncGenerator<Uint8Array> {
-  const head = report.hasQuotedHead ? report.columns.map(csvText) : report.columns
+  const head = report.hasQuotedHead ? report.columns.map(quotedCsv) : report.columns
   yield Buffer.from(format === 'csv' ? `${head.join(',')}\r\n` : '[\n')
-  const between = Buffer.from(betweenLines(format))
+  const between = Buffer.from(rowSeparator(format))
   let isFirst = true
   for await (const piece of report.lines(format)) {
     if (!isFirst) yield between

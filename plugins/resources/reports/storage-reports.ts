@@ -10,7 +10,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { bare, inBatches, type Records, type Shown } from 'pounce/sdk/kit'
+import { type CellValue, inBatches, type Records, unquoted } from 'pounce/sdk/kit'
 import { personOf, SpacePeopleReader } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { linesFrom, type Report, Sources } from './report.ts'
@@ -69,7 +69,7 @@ const columns = [
 ]
 
 /** Records of a port, read in batches and cached up to a limit. */
-class Remembered<T extends object> {
+class RecordCache<T extends object> {
   readonly #records: Records<T>
   #known = new Map<string, (T & Stored) | undefined>()
 
@@ -119,11 +119,11 @@ export class StorageReports {
     }
   }
 
-  async *#rows(files: AsyncIterable<File>): AsyncGenerator<readonly Shown[]> {
-    const datasets = new Remembered<DatasetRecord>(this.#datasets)
-    const users = new Remembered<UserRecord>(this.#users)
+  async *#rows(files: AsyncIterable<File>): AsyncGenerator<readonly CellValue[]> {
+    const datasets = new RecordCache<DatasetRecord>(this.#datasets)
+    const users = new RecordCache<UserRecord>(this.#users)
     const peopleOf = this.#people.finder()
-    const rowOf = async (file: File): Promise<readonly Shown[]> => {
+    const rowOf = async (file: File): Promise<readonly CellValue[]> => {
       const parents = different(file.places.map(place => place.dataset))
       const known = parents.flatMap(id => datasets.get(id) ?? [])
       const spaces = different(known.flatMap(dataset => dataset.spaces))
@@ -138,7 +138,7 @@ export class StorageReports {
           email,
           file.author,
           Math.floor(file.sizeBytes / 1000),
-          bare(file.created),
+          unquoted(file.created),
           file.blob,
         ],
         ...[parents, different(known.flatMap(dataset => dataset.collections)), spaces],

@@ -1,5 +1,5 @@
 import { DocumentStore, range, Users, wire } from 'pounce/sdk'
-import type { Lines, Shown } from 'pounce/sdk/kit'
+import type { CellValue, RowFormat } from 'pounce/sdk/kit'
 import { personOf } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { linesFrom, type Report, Sources } from './report.ts'
@@ -7,8 +7,8 @@ import { linesFrom, type Report, Sources } from './report.ts'
 const columns = ['type', 'id', 'name', 'email', 'files', 'size_kb']
 const together = 200
 
-const asked: Lines = {
-  format: 'json',
+const recordFormat: RowFormat = {
+  syntax: 'json',
   columns: [
     { name: 'author', cell: { at: 'author', as: 'text' } },
     { name: 'size', cell: { at: 'sizeBytes', as: 'bare' } },
@@ -40,7 +40,7 @@ export class UsageReports {
     return { name: 'UserStorage', columns, lines: format => linesFrom(format, columns, this.#rows(span, signal)) }
   }
 
-  async *#rows(span: Span, signal: AbortSignal): AsyncGenerator<readonly Shown[]> {
+  async *#rows(span: Span, signal: AbortSignal): AsyncGenerator<readonly CellValue[]> {
     const held = [...(await this.#sums(span, signal))].sort(([, a], [, b]) => b.bytes - a.bytes)
     for (let at = 0; at < held.length; at += together) {
       const some = held.slice(at, at + together)
@@ -57,7 +57,7 @@ export class UsageReports {
     const bounds = { ...(since === undefined ? {} : { gt: since }), ...(until === undefined ? {} : { lt: until }) }
     const query = Object.keys(bounds).length > 0 ? { using: byCreated.using, where: range('created', bounds) } : undefined
     const sums = new Map<string, Held>()
-    for await (const piece of this.#documents.lines(records, asked, query)) {
+    for await (const piece of this.#documents.formattedRows(records, recordFormat, query)) {
       if (signal.aborted) break
       const rows = JSON.parse(`[${Buffer.from(piece).toString()}]`) as readonly { readonly author: string; readonly size: number }[]
       for (const { author, size } of rows) {

@@ -46,23 +46,23 @@ export class ContainmentFilter {
   }
 
   /** The query in index form. Hidden, trashed and missing resources have no containers and no content. */
-  async resolve(asked: SearchQuery, caller: Caller): Promise<SearchQuery> {
-    const query = await this.#withinSeen(asked, caller)
+  async resolve(requested: SearchQuery, caller: Caller): Promise<SearchQuery> {
+    const query = await this.#withinSeen(requested, caller)
     const { contentsIn, withContainers } = await import('./contains-query.ts')
     const contents = contentsIn(query)
     return contents.length === 0 ? query : withContainers(query, await this.#containersOf(contents.filter(s.isId), caller))
   }
 
   async #withinSeen(query: SearchQuery, caller: Caller): Promise<SearchQuery> {
-    const asked = new Set<string>()
+    const requested = new Set<string>()
     mapField(query, 'in', condition => {
-      for (const id of placesOf(condition)) if (s.isId(id)) asked.add(id)
+      for (const id of placesOf(condition)) if (s.isId(id)) requested.add(id)
       return condition
     })
-    if (asked.size === 0) return query
+    if (requested.size === 0) return query
     const kinds = new Set<Kind>(['space', 'folder', ...this.#searchables.all().map(({ kind }) => kind)])
-    const seen = await Promise.all([...kinds].map(kind => this.#policy.seen(caller, kind, [...asked], 'frozen')))
-    const hidden = asked.difference(new Set(seen.flatMap(ids => [...ids])))
+    const seen = await Promise.all([...kinds].map(kind => this.#policy.seen(caller, kind, [...requested], 'frozen')))
+    const hidden = requested.difference(new Set(seen.flatMap(ids => [...ids])))
     return hidden.size === 0 ? query : mapField(query, 'in', condition => without(hidden, condition))
   }
 

@@ -59,15 +59,15 @@ export class FacetService {
   }
 
   /** Counted by the index, within the resources that the caller may view. */
-  async count(search: Pick<FacetRequest, 'query' | 'kinds'>, asked: readonly FacetParameter[], caller: Caller): Promise<ShownFacets> {
+  async count(search: Pick<FacetRequest, 'query' | 'kinds'>, facetNames: readonly FacetParameter[], caller: Caller): Promise<ShownFacets> {
     const scope = this.#policy.searchScope(caller)
     const withSections = annotatedPart(scope, 'sections')
     const query = withinRights(search.query, scope)
-    const request = { ...search, query, scope, facets: asked.map(facet => facets[facet]), limit: countedValues }
+    const request = { ...search, query, scope, facets: facetNames.map(facet => facets[facet]), limit: countedValues }
     const [{ counts: all, isExact }, tags] = await Promise.all([
       this.#index.facets(request),
       // Tags include those of sections.
-      withSections !== scope && asked.includes('tag')
+      withSections !== scope && facetNames.includes('tag')
         ? this.#index.facets({ ...request, scope: withSections, facets: ['tag'] })
         : undefined,
     ])

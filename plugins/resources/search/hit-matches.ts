@@ -34,7 +34,7 @@ type Annotation = keyof typeof annotationRights
 /** In the order in which matches are shown. */
 const annotations: readonly Annotation[] = ['sections', 'comments', 'metadata']
 
-interface Unexplained {
+interface UnmatchedHit {
   readonly hit: Hit
   readonly conditions: readonly MatchCondition[]
 }
@@ -58,7 +58,7 @@ export class HitMatches {
     const conditions = matchConditions(query)
     if (conditions.length === 0) return hits.map(() => [])
     const found = new Map<Hit, readonly MatchedFragment[]>()
-    const open: Unexplained[] = []
+    const open: UnmatchedHit[] = []
     let end = performance.now() + sliceMs
     for (const hit of hits) {
       if (performance.now() > end) {
@@ -74,7 +74,7 @@ export class HitMatches {
     return hits.map(hit => withinLimit(found.get(hit) ?? []))
   }
 
-  async #explain(open: readonly Unexplained[], found: Map<Hit, readonly MatchedFragment[]>, caller: Caller): Promise<void> {
+  async #explain(open: readonly UnmatchedHit[], found: Map<Hit, readonly MatchedFragment[]>, caller: Caller): Promise<void> {
     if (open.length === 0) return
     const rights = await this.#rightsOn(open, caller)
     const until = performance.now() + readMs
@@ -88,7 +88,7 @@ export class HitMatches {
     await Promise.all(Array.from({ length: readAtOnce }, take))
   }
 
-  async #rightsOn(open: readonly Unexplained[], caller: Caller): Promise<ReadonlyMap<Annotation, ReadonlySet<string>>> {
+  async #rightsOn(open: readonly UnmatchedHit[], caller: Caller): Promise<ReadonlyMap<Annotation, ReadonlySet<string>>> {
     const byKind = Map.groupBy(open, ({ hit }) => hit.kind)
     const allowed = async (annotation: Annotation): Promise<readonly [Annotation, ReadonlySet<string>]> => {
       const sets = await Promise.all(

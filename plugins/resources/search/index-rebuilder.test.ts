@@ -220,8 +220,8 @@ test('a failure is reported without the error message, unless it is a Problem', 
     const { make, logged } = await kernels(t, () => Promise.reject(error))
     const kernel = make()
     await kernel.request(null, true, 'test')
-    const { problem: told } = (await state(kernel, 'failed')) ?? {}
-    t.regex(told ?? '', problem)
+    const { problem: logLine } = (await state(kernel, 'failed')) ?? {}
+    t.regex(logLine ?? '', problem)
     await kernel.dispose()
     t.deepEqual(logged.at(-1), ['error', 'search index rebuild failed', { error }])
   }

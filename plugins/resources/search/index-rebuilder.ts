@@ -15,7 +15,7 @@ import { IndexSources } from './index-sources.ts'
 import { type Reindexing, ReindexTasks } from './reindex-tasks.ts'
 
 /** Interval at which progress is stored. */
-const tellEveryMs = 2000
+const reportEveryMs = 2000
 
 /**
  * Rebuilds the whole index from the store, while the old one is served, or the entries of one resource. Each is done by one kernel at a
@@ -72,9 +72,9 @@ export class IndexRebuilder {
    * request is reused.
    */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
-    const asked = await this.#board.request(what, isRecursive, reason)
-    if (asked.state === 'queued' && this.#installation.roles.has('worker')) this.#begin(asked.id)
-    return asked
+    const reindexing = await this.#board.request(what, isRecursive, reason)
+    if (reindexing.state === 'queued' && this.#installation.roles.has('worker')) this.#begin(reindexing.id)
+    return reindexing
   }
 
   /** The latest request for everything, or for one resource. */
@@ -83,11 +83,11 @@ export class IndexRebuilder {
   }
 
   /** Rebuilds everything and waits for the end. Throws `Conflict` while another kernel does. */
-  async rebuild(tell: (count: number) => void): Promise<number> {
+  async rebuild(onProgress: (count: number) => void): Promise<number> {
     const { id } = await this.#board.request(null, true, 'by the reindex command')
     const taken = await this.#board.take(id)
     if (!taken) throw new Conflict('A rebuild of the search index is already running')
-    return this.#work(taken, tell)
+    return this.#work(taken, onProgress)
   }
 
   /** Empties the index. Throws `Conflict` while a rebuild is requested or running: a request made right afterwards would join it. */
@@ -115,13 +115,13 @@ export class IndexRebuilder {
   }
 
   /** Runs it, and records its progress and result. */
-  async #work(taken: Reindexing, tell: (count: number) => void): Promise<number> {
+  async #work(taken: Reindexing, onProgress: (count: number) => void): Promise<number> {
     const lost = new AbortController()
     const signal = AbortSignal.any([this.#stop.signal, lost.signal])
     const progress = { count: 0, total: null as number | null }
-    const telling = setInterval(() => void this.#tell(taken.id, progress, lost), tellEveryMs).unref()
+    const reporting = setInterval(() => void this.#saveProgress(taken.id, progress, lost), reportEveryMs).unref()
     try {
-      const count = await this.#indexAnew(taken, signal, progress, tell)
+      const count = await this.#indexAnew(taken, signal, progress, onProgress)
       await this.#board.end(taken.id, { ...progress, state: 'done', count, problem: null })
       this.#report(taken, progress, 'finished')
       return count
@@ -135,11 +135,11 @@ export class IndexRebuilder {
       this.#report(taken, progress, 'failed')
       throw error
     } finally {
-      clearInterval(telling)
+      clearInterval(reporting)
     }
   }
 
-  async #tell(id: string, { count, total }: Progress, lost: AbortController): Promise<void> {
+  async #saveProgress(id: string, { count, total }: Progress, lost: AbortController): Promise<void> {
     try {
       if (!(await this.#board.renew(id, count, total))) lost.abort(new Error('another kernel is rebuilding the index'))
     } catch (error) {
@@ -153,16 +153,16 @@ export class IndexRebuilder {
     reportProgress(this.#listeners, { activity: 'reindex', id, actor: null, state, done: count, unit: 'documents', ...about })
   }
 
-  async #indexAnew(taken: Reindexing, signal: AbortSignal, progress: Progress, tell: (count: number) => void): Promise<number> {
-    const told = (count: number): void => {
+  async #indexAnew(taken: Reindexing, signal: AbortSignal, progress: Progress, onProgress: (count: number) => void): Promise<number> {
+    const reportCount = (count: number): void => {
       progress.count = count
       this.#report(taken, progress, 'running')
-      tell(count)
+      onProgress(count)
     }
     const { what, isRecursive } = taken
-    if (what) return this.#contents.refreshAll(what, isRecursive, signal, total => Object.assign(progress, { total }), told)
+    if (what) return this.#contents.refreshAll(what, isRecursive, signal, total => Object.assign(progress, { total }), reportCount)
     progress.total = await this.#contents.count(signal)
-    const { count } = await this.#index.rebuild(this.#contents.everything(), { signal, progress: told })
+    const { count } = await this.#index.rebuild(this.#contents.everything(), { signal, progress: reportCount })
     return count
   }
 }

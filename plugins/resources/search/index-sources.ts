@@ -37,12 +37,12 @@ export class IndexSources {
     what: Ref,
     isRecursive: boolean,
     signal: AbortSignal,
-    tellTotal: (total: number) => void,
-    tellCount: (count: number) => void,
+    onTotal: (total: number) => void,
+    onCount: (count: number) => void,
   ): Promise<number> {
     const parts = isRecursive ? await this.#within(what, signal) : [[what.kind, [what.id]] as const]
     const total = parts.reduce((sum, [, ids]) => sum + ids.length, 0)
-    tellTotal(total)
+    onTotal(total)
     let count = 0
     for (const [kind, ids] of parts) {
       for (let at = 0; at < ids.length; at += batchSize) {
@@ -50,7 +50,7 @@ export class IndexSources {
         const some = ids.slice(at, at + batchSize)
         await this.#indexing.refresh(kind, some)
         count += some.length
-        tellCount(count)
+        onCount(count)
       }
     }
     return count

@@ -87,10 +87,10 @@ const inField = (field: string | undefined, marksIn: MatchCondition['marksIn']):
 const fixed: ReadonlySet<string> = new Set(['name', 'description', 'creator', 'tag', 'created_as', 'content_type', 'comment'])
 
 /** Whether the condition applies to the field: `width` applies to `metadata.pounce-image.width`. */
-export const isAbout = ({ field: asked }: MatchCondition, field: string): boolean => {
-  if (asked === undefined) return !named.has(field)
-  if (fixed.has(asked)) return field === asked
-  const path = asked.replace(/^metadata\./, '')
+export const isAbout = ({ field: operand }: MatchCondition, field: string): boolean => {
+  if (operand === undefined) return !named.has(field)
+  if (fixed.has(operand)) return field === operand
+  const path = operand.replace(/^metadata\./, '')
   return field.startsWith('metadata.') && `.${field.slice('metadata.'.length)}`.endsWith(`.${path}`)
 }
 
@@ -108,8 +108,8 @@ const fitsAll =
     words.filter(({ word }) => fits(word)).map(markOf)
 
 const pieceMarks = (pieces: readonly string[]): MatchCondition['marksIn'] => {
-  const telling = pieces.filter(piece => !isAnything(piece))
-  return fitsAll(word => telling.some(piece => pieceFits(piece, word)))
+  const selective = pieces.filter(piece => !isAnything(piece))
+  return fitsAll(word => selective.some(piece => pieceFits(piece, word)))
 }
 
 /** A single word matches prefixes of words; several words must be adjacent, and the last one may be a prefix. */
@@ -143,30 +143,30 @@ const expressionMarks = (regex: Regex): MatchCondition['marksIn'] => {
 }
 
 /** Words of a text; numbers, dates and comparisons apply to whole values. */
-const fieldMarks = (is: Exclude<FieldQuery['is'], 'differs'>, asked: Value): MatchCondition['marksIn'] => {
-  if (is === 'contains' && typeof asked === 'string') {
-    const inWords = isAnything(asked.trim()) ? undefined : pieceMarks(patternsOf(asked))
+const fieldMarks = (is: Exclude<FieldQuery['is'], 'differs'>, operand: Value): MatchCondition['marksIn'] => {
+  if (is === 'contains' && typeof operand === 'string') {
+    const inWords = isAnything(operand.trim()) ? undefined : pieceMarks(patternsOf(operand))
     return value => {
-      if (typeof value.value !== 'string') return compares(value, 'equals', asked) || !inWords ? whole(value.text) : []
+      if (typeof value.value !== 'string') return compares(value, 'equals', operand) || !inWords ? whole(value.text) : []
       return inWords ? inWords(value) : whole(value.text)
     }
   }
   const comparison = is === 'contains' ? 'equals' : is
-  return value => (compares(value, comparison, asked) ? whole(value.text) : [])
+  return value => (compares(value, comparison, operand) ? whole(value.text) : [])
 }
 
-const compares = ({ value, text }: SearchedValue, is: 'equals' | 'less' | 'atMost' | 'more' | 'atLeast', asked: Value): boolean => {
-  const { text: askedText, number, span } = readingOf(asked)
+const compares = ({ value, text }: SearchedValue, is: 'equals' | 'less' | 'atMost' | 'more' | 'atLeast', operand: Value): boolean => {
+  const { text: operandText, number, span } = readingOf(operand)
   if (typeof value === 'number') return number !== undefined && holds(is, value - number)
   if (value instanceof Date) {
     if (!span) return false
     const time = value.getTime()
     return holds(is, time < span.from ? -1 : time >= span.before ? 1 : 0)
   }
-  if (askedText === undefined) return false
+  if (operandText === undefined) return false
   return is === 'equals'
-    ? foldValue(text) === foldValue(askedText)
-    : holds(is, compareText(comparableText(text), comparableText(askedText)))
+    ? foldValue(text) === foldValue(operandText)
+    : holds(is, compareText(comparableText(text), comparableText(operandText)))
 }
 
 const holds = (is: 'equals' | 'less' | 'atMost' | 'more' | 'atLeast', order: number): boolean => {

@@ -19,7 +19,7 @@ interface Named {
 
 const shownOfEachKind = 5
 /** Number of hits requested in addition: some may be deleted, and names that begin with the text come first. */
-const askedOfEachKind = 20
+const hitsPerKind = 20
 
 const indexed = ['collection', 'dataset', 'file'] as const satisfies readonly Kind[]
 
@@ -50,7 +50,7 @@ export class QuickSearch {
   /** Read again from the store and checked against the policy, like every hit. */
   async #inIndex(text: string, caller: Caller): Promise<ReadonlyMap<Kind, readonly Named[]>> {
     const scope = this.#policy.searchScope(caller)
-    const hits = Map.groupBy(await this.#index.names({ text, scope, kinds: indexed, limit: askedOfEachKind }), ({ kind }) => kind)
+    const hits = Map.groupBy(await this.#index.names({ text, scope, kinds: indexed, limit: hitsPerKind }), ({ kind }) => kind)
     const sources = this.#searchables.all().filter(({ kind }) => hits.has(kind))
     return new Map(
       await Promise.all(
@@ -66,7 +66,7 @@ export class QuickSearch {
 
   async #beside(kind: Kind, text: string, caller: Caller): Promise<readonly Named[]> {
     const finders = this.#finders.all().filter(finder => finder.kind === kind)
-    return (await Promise.all(finders.map(finder => finder.find(text, caller, askedOfEachKind)))).flat()
+    return (await Promise.all(finders.map(finder => finder.find(text, caller, hitsPerKind)))).flat()
   }
 }
 wire(QuickSearch, SearchIndex, Policy, Searchables, NameFinders)

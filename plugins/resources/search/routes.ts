@@ -107,11 +107,11 @@ const startOf = ({ from, size, page }: Window): number => {
 /** URLs of the neighbouring pages: the same query with another window. */
 const linksFor = (url: URL, from: number, size: number, scanned: number, total: number) => {
   const at = (start: number): string => {
-    const asked = new URLSearchParams(url.searchParams)
-    asked.delete('page')
-    asked.set('from', String(start))
-    asked.set('size', String(size))
-    return `${url.pathname}?${asked}`
+    const parameters = new URLSearchParams(url.searchParams)
+    parameters.delete('page')
+    parameters.set('from', String(start))
+    parameters.set('size', String(size))
+    return `${url.pathname}?${parameters}`
   }
   const hasMore = size > 0 && scanned > 0 && from + scanned < total
   return {
@@ -145,23 +145,23 @@ export const search = route({
   query,
   responses: { 200: s.Union([result, fullResult]) },
   throws: [Invalid, Unavailable],
-  async handle({ query: asked, caller, url }: Request<undefined, typeof query, undefined>, { searching }) {
-    const from = startOf(asked)
+  async handle({ query: parameters, caller, url }: Request<undefined, typeof query, undefined>, { searching }) {
+    const from = startOf(parameters)
     const { queryOfFilters } = await import('./search-filters.ts')
-    const kinds = kindsOf(asked, searching.kinds)
+    const kinds = kindsOf(parameters, searching.kinds)
     const found = await searching.find(
       {
-        query: queryOfFilters(asked),
+        query: queryOfFilters(parameters),
         kinds,
         from,
-        size: asked.size,
-        isFull: asked.view === 'full',
-        facets: facetsOf(asked),
-        ...sortOf(asked),
+        size: parameters.size,
+        isFull: parameters.view === 'full',
+        facets: facetsOf(parameters),
+        ...sortOf(parameters),
       },
       caller,
     )
-    return { status: 200, body: pageOf(url, from, asked.size, found) }
+    return { status: 200, body: pageOf(url, from, parameters.size, found) }
   },
 })
 
@@ -176,13 +176,13 @@ export const searchByJson = route({
   query: jsonQuery,
   responses: { 200: result },
   throws: [Invalid, Unavailable],
-  async handle({ query: asked, caller, url }: Request<undefined, typeof jsonQuery, undefined>, { searching }) {
-    const from = startOf(asked)
+  async handle({ query: parameters, caller, url }: Request<undefined, typeof jsonQuery, undefined>, { searching }) {
+    const from = startOf(parameters)
     const { readJsonQuery } = await import('./json-query.ts')
     const found = await searching.find(
-      { query: readJsonQuery(asked.query, asked.grouping), kinds: searching.kinds, from, size: asked.size },
+      { query: readJsonQuery(parameters.query, parameters.grouping), kinds: searching.kinds, from, size: parameters.size },
       caller,
     )
-    return { status: 200, body: pageOf(url, from, asked.size, found) }
+    return { status: 200, body: pageOf(url, from, parameters.size, found) }
   },
 })

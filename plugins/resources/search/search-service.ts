@@ -86,8 +86,8 @@ export class SearchService {
 
   async find(given: SearchInput, caller: Caller): Promise<SearchPage> {
     const input = { ...given, query: resolveUserSubmitted(given.query) }
-    const { query: asked, kinds, facets = [] } = input
-    const query = await this.#containing.resolve(await this.#addresses.resolve(asked, caller), caller)
+    const { query: requestedQuery, kinds, facets = [] } = input
+    const query = await this.#containing.resolve(await this.#addresses.resolve(requestedQuery, caller), caller)
     const [page, counts] = await Promise.all([
       this.#page(input, query, caller),
       facets.length > 0 ? this.#facets.count({ query, ...(kinds ? { kinds } : {}) }, facets, caller) : undefined,
@@ -104,11 +104,16 @@ export class SearchService {
     return { ...page, results: await this.#fullView.show(page.results, input.query, caller) }
   }
 
-  async #find<T>({ from, size, sort, kinds }: SearchInput, asked: SearchQuery, caller: Caller, read: ReadItems<T>): Promise<SearchPage<T>> {
+  async #find<T>(
+    { from, size, sort, kinds }: SearchInput,
+    requestedQuery: SearchQuery,
+    caller: Caller,
+    read: ReadItems<T>,
+  ): Promise<SearchPage<T>> {
     const whole = this.#policy.searchScope(caller)
     // The order by metadata shows its values.
     const scope = sort && sort.by !== 'score' && sort.by !== 'created' ? annotatedPart(whole, 'metadata') : whole
-    const query = withinRights(asked, whole)
+    const query = withinRights(requestedQuery, whole)
     const results: T[] = []
     let scanned = 0
     let missed = 0

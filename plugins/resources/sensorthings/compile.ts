@@ -1,5 +1,5 @@
 import type { Geometry, GeoPosition } from 'pounce/sdk/geo'
-import { geometryFault, metresBetween, positionsOf, touches } from 'pounce/sdk/geo'
+import { geometryFault, intersects, metresBetween, positionsOf } from 'pounce/sdk/geo'
 import { msOfTime } from 'pounce/sdk/kit'
 import type { Entity, EntityType } from './entity.ts'
 import type { ParsedCall, ParsedFilter, ParsedLiteral, ParsedMember, Reckoning } from './grammar/sensorthings-parser.js'
@@ -61,13 +61,13 @@ const ofPlaces = (run: (one: Geometry, other: Geometry) => Value, gives: ValueKi
 })
 
 const meet = (one: Geometry, other: Geometry): boolean => {
-  if (other.type === 'Polygon') return touches(one, { polygon: other.coordinates })
-  return one.type === 'Polygon' && touches(other, { polygon: one.coordinates })
+  if (other.type === 'Polygon') return intersects(one, { polygon: other.coordinates })
+  return one.type === 'Polygon' && intersects(other, { polygon: one.coordinates })
 }
 
 const lies = (one: Geometry, other: Geometry): boolean =>
   other.type === 'Polygon' &&
-  positionsOf(one).every(position => touches({ type: 'Point', coordinates: position }, { polygon: other.coordinates }))
+  positionsOf(one).every(position => intersects({ type: 'Point', coordinates: position }, { polygon: other.coordinates }))
 
 const apart = (one: Geometry, other: Geometry): number => {
   const others = positionsOf(other)

@@ -5,7 +5,7 @@ import type { EntityLoader, StoredSensor } from './entity-loader.ts'
 import { types } from './types.ts'
 import { EntityTimeSpan, GeoPlace, type Value } from './values.ts'
 import { namesOf, type Observed, seenPoint, walkAllObserved, walkObserved, walkPoints } from './walk-points.ts'
-import { type Lot, type MeasuredScope, parametersOf, type StreamParameter, walkMeasured, walkSensors } from './walk-records.ts'
+import { type MeasuredScope, parametersOf, type RecordBatch, type StreamParameter, walkMeasured, walkSensors } from './walk-records.ts'
 
 type Properties = { readonly [key: string]: Json }
 
@@ -111,7 +111,7 @@ const entity = ({ type, key, fields, ones = {}, manies = {} }: Made): Entity => 
 
 /** Walks records and converts them to entities. */
 async function* steps<T>(
-  looked: AsyncIterable<Lot<T>>,
+  looked: AsyncIterable<RecordBatch<T>>,
   show: (item: T) => Entity | Promise<Entity>,
 ): AsyncGenerator<readonly EntityStep[]> {
   for await (const lot of looked)

@@ -68,21 +68,21 @@ export class EntityFormatter {
   }
 
   /** `at` is the URL of the list. */
-  async list(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
-    const { found, head } = await this.#part(entities, asked, at)
-    return { ...head(''), value: await this.#all(found, asked) }
+  async list(entities: Entities, queryOptions: QueryOptions, at: string): Promise<Json> {
+    const { found, head } = await this.#part(entities, queryOptions, at)
+    return { ...head(''), value: await this.#all(found, queryOptions) }
   }
 
   /** The URLs only. */
-  async references(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
-    const { found, head } = await this.#part(entities, asked, at)
+  async references(entities: Entities, queryOptions: QueryOptions, at: string): Promise<Json> {
+    const { found, head } = await this.#part(entities, queryOptions, at)
     return { ...head(''), value: found.map(entity => ({ '@iot.selfLink': this.selfLink(entity) })) }
   }
 
   /** Observations as rows with column names, per datastream: a fifth of the length. */
-  async dataArray(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
-    const { found, head } = await this.#part(entities, asked, at)
-    const components = Object.keys(entities.type.fields).filter(name => asked.select === undefined || asked.select.has(name))
+  async dataArray(entities: Entities, queryOptions: QueryOptions, at: string): Promise<Json> {
+    const { found, head } = await this.#part(entities, queryOptions, at)
+    const components = Object.keys(entities.type.fields).filter(name => queryOptions.select === undefined || queryOptions.select.has(name))
     const groups = Map.groupBy(found, entity => entity.field('Datastream/id'))
     const value = [...groups].map(([key, observations]) => ({
       'Datastream@iot.navigationLink': `${this.#root}/Datastreams(${keyText(String(key))})`,
@@ -108,42 +108,42 @@ export class EntityFormatter {
     return Promise.all(expand.map(each => this.#expanded(entity, each, self))).then(inside => Object.assign(own, ...inside))
   }
 
-  async #expanded(entity: Entity, { link, type, asked }: Expansion, self: string): Promise<Json> {
+  async #expanded(entity: Entity, { link, type, queryOptions }: Expansion, self: string): Promise<Json> {
     if (!type.isMany) {
       const other = await entity.one(link)
-      return { [link]: other ? await this.one(other, asked) : null }
+      return { [link]: other ? await this.one(other, queryOptions) : null }
     }
-    const { found, head } = await this.#part(entity.many(link), asked, `${self}/${link}`, maxNestedRows)
-    return { ...head(link), [link]: await this.#all(found, asked) }
+    const { found, head } = await this.#part(entity.many(link), queryOptions, `${self}/${link}`, maxNestedRows)
+    return { ...head(link), [link]: await this.#all(found, queryOptions) }
   }
 
-  async #all(entities: readonly Entity[], asked: QueryOptions): Promise<readonly Json[]> {
-    if (asked.expand.length === 0) return entities.map(entity => this.one(entity, asked) as Json)
+  async #all(entities: readonly Entity[], queryOptions: QueryOptions): Promise<readonly Json[]> {
+    if (queryOptions.expand.length === 0) return entities.map(entity => this.one(entity, queryOptions) as Json)
     const all: Json[] = []
     for (let at = 0; at < entities.length; at += together)
-      all.push(...(await Promise.all(entities.slice(at, at + together).map(entity => this.one(entity, asked)))))
+      all.push(...(await Promise.all(entities.slice(at, at + together).map(entity => this.one(entity, queryOptions)))))
     return all
   }
 
-  async #part(entities: Entities, asked: QueryOptions, at: string, maxScanned = looks) {
+  async #part(entities: Entities, queryOptions: QueryOptions, at: string, maxScanned = looks) {
     const [{ entities: found, rest }, count] = await Promise.all([
-      this.#find(entities, asked, maxScanned),
-      asked.isCounted ? this.#count(entities, asked) : undefined,
+      this.#find(entities, queryOptions, maxScanned),
+      queryOptions.isCounted ? this.#count(entities, queryOptions) : undefined,
     ])
     const head = (link: string): Json => ({
       ...(count === undefined ? {} : { [`${link}@iot.count`]: count }),
-      ...(rest === undefined ? {} : { [`${link}@iot.nextLink`]: this.#nextLink(at, asked, rest) }),
+      ...(rest === undefined ? {} : { [`${link}@iot.nextLink`]: this.#nextLink(at, queryOptions, rest) }),
     })
     return { found, head }
   }
 
-  async #find(entities: Entities, asked: QueryOptions, maxScanned: number): Promise<Found> {
-    const { filter, order, top } = asked
+  async #find(entities: Entities, queryOptions: QueryOptions, maxScanned: number): Promise<Found> {
+    const { filter, order, top } = queryOptions
     const found: Entity[] = []
-    let [skip, after, inVain] = [asked.skip, asked.after, 0]
+    let [skip, after, inVain] = [queryOptions.skip, queryOptions.after, 0]
     if (top === 0) return { entities: [] }
-    const wanted = wantedOf(asked)
-    for await (const lot of this.#walk(entities, asked, { order, wanted, ...(after ? { after } : {}) })) {
+    const wanted = wantedOf(queryOptions)
+    for await (const lot of this.#walk(entities, queryOptions, { order, wanted, ...(after ? { after } : {}) })) {
       for (const step of lot) {
         if (found.length === top || inVain >= maxScanned || !this.#budget.take()) return { entities: found, rest: { after, skip } }
         after = step.cursor
@@ -181,12 +181,12 @@ export class EntityFormatter {
     if (entity) yield [{ show: () => entity, cursor: [0] }]
   }
 
-  async #count(entities: Entities, asked: QueryOptions): Promise<number> {
-    const { filter } = asked
+  async #count(entities: Entities, queryOptions: QueryOptions): Promise<number> {
+    const { filter } = queryOptions
     const known = filter ? undefined : await entities.count?.(maxCounted, () => this.#counting.take())
     if (known !== undefined) return known
     let count = 0
-    for await (const lot of this.#walk(entities, asked, { order: undefined, wanted: 1000 })) {
+    for await (const lot of this.#walk(entities, queryOptions, { order: undefined, wanted: 1000 })) {
       for (const step of lot) {
         if (!this.#counting.take()) return count
         const fitting = filter ? this.#fitting(step, filter) : step.show

@@ -2,15 +2,15 @@ import test from 'ava'
 import { batched, inTurns } from './entity-loader.ts'
 
 test('keys requested in one turn are loaded in batches, each once', async t => {
-  const asked: (readonly number[])[] = []
+  const queryOptions: (readonly number[])[] = []
   const double = batched<number, number>(3, async keys => {
-    asked.push(keys)
+    queryOptions.push(keys)
     return new Map(keys.filter(key => key !== 4).map(key => [key, key * 2]))
   })
   t.deepEqual(await Promise.all([1, 2, 3, 4, 1].map(double)), [2, 4, 6, undefined, 2])
   t.is(await double(2), 4)
   t.is(await double(5), 10)
-  t.deepEqual(asked, [[1, 2, 3], [4], [5]])
+  t.deepEqual(queryOptions, [[1, 2, 3], [4], [5]])
 })
 
 test('a failure reaches all callers of its batch, and no others', async t => {

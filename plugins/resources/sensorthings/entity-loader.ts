@@ -6,7 +6,7 @@ import { type Datapoint, geoNumberOf, type SensorRecord, type StreamRecord, type
  * Limits concurrency, and yields to other requests after `stintMs` of combined work: work that resolves immediately would otherwise run in
  * a single turn, regardless of how much one request needs.
  */
-export const inTurns = <Q, A>(together: number, stintMs: number, work: (question: Q) => Promise<A>): ((question: Q) => Promise<A>) => {
+export const inTurns = <Q, A>(together: number, stintMs: number, work: (request: Q) => Promise<A>): ((request: Q) => Promise<A>) => {
   const waiting: (() => void)[] = []
   let running = 0
   let untilMs = performance.now() + stintMs
@@ -24,10 +24,10 @@ export const inTurns = <Q, A>(together: number, stintMs: number, work: (question
     if (next) next()
     else running -= 1
   }
-  return async question => {
+  return async request => {
     await begin()
     try {
-      return await work(question)
+      return await work(request)
     } finally {
       end()
     }

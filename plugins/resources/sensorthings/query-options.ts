@@ -17,7 +17,7 @@ const maxExpansions = 20
 export interface Expansion {
   readonly link: string
   readonly type: LinkType
-  readonly asked: QueryOptions
+  readonly queryOptions: QueryOptions
 }
 
 /** Query options of a request, or of an expansion in it. */
@@ -80,7 +80,7 @@ export class QueryOptionParser {
       if (this.#expansions > maxExpansions) throw refusal(of, at, `more than ${maxExpansions} expansions`)
       const known = Object.hasOwn(type.links, link) ? type.links[link] : undefined
       if (!known) throw refusal(of, at, `${type.set} have no link ${link}, but ${Object.keys(type.links).join(', ')}`)
-      return { link, type: known, asked: this.read(types[known.to], options, { of, depth, isMany: known.isMany }) }
+      return { link, type: known, queryOptions: this.read(types[known.to], options, { of, depth, isMany: known.isMany }) }
     })
   }
 }

@@ -3,7 +3,7 @@ import type { Ports } from './entity-loader.ts'
 import type { EntityRequest, SentOptions } from './query-options.ts'
 
 /** Loaded on the first request: many installations have no geostreams, but all would pay at startup. */
-const answering = () => import('./answering.ts')
+const answering = () => import('./responses.ts')
 
 /** The service: parses paths and options, and answers from the geostreams. */
 class SensorThingsService {
@@ -26,13 +26,13 @@ class SensorThingsService {
   }
 
   /** Throws `NotFound` for missing and hidden entities, `Invalid` for an unsupported query. */
-  async answer(question: EntityRequest): Promise<Readonly<Record<string, unknown>>> {
-    return (await answering()).answerOf(this.#ports, question)
+  async answer(request: EntityRequest): Promise<Readonly<Record<string, unknown>>> {
+    return (await answering()).answerOf(this.#ports, request)
   }
 
   /** The raw value of a property: a string unchanged, everything else as JSON. */
-  async value(question: Pick<EntityRequest, 'caller' | 'path'>): Promise<string> {
-    return (await answering()).bareValueOf(this.#ports, question)
+  async value(request: Pick<EntityRequest, 'caller' | 'path'>): Promise<string> {
+    return (await answering()).bareValueOf(this.#ports, request)
   }
 }
 wire(SensorThingsService, Sensors, Streams, GeoStore, Policy, Installation, Clock)

@@ -2,7 +2,7 @@ import { Invalid } from 'pounce/sdk'
 import { type Datapoint, type GeoFilter, type GeoSort, geoNumberOf, streamIdOf } from 'pounce/sdk/geo'
 import type { EntityCursor, EntityOrder, Hints } from './entity.ts'
 import { type EntityLoader, sampled } from './entity-loader.ts'
-import type { Looked, Lot, StreamParameter } from './walk-records.ts'
+import type { RecordBatch, ScannedRecord, StreamParameter } from './walk-records.ts'
 
 /** One value of a datapoint. */
 export interface Observed {
@@ -69,11 +69,15 @@ const withEnds = (hints: Hints, { statistics }: StreamParameter): Hints => {
 }
 
 /** The values of one parameter of one stream, by start of the datapoints. Datapoints without it are skipped. */
-export async function* walkObserved(world: EntityLoader, measured: StreamParameter, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
+export async function* walkObserved(
+  world: EntityLoader,
+  measured: StreamParameter,
+  walk: PointWalk,
+): AsyncGenerator<RecordBatch<Observed>> {
   const { parameter, stream } = measured
   const times = timesOf(withEnds(walk.hints, measured))
   if (times === 'none') return
-  const show = (point: Datapoint): Looked<Observed> =>
+  const show = (point: Datapoint): ScannedRecord<Observed> =>
     Object.hasOwn(point.properties, parameter) ? { item: { point, parameter }, cursor: cursorOf(point) } : { cursor: cursorOf(point) }
   let after: After | undefined = walk.after && readCursor(walk.after)
   if (!after && walk.order?.isDescending && Object.keys(times).length === 0) {
@@ -92,7 +96,7 @@ export async function* walkObserved(world: EntityLoader, measured: StreamParamet
 export const namesOf = ({ properties }: Datapoint): readonly string[] => Object.keys(properties).sort()
 
 /** All datapoints that the caller may view: by stream and start, or by start if an order is requested. */
-export async function* walkPoints(world: EntityLoader, walk: PointWalk): AsyncGenerator<Lot<Datapoint>> {
+export async function* walkPoints(world: EntityLoader, walk: PointWalk): AsyncGenerator<RecordBatch<Datapoint>> {
   const times = timesOf(walk.hints)
   if (times === 'none') return
   const streams = await world.ports.streams.chosen(world.caller, {})
@@ -112,14 +116,14 @@ export const seenPoint = async (world: EntityLoader, id: number): Promise<Datapo
   return point && (await world.stream(streamIdOf(point.stream))) ? point : undefined
 }
 
-const observedIn = ({ item: point, cursor }: Looked<Datapoint>): Lot<Observed> => {
+const observedIn = ({ item: point, cursor }: ScannedRecord<Datapoint>): RecordBatch<Observed> => {
   const names = point ? namesOf(point) : []
   if (!point || names.length === 0) return [{ cursor }]
   return names.map(parameter => ({ item: { point, parameter }, cursor: [...cursor, parameter] }))
 }
 
 /** All values of all datapoints that the caller may view. */
-export async function* walkAllObserved(world: EntityLoader, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
+export async function* walkAllObserved(world: EntityLoader, walk: PointWalk): AsyncGenerator<RecordBatch<Observed>> {
   const after = walk.after && readCursor(walk.after)
   const last = after?.parameter
   if (after && last !== undefined) {

@@ -4,13 +4,13 @@ import type { EntityCursor, EntityOrder, Hints } from './entity.ts'
 import type { EntityLoader, StoredSensor, StoredStream } from './entity-loader.ts'
 
 /** One scanned record. */
-export interface Looked<T> {
+export interface ScannedRecord<T> {
   readonly item?: T
   readonly cursor: EntityCursor
 }
 
 /** Records that are read together. */
-export type Lot<T> = readonly Looked<T>[]
+export type RecordBatch<T> = readonly ScannedRecord<T>[]
 
 /** A parameter of a stream, which corresponds to a datastream. */
 export interface StreamParameter {
@@ -79,7 +79,10 @@ export interface RecordWalk {
 }
 
 /** Sensors that the caller may view, by id or name. */
-export async function* walkSensors(world: EntityLoader, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Lot<StoredSensor>> {
+export async function* walkSensors(
+  world: EntityLoader,
+  { order, hints, after, wanted }: RecordWalk,
+): AsyncGenerator<RecordBatch<StoredSensor>> {
   const start = after && geoAfter(sortOf(order).by, readCursor(after))
   const list = (page: GeoListPage) => world.ports.sensors.list(world.caller, listingOf(hints, hints.name), page)
   for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: start } : {}) })) {
@@ -95,7 +98,11 @@ export interface MeasuredScope {
 }
 
 /** Parameters of streams that the caller may view: by id or name of the stream, then by name of the parameter. */
-export async function* walkMeasured(world: EntityLoader, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Lot<StreamParameter>> {
+export async function* walkMeasured(
+  world: EntityLoader,
+  scope: MeasuredScope,
+  walk: RecordWalk,
+): AsyncGenerator<RecordBatch<StreamParameter>> {
   const { order, after, wanted } = walk
   const start = after && readCursor(after)
   if (start?.parameter !== undefined) {
@@ -142,9 +149,9 @@ const measuredOf = async (
   { parameter: only }: MeasuredScope,
   { isDescending }: EntityOrder,
   last?: string,
-): Promise<Lot<StreamParameter>> => {
+): Promise<RecordBatch<StreamParameter>> => {
   const isLeft = (name: string): boolean => last === undefined || (isDescending ? name < last : name > last)
-  const lots = streams.map(async (stream): Promise<Lot<StreamParameter>> => {
+  const lots = streams.map(async (stream): Promise<RecordBatch<StreamParameter>> => {
     const statistics = await world.statistics(geoNumberOf(stream.id))
     const names = (statistics?.properties ?? []).filter(name => (only === undefined || name === only) && isLeft(name))
     if (!statistics || names.length === 0) return [{ cursor: [stream.id, stream.name] }]

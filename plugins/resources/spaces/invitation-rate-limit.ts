@@ -1,5 +1,5 @@
 import { Clock, CommitConflict, collection, DocumentStore, range, type Time, TooMany, wire } from 'pounce/sdk'
-import { removeFound, waitText } from 'pounce/sdk/kit'
+import { durationText, removeFound } from 'pounce/sdk/kit'
 
 /** How often an action was used in an hour. Its id contains the account, the action and the hour. */
 interface QuotaRecord {
@@ -28,7 +28,7 @@ export class InvitationRateLimit {
     const id = `${what}-${user}-${end / hourMs}`
     const leftSeconds = Math.ceil((end - now) / 1000)
     if (amount > perHour) throw new TooMany(`At most ${perHour} per hour are allowed, not ${amount}`, leftSeconds)
-    const refusal = new TooMany(`Limit of ${perHour} per hour reached; try again in ${waitText(leftSeconds)}`, leftSeconds)
+    const refusal = new TooMany(`Limit of ${perHour} per hour reached; try again in ${durationText(leftSeconds)}`, leftSeconds)
     for (;;) {
       try {
         const where = range('count', { lte: perHour - amount })

@@ -108,17 +108,17 @@ export class Invitations {
   async invite(
     caller: Caller,
     space: string,
-    asked: {
+    draft: {
       readonly emails: readonly string[]
       readonly userIds: readonly string[]
       readonly role: string
       readonly message?: string | undefined
     },
   ): Promise<readonly Invited[]> {
-    const { id: role } = await this.#members.roleOf(asked.role)
+    const { id: role } = await this.#members.roleOf(draft.role)
     const author = signedIn(caller).id
-    const message = asked.message?.trim() ?? ''
-    const [emails, userIds] = [[...new Set(asked.emails.map(plainEmail))], [...new Set(asked.userIds)]]
+    const message = draft.message?.trim() ?? ''
+    const [emails, userIds] = [[...new Set(draft.emails.map(plainEmail))], [...new Set(draft.userIds)]]
     await this.#quota.take('invite', author, emails.length + userIds.length, this.#settings.invitationsPerHour)
     const invited: Invited[] = []
     const found = await this.#users.getMany(userIds)
@@ -231,34 +231,34 @@ export class Invitations {
     return outcome === 'added' ? 'added' : 'member'
   }
 
-  async #write(asked: Omit<InvitationRecord, 'created' | 'expires'>): Promise<void> {
+  async #write(draft: Omit<InvitationRecord, 'created' | 'expires'>): Promise<void> {
     const now = this.#clock.now()
-    const id = createHash('sha256').update(`${asked.space}\n${asked.email}`).digest('hex').slice(0, 24)
+    const id = createHash('sha256').update(`${draft.space}\n${draft.email}`).digest('hex').slice(0, 24)
     const expires = new Date(now.getTime() + this.#settings.invitationDays * dayMs).toISOString()
-    const account = await this.#users.byEmail(asked.email)
+    const account = await this.#users.byEmail(draft.email)
     const user = account && !account.isEmailUnverified ? { user: account.id } : {}
-    const told = [event('space.invited', { kind: 'space', id: asked.space }, { invitation: id, ...user }, asked.author)]
+    const events = [event('space.invited', { kind: 'space', id: draft.space }, { invitation: id, ...user }, draft.author)]
     for (;;) {
       try {
-        await this.#documents.commit({ insert: { id, ...asked, created: now.toISOString(), expires }, into: invitations }, told)
+        await this.#documents.commit({ insert: { id, ...draft, created: now.toISOString(), expires }, into: invitations }, events)
         break
       } catch (error) {
         if (!(error instanceof CommitConflict)) throw error
       }
       const known = await this.get(id)
       if (known === undefined) continue
-      const isSame = known.role === asked.role && known.message === asked.message && known.author === asked.author
+      const isSame = known.role === draft.role && known.message === draft.message && known.author === draft.author
       if (isSame && Date.parse(expires) - Date.parse(known.expires) < repeatMs) break
       try {
         const where = eq('revision', known.revision)
-        await this.#documents.commit({ update: id, in: invitations, where, set: { ...asked, expires } }, told)
+        await this.#documents.commit({ update: id, in: invitations, where, set: { ...draft, expires } }, events)
         break
       } catch (error) {
         if (!(error instanceof CommitConflict)) throw error
       }
     }
     // The space may have been deleted meanwhile, after its invitations had ended.
-    if (!(await this.#spaces.get(asked.space))) await this.release(asked.space)
+    if (!(await this.#spaces.get(draft.space))) await this.release(draft.space)
   }
 
   /** The role that accepting grants now: a deleted role is replaced by its successor, or otherwise by the role of new members. */

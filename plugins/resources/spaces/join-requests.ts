@@ -61,9 +61,9 @@ export class JoinRequests {
     await updateWithRetry(this.#documents, spaces, { kind: 'space', id: space }, ({ requests, author }) => {
       if (requests.some(one => one.user === user)) return undefined
       if (requests.length >= maxRequests) throw new Conflict('This space has too many pending join requests')
-      const asked: Request = { user, at: this.#clock.now().toISOString(), ...(message ? { message } : {}) }
+      const joinRequest: Request = { user, at: this.#clock.now().toISOString(), ...(message ? { message } : {}) }
       return {
-        set: { requests: [...requests, asked] },
+        set: { requests: [...requests, joinRequest] },
         events: [event('space.join-requested', { kind: 'space', id: space }, { user, to: author }, user)],
       }
     })

@@ -43,7 +43,7 @@ export const listSpaces = route({
   responses: { 200: s.list(SpaceView) },
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, views, installation }) {
-    const read = (asked: ListQuery) => lists.visible(caller, asked)
+    const read = (listQuery: ListQuery) => lists.visible(caller, listQuery)
     return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
@@ -57,7 +57,7 @@ export const listEditableSpaces = route({
   responses: { 200: s.list(SpaceView) },
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, views, installation }) {
-    const read = (asked: ListQuery) => lists.editable(caller, asked)
+    const read = (listQuery: ListQuery) => lists.editable(caller, listQuery)
     return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })

@@ -13,7 +13,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
+import { type ListPage, type ListQuery, listPage, type TreeParent, unionOf, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
 
@@ -48,7 +48,7 @@ export class SpaceLists {
   /** Spaces where the caller may add resources, or that they may edit. */
   async editable(caller: Caller, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToSpace')
-    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditSpace')), query, caller)
+    return this.#page(unionOf(adding, this.#policy.visibleTo(caller, 'EditSpace')), query, caller)
   }
 
   #seen(caller: Caller): Visible {

@@ -23,7 +23,7 @@ import { Invitations } from './invitations.ts'
 
 type User = UserRecord & Stored
 
-type Told = 'space.member-changed' | 'space.join-requested' | 'space.request-rejected' | 'space.verified' | 'space.removed'
+type SpaceEvent = 'space.member-changed' | 'space.join-requested' | 'space.request-rejected' | 'space.verified' | 'space.removed'
 
 /** Maximum number of members who are notified about one space. */
 const maxMembers = 1000
@@ -59,23 +59,23 @@ export class SpaceMail {
     this.#log = log
   }
 
-  async handle(told: StoredEvent<Told>): Promise<void> {
-    const { id } = told.subject
-    const actor = told.actor === undefined ? undefined : await this.#users.get(told.actor)
+  async handle(event: StoredEvent<SpaceEvent>): Promise<void> {
+    const { id } = event.subject
+    const actor = event.actor === undefined ? undefined : await this.#users.get(event.actor)
     const who = actor ? fullNameOf(actor) : 'The server'
-    if (told.type === 'space.removed') {
-      const { name } = told.data as StoredEvent<'space.removed'>['data']
+    if (event.type === 'space.removed') {
+      const { name } = event.data as StoredEvent<'space.removed'>['data']
       return this.#write(await this.#users.admins(), `${who} deleted the space ${name}`)
     }
     const space = await this.#spaces.get(id)
     if (!space) return
     const link = `${this.#installation.baseUrl}/spaces/${id}`
-    if (told.type === 'space.verified')
-      return this.#tell(await this.#members(id), 'role-change', `The space ${space.name} has been verified`, link)
-    await this.#tellOfMember(space, link, who, told as StoredEvent<Exclude<Told, 'space.verified' | 'space.removed'>>)
+    if (event.type === 'space.verified')
+      return this.#notify(await this.#members(id), 'role-change', `The space ${space.name} has been verified`, link)
+    await this.#notifyOfMember(space, link, who, event as StoredEvent<Exclude<SpaceEvent, 'space.verified' | 'space.removed'>>)
   }
 
-  async #tellOfMember(
+  async #notifyOfMember(
     { id, name }: SpaceRecord & Stored,
     link: string,
     who: string,
@@ -88,7 +88,7 @@ export class SpaceMail {
     const editors = async () => (await this.#editors(id)).filter(editor => editor.id !== member.id && editor.id !== actor)
     switch (change) {
       case 'added':
-        return this.#tell(
+        return this.#notify(
           others,
           'role-change',
           `${who} added you to the space ${name}`,
@@ -96,14 +96,14 @@ export class SpaceMail {
           'message' in data ? data.message : undefined,
         )
       case 'role':
-        return this.#tell(others, 'role-change', `${who} gave you the role ${await this.#roleOf(member, id)} in the space ${name}`, link)
+        return this.#notify(others, 'role-change', `${who} gave you the role ${await this.#roleOf(member, id)} in the space ${name}`, link)
       case 'removed':
-        return this.#tell(others, 'role-change', `${who} removed you from the space ${name}`, link)
+        return this.#notify(others, 'role-change', `${who} removed you from the space ${name}`, link)
       case 'asked':
-        return this.#tell(await editors(), 'request', `${fullNameOf(member)} requests to join the space ${name}`, link)
+        return this.#notify(await editors(), 'request', `${fullNameOf(member)} requests to join the space ${name}`, link)
       default:
-        await this.#tell([member], 'request', `Your request to join the space ${name} was ${change}`, link)
-        await this.#tell(await editors(), 'request', `The request of ${fullNameOf(member)} to join the space ${name} was ${change}`, link)
+        await this.#notify([member], 'request', `Your request to join the space ${name} was ${change}`, link)
+        await this.#notify(await editors(), 'request', `The request of ${fullNameOf(member)} to join the space ${name} was ${change}`, link)
     }
   }
 
@@ -137,7 +137,7 @@ export class SpaceMail {
   }
 
   /** Notifies members who want emails of this kind. */
-  async #tell(to: readonly User[], kind: NotificationKind, said: string, link: string, message?: string): Promise<void> {
+  async #notify(to: readonly User[], kind: NotificationKind, said: string, link: string, message?: string): Promise<void> {
     const wanting: User[] = []
     for (const user of to) if (await wantsMailOf(this.#preferences, user, kind)) wanting.push(user)
     return this.#write(wanting, said, link, message)

@@ -11,7 +11,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { inEachOrder, naturalKey, orNotFound } from 'pounce/sdk/kit'
+import { indexesForOrders, naturalKey, orNotFound } from 'pounce/sdk/kit'
 
 /** A stored space. `spaces` contains its own id, so that one condition of the policy fits spaces, collections and datasets alike. */
 export type StoredSpace = SpaceRecord & {
@@ -22,7 +22,7 @@ export type StoredSpace = SpaceRecord & {
 
 export const spaces = collection<StoredSpace>()('spaces', {
   byCreated: { on: ['state', 'created'] },
-  ...inEachOrder({
+  ...indexesForOrders({
     bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
     byAuthor: { on: ['state', 'author', 'created'] },
     byPublic: { on: ['state', 'isPublic', 'created'] },

@@ -11,7 +11,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { youngGarbage } from 'pounce/sdk/kit'
+import { youngGeneration } from 'pounce/sdk/kit'
 import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { type PartRecord, parts, type UploadRecord } from './collections.ts'
 
@@ -73,7 +73,7 @@ export class StoredParts {
       const stream = await this.#blobs.get(blob)
       if (!stream) throw new CorruptContent('A part of this upload is missing: start a new upload')
       for await (const chunk of stream) {
-        youngGarbage.passed((chunk as Buffer).length)
+        youngGeneration.passed((chunk as Buffer).length)
         yield chunk as Buffer
       }
     }

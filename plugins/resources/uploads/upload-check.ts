@@ -33,7 +33,7 @@ export interface Finding {
 }
 
 /** The target of a file, as far as its path exists. */
-interface Wanted {
+interface UploadTarget {
   readonly file: CheckedFile
   readonly name: string
   /** Id of the dataset or folder; undefined if it does not exist. */
@@ -93,7 +93,7 @@ export class UploadCheck {
     top: string,
     dataset: string,
     places: Map<string, Promise<string | undefined>>,
-  ): Promise<Wanted | Finding> {
+  ): Promise<UploadTarget | Finding> {
     const { path } = file
     try {
       const { folders, name } = this.#ingest.pathOf(path)

@@ -3,7 +3,6 @@ import {
   Commands,
   CredentialRefs,
   definePlugin,
-  Greetings,
   Keys,
   NameFinders,
   on,
@@ -11,6 +10,7 @@ import {
   provide,
   RateLimiter,
   SecretEncryption,
+  StartupMessages,
   Users,
 } from 'pounce/sdk'
 import { AccountNames } from './accounts/account-names.ts'
@@ -61,7 +61,7 @@ export const plugin = definePlugin({
     provide(Callers, RequestCallers),
     provide(CredentialRefs, StoredCredentialRefs),
     provide(SecretEncryption, InstallationSecretEncryption),
-    provide(Greetings, FirstAdmin),
+    provide(StartupMessages, FirstAdmin),
     provide(Commands, CreateUser),
     provide(Commands, PromoteUser),
     provide(Commands, ChangePassword),

@@ -19,7 +19,7 @@ const stopGraceMs = 3000
 const maxCheckAgeMs = 1000
 
 /** The state of one round of deliveries. */
-interface Round {
+interface DeliveryRound {
   readonly webhook: Webhook
   /** Deliveries that have not started. */
   readonly pending: Set<WebhookDelivery>
@@ -177,7 +177,7 @@ export class DeliveryDispatcher {
     return round.results.length === 0 ? round.pending.size === 0 : this.#outcomes.note(webhook, round.results)
   }
 
-  #newRound(webhook: Webhook, due: readonly WebhookDelivery[]): Round {
+  #newRound(webhook: Webhook, due: readonly WebhookDelivery[]): DeliveryRound {
     const pending = new Set(due)
     let last: { readonly at: number; readonly signer: Promise<Signer | undefined> } | undefined
     const signer = () => {
@@ -220,7 +220,7 @@ export class DeliveryDispatcher {
    * Subjects concurrently, each in order. A failure ends the deliveries of its subject; failures without a success, or a target that asks to
    * wait, end the whole round.
    */
-  async #sendAll({ webhook, pending, results, signer }: Round): Promise<void> {
+  async #sendAll({ webhook, pending, results, signer }: DeliveryRound): Promise<void> {
     const target = this.#targetOf(webhook.url)
     const isOver = () =>
       this.#stopped.signal.aborted ||

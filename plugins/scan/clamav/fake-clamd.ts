@@ -24,7 +24,7 @@ const unpacked = (bytes: Buffer): Buffer => {
   return inflateRawSync(bytes.subarray(start, start + bytes.readUInt32LE(18)))
 }
 
-const verdict = (bytes: Buffer): string => `stream: ${unpacked(bytes).includes(eicar) ? 'Eicar-Test-Signature FOUND' : 'OK'}`
+const scanResult = (bytes: Buffer): string => `stream: ${unpacked(bytes).includes(eicar) ? 'Eicar-Test-Signature FOUND' : 'OK'}`
 
 /** Serves one connection; resolves when it has replied. */
 class FakeSession {
@@ -58,7 +58,7 @@ class FakeSession {
   }
 
   #pieces(stream: Buffer): void {
-    const { maxStreamBytes = Number.POSITIVE_INFINITY, dropsAfter = Number.POSITIVE_INFINITY, streamReply = verdict } = this.#options
+    const { maxStreamBytes = Number.POSITIVE_INFINITY, dropsAfter = Number.POSITIVE_INFINITY, streamReply = scanResult } = this.#options
     const whole = [stream]
     let size = stream.length
     while (this.#received.length >= 4) {

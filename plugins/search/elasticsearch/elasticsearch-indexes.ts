@@ -4,7 +4,7 @@ import { indexFormat, indexSettings, metaOf, refreshInterval } from './index-for
 import type { IndexNames } from './index-names.ts'
 import { reasonOf, statusOf } from './problems.ts'
 
-type Described = Readonly<Record<string, { readonly mappings?: { readonly _meta?: { readonly isComplete?: boolean } } }>>
+type IndexMappings = Readonly<Record<string, { readonly mappings?: { readonly _meta?: { readonly isComplete?: boolean } } }>>
 type Aliases = Readonly<Record<string, { readonly aliases: Readonly<Record<string, unknown>> }>>
 
 const adminLimitMs = 20_000
@@ -56,7 +56,7 @@ export class ElasticsearchIndexes {
 
   /** False while documents are missing that a rebuild would add. */
   async isComplete(): Promise<boolean> {
-    const { status, body } = await this.#server.call<Described>({
+    const { status, body } = await this.#server.call<IndexMappings>({
       method: 'GET',
       path: `/${this.#names.live}/_mapping`,
       limitMs: adminLimitMs,

@@ -30,10 +30,10 @@ const isNoAnswer = (error: unknown): boolean => error instanceof Error && silent
 /** The server's error messages, innermost first. */
 export function reasonOf(error: unknown): string {
   const { body, message } = error as ClientError
-  const told = body?.error
-  if (!told || typeof told === 'string') return told ?? message ?? String(error)
-  const { root_cause: roots, caused_by: cause } = told
-  return [innermost(cause), roots?.[0], told].map(each => each && `${each.type}: ${each.reason}`).find(Boolean) ?? String(message)
+  const failure = body?.error
+  if (!failure || typeof failure === 'string') return failure ?? message ?? String(error)
+  const { root_cause: roots, caused_by: cause } = failure
+  return [innermost(cause), roots?.[0], failure].map(each => each && `${each.type}: ${each.reason}`).find(Boolean) ?? String(message)
 }
 
 function innermost(error: ServerError | undefined): ServerError | undefined {

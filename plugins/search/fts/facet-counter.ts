@@ -36,12 +36,12 @@ export class FacetCounter {
 
   /** Counted in JavaScript: grouping in SQL takes several times as long. */
   #ofDocuments(facets: readonly FacetName[], rids: readonly number[]): Map<FacetName, Counts> {
-    const asked = facets.filter(facet => columns[facet] !== undefined)
-    const counts = new Map(asked.map(facet => [facet, new Map() as Counts]))
-    if (asked.length === 0) return counts
-    const statement = this.#statements.of(`SELECT ${asked.map(facet => columns[facet]).join(', ')} FROM doc WHERE rid = ?`)
+    const knownFacets = facets.filter(facet => columns[facet] !== undefined)
+    const counts = new Map(knownFacets.map(facet => [facet, new Map() as Counts]))
+    if (knownFacets.length === 0) return counts
+    const statement = this.#statements.of(`SELECT ${knownFacets.map(facet => columns[facet]).join(', ')} FROM doc WHERE rid = ?`)
     statement.setReturnArrays(true)
-    const perColumn = asked.map(facet => counts.get(facet) ?? new Map())
+    const perColumn = knownFacets.map(facet => counts.get(facet) ?? new Map())
     for (const rid of rids) {
       const values = statement.get(rid) as readonly string[] | undefined
       if (values) for (const [at, value] of values.entries()) add(perColumn[at] as Counts, value)

@@ -156,10 +156,10 @@ test('random queries return the same results as a scan of all documents', async 
   let found = 0
   await t.notThrowsAsync(
     fc.assert(
-      fc.asyncProperty(query, fc.constantFrom(...Object.values(corpusScopes)), sort, fc.nat(60), async (asked, scope, by, from) => {
+      fc.asyncProperty(query, fc.constantFrom(...Object.values(corpusScopes)), sort, fc.nat(60), async (requested, scope, by, from) => {
         const isSorted = by !== undefined
         const request: SearchRequest = {
-          query: asked,
+          query: requested,
           scope,
           from: isSorted ? from : 0,
           size: isSorted ? 50 : 1000,

@@ -202,9 +202,9 @@ export class FtsSearch implements SearchIndex {
   }
 
   /** Cheap queries of a small index run in this thread; all others in a worker thread, where they can be terminated. */
-  async #runIn(question: SearchTask, limitMs: number): Promise<unknown> {
-    const isQuick = isCheap(question) && !this.#indexes.isLargerThan(this.#threadFrom)
-    return isQuick ? resultOf(this.#here.answer(question)) : await this.#readers.ask(question, limitMs)
+  async #runIn(task: SearchTask, limitMs: number): Promise<unknown> {
+    const isQuick = isCheap(task) && !this.#indexes.isLargerThan(this.#threadFrom)
+    return isQuick ? resultOf(this.#here.answer(task)) : await this.#readers.ask(task, limitMs)
   }
 
   async #checkWhole(): Promise<void> {

@@ -24,9 +24,9 @@ interface OpenIndex {
 export class QueryExecutor {
   #open: OpenIndex | undefined
 
-  answer(question: SearchTask): SearchReply {
+  answer(task: SearchTask): SearchReply {
     try {
-      return { value: this.#run(question) }
+      return { value: this.#run(task) }
     } catch (error) {
       this.close()
       const code = sqliteCodeOf(error)
@@ -40,12 +40,12 @@ export class QueryExecutor {
     this.#open = undefined
   }
 
-  #run(question: SearchTask): unknown {
-    if (question.ask === 'isWhole') return isWhole(question.path)
-    const open = this.#opened(question.path)
+  #run(task: SearchTask): unknown {
+    if (task.ask === 'isWhole') return isWhole(task.path)
+    const open = this.#opened(task.path)
     // All statements of a question see the same state. It also spares each of them the locks of a transaction of its own.
     open.db.exec('BEGIN')
-    const value = answerFrom(open, question)
+    const value = answerFrom(open, task)
     open.db.exec('COMMIT')
     return value
   }
@@ -66,13 +66,13 @@ export class QueryExecutor {
   }
 }
 
-function answerFrom({ run, facets, names, suggestions, tags }: OpenIndex, question: Exclude<SearchTask, { ask: 'isWhole' }>): unknown {
-  if (question.ask === 'search') return run.search(question.request)
-  if (question.ask === 'facets') return facets.count(question.request)
-  if (question.ask === 'names') return names.find(question.request)
-  if (question.ask === 'tags') return tags.find(question)
-  if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
-  return suggestions.fields(question.prefix, question.scope, question.limit)
+function answerFrom({ run, facets, names, suggestions, tags }: OpenIndex, task: Exclude<SearchTask, { ask: 'isWhole' }>): unknown {
+  if (task.ask === 'search') return run.search(task.request)
+  if (task.ask === 'facets') return facets.count(task.request)
+  if (task.ask === 'names') return names.find(task.request)
+  if (task.ask === 'tags') return tags.find(task)
+  if (task.ask === 'values') return suggestions.values(task.field, task.prefix, task.scope, task.limit)
+  return suggestions.fields(task.prefix, task.scope, task.limit)
 }
 
 function isWhole(path: string): boolean {

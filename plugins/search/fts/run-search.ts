@@ -12,7 +12,7 @@ import { StoredVocabulary } from './vocabulary.ts'
 /** With more hits than this they are not ranked: newest first. */
 export const maxRanked = 1000
 /** A word in more entries than this is too common to be worth scoring. */
-const tellingAtMost = 3000
+const selectiveAtMost = 3000
 /** Further matches do not add to scores: those of 16 words. */
 const maxScoredMatches = 192
 /** Weights of a match in a column. The score of a part is the sum of those of the columns in which it matches, and the same again for whole words. */
@@ -62,8 +62,8 @@ export class SearchRun {
       return { hits: this.#hits(this.#sorted(source, ids, isAscending, from, size)), total, isNewestFirst: false }
     }
     const isByScore = by === 'score'
-    const telling = isByScore ? compiled.scored.filter(({ fts }) => this.#isFew(fts)) : []
-    const isOrdered = telling.length > 0 || (isByScore && isAscending)
+    const selective = isByScore ? compiled.scored.filter(({ fts }) => this.#isFew(fts)) : []
+    const isOrdered = selective.length > 0 || (isByScore && isAscending)
     // Hits that are ordered later may be listed from the oldest on, for which FTS5 takes three quarters of the time.
     const isOldestFirst = isByScore ? isOrdered && !source.isByRow : isAscending
     const enough = source.isByRow ? Math.max(from + size, countedAtMost) : isOrdered ? maxRanked + 1 : Math.max(from + size, 1)
@@ -74,8 +74,8 @@ export class SearchRun {
       const inOrder = isByScore && isOldestFirst ? this.#list(source, from + size) : rows
       return { hits: this.#hits(inOrder.slice(from, from + size)), total, isNewestFirst: isByScore && compiled.scored.length > 0 }
     }
-    const ranked = byScore(telling.length === 0 ? rows : this.#scored(rows, telling))
-    const isNewestFirst = telling.length === 0 && compiled.scored.length > 0
+    const ranked = byScore(selective.length === 0 ? rows : this.#scored(rows, selective))
+    const isNewestFirst = selective.length === 0 && compiled.scored.length > 0
     const ordered = isAscending && !isNewestFirst ? ranked.toReversed() : ranked
     return { hits: this.#hits(ordered.slice(from, from + size)), total, isNewestFirst }
   }
@@ -101,8 +101,8 @@ export class SearchRun {
   /** True if all entries are of these kinds. Comparing the kind of each takes FTS5 as long as the rest of a search. */
   #areAll(kinds: readonly string[]): boolean {
     const recorded = this.#statements.rows('SELECT key FROM meta WHERE key >= ? AND key < ?', kindKey(''), kindKey('\u{10ffff}')).flat()
-    const asked = ['', ...kinds].map(kindKey)
-    return recorded.includes(kindKey('')) && recorded.every(key => asked.includes(String(key)))
+    const parts = ['', ...kinds].map(kindKey)
+    return recorded.includes(kindKey('')) && recorded.every(key => parts.includes(String(key)))
   }
 
   /** Chooses the leading condition: the words, or a value that few entries have. */
@@ -110,9 +110,9 @@ export class SearchRun {
     const words = fts.filter(each => each !== quote(tokens.all))
     const kinds = limits.kinds && anyOf(limits.kinds.map(kind => quote(tokens.kind(kind))))
     // Every entry matches the word for all: combined with others it is only a cost.
-    const asked = [...words, ...(kinds ? [kinds] : [])]
+    const parts = [...words, ...(kinds ? [kinds] : [])]
     const isBeside = words.length > 0 && limits.scope.all
-    const whole = isBeside ? withoutHidden(allOf(asked), limits.scope) : allOf([...asked, limits.permitted])
+    const whole = isBeside ? withoutHidden(allOf(parts), limits.scope) : allOf([...parts, limits.permitted])
     const most = words.length > 0 ? listedAtMost.withWords : listedAtMost.withoutWords
     const listing = waysToList(sql).find(({ rows }) => this.#isAtMost(rows, most))
     const rights = rightsInSql(limits)
@@ -139,7 +139,7 @@ export class SearchRun {
   #isFew(words: string): boolean {
     const known = this.#few.get(words)
     if (known !== undefined) return known
-    const isIt = this.#count(ledBy(words, false), tellingAtMost) < tellingAtMost
+    const isIt = this.#count(ledBy(words, false), selectiveAtMost) < selectiveAtMost
     this.#few.set(words, isIt)
     return isIt
   }
@@ -199,7 +199,7 @@ export class SearchRun {
   /** By a metadata field: walks its values in order as far as needed, then the entries without a value, newest first. */
   #sorted(source: Source, ids: readonly number[], isAscending: boolean, from: number, size: number): readonly ListedRow[] {
     const rids = `SELECT ${source.rid} ${source.from}`
-    const isFew = this.#count(source, tellingAtMost) < tellingAtMost
+    const isFew = this.#count(source, selectiveAtMost) < selectiveAtMost
     const walk = this.#statements.of(
       `SELECT doc FROM value WHERE ${isFew ? '+' : ''}field IN (${ids.join(', ')}) AND ${isFew ? '' : '+'}doc IN (${rids}) ORDER BY v ${isAscending ? 'ASC' : 'DESC'}, doc DESC`,
     )

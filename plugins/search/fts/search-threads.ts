@@ -3,8 +3,8 @@ import { Invalid, Unavailable } from 'pounce/sdk'
 import { DamagedIndex, isDamage } from './damage.ts'
 import type { SearchReply, SearchTask } from './search-task.ts'
 
-interface Asked {
-  readonly question: SearchTask
+interface PendingTask {
+  readonly task: SearchTask
   readonly limitMs: number
   timer?: NodeJS.Timeout
   resolve(value: unknown): void
@@ -28,36 +28,36 @@ export function resultOf(answer: SearchReply): unknown {
  * when a query times out.
  */
 export class SearchThreads {
-  readonly #running = new Map<Worker, Asked | undefined>()
+  readonly #running = new Map<Worker, PendingTask | undefined>()
   readonly #starting = new Set<Worker>()
-  #waiting: Asked[] = []
+  #waiting: PendingTask[] = []
 
   /**
    * Rejects with `Invalid` for a wrong request, `DamagedIndex`, or `Unavailable` when there is no answer after `limitMs`, which begin when there is a
    * thread.
    */
-  ask(question: SearchTask, limitMs: number): Promise<unknown> {
+  ask(task: SearchTask, limitMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const asked: Asked = { question, limitMs, resolve, reject }
-      this.#waiting.push(asked)
+      const pendingTask: PendingTask = { task, limitMs, resolve, reject }
+      this.#waiting.push(pendingTask)
       this.#next()
-      this.#limit(asked, this.#hasThread ? limitMs : Math.max(limitMs, maxStartMs))
+      this.#limit(pendingTask, this.#hasThread ? limitMs : Math.max(limitMs, maxStartMs))
     })
   }
 
   async dispose(): Promise<void> {
-    const asked = [...this.#waiting, ...this.#running.values()]
+    const pendingTask = [...this.#waiting, ...this.#running.values()]
     const workers = [...this.#running.keys()]
     this.#waiting = []
     this.#running.clear()
     this.#starting.clear()
-    for (const each of asked) if (each) fail(each, new Unavailable('The search is being stopped'))
+    for (const each of pendingTask) if (each) fail(each, new Unavailable('The search is being stopped'))
     await Promise.all(workers.map(worker => worker.terminate()))
   }
 
-  #limit(asked: Asked, ms: number): void {
-    clearTimeout(asked.timer)
-    asked.timer = setTimeout(() => this.#giveUp(asked), ms)
+  #limit(pendingTask: PendingTask, ms: number): void {
+    clearTimeout(pendingTask.timer)
+    pendingTask.timer = setTimeout(() => this.#giveUp(pendingTask), ms)
   }
 
   get #hasThread(): boolean {
@@ -66,11 +66,11 @@ export class SearchThreads {
 
   #next(): void {
     if (this.#waiting.length === 0) return
-    const worker = [...this.#running].find(([idle, asked]) => !asked && !this.#starting.has(idle))?.[0]
-    const asked = worker && this.#waiting.shift()
-    if (asked) {
-      this.#running.set(worker, asked)
-      worker.postMessage(asked.question)
+    const worker = [...this.#running].find(([idle, pendingTask]) => !pendingTask && !this.#starting.has(idle))?.[0]
+    const pendingTask = worker && this.#waiting.shift()
+    if (pendingTask) {
+      this.#running.set(worker, pendingTask)
+      worker.postMessage(pendingTask.task)
     } else if (this.#starting.size === 0 && this.#running.size < atMost) this.#start()
   }
 
@@ -85,50 +85,50 @@ export class SearchThreads {
 
   #started(worker: Worker): void {
     if (!this.#running.has(worker)) return
-    if (!this.#hasThread) for (const asked of this.#waiting) this.#limit(asked, asked.limitMs)
+    if (!this.#hasThread) for (const pendingTask of this.#waiting) this.#limit(pendingTask, pendingTask.limitMs)
     this.#starting.delete(worker)
     worker.on('message', (answer: SearchReply) => {
-      const asked = this.#running.get(worker)
-      if (!asked) return
+      const pendingTask = this.#running.get(worker)
+      if (!pendingTask) return
       this.#running.set(worker, undefined)
-      settle(asked, answer)
+      settle(pendingTask, answer)
       this.#next()
     })
     this.#next()
     this.#next()
   }
 
-  #giveUp(asked: Asked): void {
+  #giveUp(pendingTask: PendingTask): void {
     const tooLong = new Unavailable('The search timed out; narrow it or try again')
-    const worker = [...this.#running].find(([, running]) => running === asked)?.[0]
-    this.#waiting = this.#waiting.filter(each => each !== asked)
+    const worker = [...this.#running].find(([, running]) => running === pendingTask)?.[0]
+    this.#waiting = this.#waiting.filter(each => each !== pendingTask)
     if (worker) this.#drop(worker, tooLong)
-    fail(asked, tooLong)
+    fail(pendingTask, tooLong)
   }
 
   #drop(worker: Worker, error: Error): void {
-    const asked = this.#running.get(worker)
+    const pendingTask = this.#running.get(worker)
     this.#running.delete(worker)
     const hasStarted = !this.#starting.delete(worker)
     // Where no thread starts, none will ever answer.
     if (!hasStarted && this.#running.size === 0) for (const waiting of this.#waiting.splice(0)) fail(waiting, error)
     if (hasStarted && !this.#hasThread) for (const waiting of this.#waiting) this.#limit(waiting, Math.max(waiting.limitMs, maxStartMs))
-    if (asked) fail(asked, error)
+    if (pendingTask) fail(pendingTask, error)
     void worker.terminate()
     this.#next()
   }
 }
 
-function settle(asked: Asked, answer: SearchReply): void {
-  clearTimeout(asked.timer)
+function settle(pendingTask: PendingTask, answer: SearchReply): void {
+  clearTimeout(pendingTask.timer)
   try {
-    asked.resolve(resultOf(answer))
+    pendingTask.resolve(resultOf(answer))
   } catch (error) {
-    asked.reject(error)
+    pendingTask.reject(error)
   }
 }
 
-function fail(asked: Asked, error: Error): void {
-  clearTimeout(asked.timer)
-  asked.reject(error)
+function fail(pendingTask: PendingTask, error: Error): void {
+  clearTimeout(pendingTask.timer)
+  pendingTask.reject(error)
 }

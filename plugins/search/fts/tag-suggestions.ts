@@ -39,11 +39,11 @@ export class TagSuggestions {
     this.#scope = scope
   }
 
-  find(question: TagRequest): readonly TagCount[] {
-    const permitted = permittedBy(question.scope)
-    if (permitted === undefined || !question.prefix.isWellFormed()) return []
-    this.#scope.use(question.scope)
-    const found = this.#mostUsed(question) ?? this.#ofVisible(question, permitted)
+  find(task: TagRequest): readonly TagCount[] {
+    const permitted = permittedBy(task.scope)
+    if (permitted === undefined || !task.prefix.isWellFormed()) return []
+    this.#scope.use(task.scope)
+    const found = this.#mostUsed(task) ?? this.#ofVisible(task, permitted)
     return found.map(({ tag, count }) => ({ tag, count: Math.min(count, countedAtMost) }))
   }
 

@@ -12,16 +12,16 @@ export const maxLineCharacters = 2 * maxOutputCharacters + 1000
 export class Channel {
   readonly #pipe: Duplex
   readonly #parse: (line: string) => unknown
-  readonly #hear: (message: unknown) => void
+  readonly #listener: (message: unknown) => void
   readonly #decoder = new StringDecoder()
   #parts: string[] = []
   #length = 0
 
   /** `broken` is called for a line that is not JSON (`parse` throws) or too long, and when the pipe fails. Nothing is received after that. */
-  constructor(pipe: Duplex, parse: (line: string) => unknown, hear: (message: unknown) => void, broken: (error: Error) => void) {
+  constructor(pipe: Duplex, parse: (line: string) => unknown, listener: (message: unknown) => void, broken: (error: Error) => void) {
     this.#pipe = pipe
     this.#parse = parse
-    this.#hear = hear
+    this.#listener = listener
     pipe.on('error', broken)
     pipe.on('data', (bytes: Buffer) => {
       try {
@@ -46,7 +46,7 @@ export class Channel {
       this.#parts = []
       this.#length = 0
       from = end + 1
-      this.#hear(this.#parse(line))
+      this.#listener(this.#parse(line))
     }
     const rest = text.slice(from)
     this.#length += rest.length

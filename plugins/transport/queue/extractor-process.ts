@@ -79,7 +79,7 @@ export class ExtractorProcess {
     this.#channel = new Channel(
       child.stdio[3] as Duplex,
       line => parseJson(line, { ...defaultJsonLimits, maxBytes: 4 * maxLineCharacters }, 'The message'),
-      message => this.#heard(messageIn(message)),
+      message => this.#received(messageIn(message)),
       error => void this.#broken(error),
     )
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -173,7 +173,7 @@ export class ExtractorProcess {
     await this.#exited
   }
 
-  #heard(message: FromProcess | undefined): void {
+  #received(message: FromProcess | undefined): void {
     if (message === undefined) void this.#broken(new Error('It sent an invalid message'))
     else if (message.type === 'ready') {
       this.#isReady = true

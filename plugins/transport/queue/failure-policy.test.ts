@@ -23,7 +23,7 @@ test('a killed run is retried twice, with increasing delays', t => {
   const killed = new RunFailure('killed', 'too long')
   const ends = [1, 2, 3].map(attempts => decideOnFailure(killed, undefined, context(attempts)))
   t.deepEqual(
-    ends.map(verdict => ('inMs' in verdict ? verdict.inMs : verdict.end)),
+    ends.map(result => ('inMs' in result ? result.inMs : result.end)),
     [100, 200, 'dead'],
   )
   const [first] = ends
@@ -42,7 +42,7 @@ test('a run that found no space on the disk is retried for a day', t => {
   )
   t.deepEqual([...new Set(verdicts.slice(0, 14).map(({ end }) => end))], ['waiting'])
   t.is(verdicts[14]?.end, 'dead')
-  const waits = verdicts.map(verdict => ('inMs' in verdict ? verdict.inMs : 0))
+  const waits = verdicts.map(result => ('inMs' in result ? result.inMs : 0))
   t.true(waits.reduce((sum, ms) => sum + ms, 0) * (5000 / 100) > 20 * 3_600_000)
   t.is(thrown('bad bytes').kind, 'refused')
 })
@@ -53,16 +53,16 @@ test('crashes of the server do not count against the extractor', t => {
 
 test('a run that fails because a store is unavailable or full is not counted as an attempt', t => {
   for (const error of [new Unavailable('the store is unavailable'), new NoSpace()]) {
-    const verdict = decideOnFailure(error, undefined, context(5))
-    t.is(verdict.end === 'waiting' && verdict.counts, false)
+    const result = decideOnFailure(error, undefined, context(5))
+    t.is(result.end === 'waiting' && result.counts, false)
   }
 })
 
 test('a run on a resource in the trash is not counted as an attempt, and waits the longer the older the job is', t => {
   const delayAfter = (seconds: number) => {
     const now = new Date(Date.parse('2026-01-01T00:00:00.000Z') + seconds * 1000)
-    const verdict = decideOnFailure(new InTrash('file'), undefined, { ...context(5), now })
-    return verdict.end === 'waiting' && !verdict.counts && verdict.inMs
+    const result = decideOnFailure(new InTrash('file'), undefined, { ...context(5), now })
+    return result.end === 'waiting' && !result.counts && result.inMs
   }
   t.deepEqual([0.1, 10, 1e6].map(delayAfter), [100, 5000, 3_600_000])
 })
@@ -75,6 +75,6 @@ test('an interruption takes precedence over the error it caused', t => {
 })
 
 test('messages for users do not contain paths of the server', t => {
-  const verdict = decideOnFailure(new RunFailure('refused', 'cannot write /data/runs/1/output/a.png'), undefined, context(1))
-  t.is(verdict.end === 'dead' && verdict.error, 'cannot write output/a.png')
+  const result = decideOnFailure(new RunFailure('refused', 'cannot write /data/runs/1/output/a.png'), undefined, context(1))
+  t.is(result.end === 'dead' && result.error, 'cannot write output/a.png')
 })

@@ -18,7 +18,7 @@ export type FailureDecision =
   | { readonly end: 'dead'; readonly error: string; readonly status: string }
 
 /** True when the run failed, as opposed to being interrupted. */
-export const isFailure = (verdict: FailureDecision): boolean => verdict.end === 'dead' || (verdict.end === 'waiting' && verdict.counts)
+export const isFailure = (result: FailureDecision): boolean => result.end === 'dead' || (result.end === 'waiting' && result.counts)
 
 /** Maximum runs of a job before it is dead-lettered. Being killed three times is no accident; failures of the server get more attempts, and a full disk a day. */
 const maxRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, full: 15, fault: 5 }

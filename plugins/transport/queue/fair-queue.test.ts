@@ -101,19 +101,19 @@ test('a newly published job is returned without a read', async t => {
 
 test('a job published while its queue is being read is not lost', async t => {
   const all: StoredJob[] = []
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const mayAnswer = Promise.withResolvers<void>()
   let reads = 0
   const fairQueue = new FairQueue(['a'], async () => {
     const jobs = [...all]
     if (reads++ === 0) {
-      asked.resolve()
+      requested.resolve()
       await mayAnswer.promise
     }
     return { jobs, isAll: true }
   })
   const next = fairQueue.next(at(59), free, always)
-  await asked.promise
+  await requested.promise
   all.push(jobAt('a', 1))
   fairQueue.add(all)
   mayAnswer.resolve()

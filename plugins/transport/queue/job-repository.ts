@@ -113,7 +113,7 @@ export class JobRepository {
     readonly maxCrashes: number
     readonly delayMs: number
     /** False when no listener accepted it: the job is then left for the next attempt. */
-    readonly tell: (job: StoredJob, error: string) => Promise<boolean>
+    readonly report: (job: StoredJob, error: string) => Promise<boolean>
   }): Promise<void> {
     const now = this.#now().toISOString()
     for await (const job of this.#documents.scan(jobs, { using: 'lease', where: inState('running') })) {
@@ -122,7 +122,7 @@ export class JobRepository {
       const crashes = job.crashes + 1
       const isOver = crashes >= options.maxCrashes
       const error = `The server ended during ${crashes} runs of this`
-      if (isOver && !(await options.tell(job, error))) continue
+      if (isOver && !(await options.report(job, error))) continue
       const due = this.#in(crashes === 1 ? 0 : options.delayMs * 2 ** (crashes - 2))
       await this.#ifHolds({
         update: job.id,

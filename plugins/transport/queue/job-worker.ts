@@ -135,12 +135,12 @@ export class JobWorker {
       isHeld: id => this.#active.has(id),
       maxCrashes,
       delayMs: config.retryDelayMs,
-      tell: (job, error) => this.#tell(job, `StatusMessage.error: ${error}`),
+      report: (job, error) => this.#report(job, `StatusMessage.error: ${error}`),
     })
     this.#fairQueue.refresh()
   }
 
-  async #tell(job: StoredJob, status: string): Promise<boolean> {
+  async #report(job: StoredJob, status: string): Promise<boolean> {
     const { listener, now } = this.#around
     const extractor = this.#extractors().get(job.queue)?.info.name ?? job.queue
     try {

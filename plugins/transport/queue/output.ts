@@ -19,7 +19,7 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const wrong = (what: string): RunFailure => new RunFailure('refused', `Invalid extractor result: ${what}`)
 
 /** Where the files of a result are, where they are copied to under the same names, and the maximum size. */
-export interface TakeOver {
+export interface OutputTransfer {
   readonly from: string
   readonly to: string
   readonly maxOutputBytes: number
@@ -29,7 +29,7 @@ export interface TakeOver {
  * Checks the output of an extractor process, and copies the files that it names. No output may refer to a file outside `from`, not even
  * through a link, and the process may still be running and changing them. Throws a `RunFailure` of kind `refused`.
  */
-export async function takeOutput(text: string, { from, to, maxOutputBytes }: TakeOver): Promise<ExtractorOutput> {
+export async function takeOutput(text: string, { from, to, maxOutputBytes }: OutputTransfer): Promise<ExtractorOutput> {
   const raw = parsed(text)
   if (!isObject(raw)) throw wrong('it is not an object')
   const { metadata, tags, previews, thumbnail, skipped } = raw
@@ -74,7 +74,7 @@ function pathIn(file: unknown): string {
 }
 
 /** Copies one file and returns its length. The checks are made on the open file, since its name may refer to another file a moment later. */
-async function takeFile(path: string, { from, to, maxOutputBytes }: TakeOver): Promise<number> {
+async function takeFile(path: string, { from, to, maxOutputBytes }: OutputTransfer): Promise<number> {
   const full = resolve(from, path)
   if (isAbsolute(path) || path.includes('\0') || !full.startsWith(from + sep)) throw wrong('a file is outside the output folder')
   // So as not to block on the other end of a named pipe.

@@ -120,9 +120,9 @@ test('a job whose result cannot be stored is dead-lettered after five runs, and 
 test('a failing extractor is logged as a warning; one interrupted by the shutdown is not', async t => {
   const { open, listener, documents } = await setUp(t)
   const lines: string[] = []
-  const told = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
+  const logAt = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
     void lines.push(`${level} ${message} ${fields?.['end'] ?? ''}`)
-  const log = { ...silent, info: told('info'), warn: told('warn') }
+  const log = { ...silent, info: logAt('info'), warn: logAt('warn') }
   const queue = open({ log, sandbox: 'off', extractors: [fixtureExtractor('throw'), fixtureExtractor('wait')] })
   await queue.listen(listener)
   await queue.publish([run(1, 'throw'), run(2, 'wait')])

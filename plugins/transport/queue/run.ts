@@ -117,28 +117,28 @@ export class JobRun {
   async #attempt(job: StoredJob): Promise<RunEnd> {
     const { listener, log, now } = this.#around
     const about = { jobId: job.id, targetId: job.target.id, extractor: this.#extractor.info.name }
-    const unheard = (error: unknown): void => {
+    const unreported = (error: unknown): void => {
       if (this.#interruption === undefined) log.warn('failed to report a status', { job: job.id, error })
     }
-    const status = new StatusUpdates(listener, about, { now, signal: this.#control.signal, unheard })
-    let verdict: FailureDecision
+    const status = new StatusUpdates(listener, about, { now, signal: this.#control.signal, unreported })
+    let runResult: FailureDecision
     try {
       await this.#work(job, status)
-      verdict = { end: 'done' }
+      runResult = { end: 'done' }
     } catch (error) {
       const { retryDelayMs } = this.#around.config
-      verdict = decideOnFailure(error, this.#interruption, { job, now: now(), retryDelayMs, paths: this.#paths() })
+      runResult = decideOnFailure(error, this.#interruption, { job, now: now(), retryDelayMs, paths: this.#paths() })
       // For a file that an extractor rejects, and for an interruption, the message is sufficient: the stacks are ours.
       const isRefused = error instanceof RunFailure && (error.kind === 'refused' || error.kind === 'full')
-      const shown = error instanceof Error && (isRefused || !isFailure(verdict)) ? error.message : error
+      const shown = error instanceof Error && (isRefused || !isFailure(runResult)) ? error.message : error
       const { id, queue, attempts: attempt, target } = job
-      const details = { job: id, queue, [target.kind]: target.id, attempt, end: verdict.end, error: shown }
-      if (isFailure(verdict)) log.warn('Extractor failed', details)
+      const details = { job: id, queue, [target.kind]: target.id, attempt, end: runResult.end, error: shown }
+      if (isFailure(runResult)) log.warn('Extractor failed', details)
       else log.info('Extraction interrupted', details)
     } finally {
       this.#nowExecuted()
     }
-    return this.#settle(job, verdict, status)
+    return this.#settle(job, runResult, status)
   }
 
   async #work(job: StoredJob, status: StatusUpdates): Promise<void> {
@@ -176,23 +176,23 @@ export class JobRun {
     await status.say('DONE')
   }
 
-  async #settle(job: StoredJob, verdict: FailureDecision, status: StatusUpdates): Promise<RunEnd> {
+  async #settle(job: StoredJob, runResult: FailureDecision, status: StatusUpdates): Promise<RunEnd> {
     const { book, owner, stopping, log } = this.#around
-    if (verdict.end === 'lost') return 'lost'
-    if (verdict.end !== 'done') this.#isDelivering = false
-    if (verdict.end === 'waiting' && verdict.status !== undefined) status.note(verdict.status)
-    if (verdict.end === 'dead')
-      await status.say(verdict.status).catch(error => log.warn('failed to report an error', { job: job.id, error }))
-    if (verdict.end === 'done' || verdict.end === 'cancelled') this.#around.over(job.id)
+    if (runResult.end === 'lost') return 'lost'
+    if (runResult.end !== 'done') this.#isDelivering = false
+    if (runResult.end === 'waiting' && runResult.status !== undefined) status.note(runResult.status)
+    if (runResult.end === 'dead')
+      await status.say(runResult.status).catch(error => log.warn('failed to report an error', { job: job.id, error }))
+    if (runResult.end === 'done' || runResult.end === 'cancelled') this.#around.over(job.id)
     const record = (): Promise<unknown> => {
-      if (verdict.end === 'dead') return book.bury(job.id, owner, verdict.error)
-      if (verdict.end === 'waiting') return book.putBack(job.id, owner, verdict)
+      if (runResult.end === 'dead') return book.bury(job.id, owner, runResult.error)
+      if (runResult.end === 'waiting') return book.putBack(job.id, owner, runResult)
       return book.finish(job.id, owner)
     }
     // One attempt even when the worker stops: it is what requeues the job.
     await record().catch(() => withRetry(record, { signal: stopping, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }))
     this.#isDelivering = false
-    return verdict.end
+    return runResult.end
   }
 
   /** Internal paths, which mean nothing to users and must not be disclosed. */

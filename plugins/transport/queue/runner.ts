@@ -11,12 +11,12 @@ import { type FromProcess, maxOutputCharacters, progressSentEveryMs, type RunReq
 // This module is an extractor process: the server starts it and sends it runs one at a time.
 
 /** Newer than its type definitions. */
-interface Droppable {
+interface DroppablePermission {
   drop(scope: string): void
 }
 
 /** Drops a right of Node's permission model, on releases that support this. */
-const drop = (scope: string): void => (process.permission as Partial<Droppable> | undefined)?.drop?.(scope)
+const drop = (scope: string): void => (process.permission as Partial<DroppablePermission> | undefined)?.drop?.(scope)
 
 const [needsText = '{}', server] = process.argv.slice(2)
 const needs = JSON.parse(needsText) as ExtractorNeeds
@@ -67,7 +67,7 @@ async function run({ module, input }: RunRequest): Promise<void> {
 
 setPriority(10)
 
-const hear = (message: ToProcess): void => {
+const receive = (message: ToProcess): void => {
   if (message.type === 'abort') controller.abort()
   else if (message.type === 'clear') rmSync(message.folder, { recursive: true, force: true })
   else void run(message.request)
@@ -80,7 +80,7 @@ registerHooks({
   resolve: (name, context, next) =>
     /^@?pounce\/sdk(\/|$)/.test(name) ? next(name.replace('@', ''), { ...context, parentURL: import.meta.url }) : next(name, context),
 })
-const channel = new Channel(pipe, JSON.parse, message => hear(message as ToProcess), endAll)
+const channel = new Channel(pipe, JSON.parse, message => receive(message as ToProcess), endAll)
 process.on('uncaughtException', error => {
   // The process is in an unknown state: report the error, then exit so that a fresh one replaces it.
   send({ type: 'error', message: textOf(error), isLast: true }, () => process.exit(1))

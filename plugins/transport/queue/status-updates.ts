@@ -13,7 +13,7 @@ export class StatusUpdates {
   #about: Omit<JobStatus, 'status' | 'at'>
   #now: () => Date
   #retryPolicy: RetryPolicy
-  #unheard: (error: unknown) => void
+  #unreported: (error: unknown) => void
   #steadyMs: () => number
   #last: Promise<void> = Promise.resolve()
   #lastProgress = Number.NEGATIVE_INFINITY
@@ -24,7 +24,7 @@ export class StatusUpdates {
     options: {
       readonly now: () => Date
       readonly signal: AbortSignal
-      readonly unheard: (error: unknown) => void
+      readonly unreported: (error: unknown) => void
       /** A clock that only goes forward, in milliseconds. */
       readonly steadyMs?: () => number
     },
@@ -33,14 +33,14 @@ export class StatusUpdates {
     this.#about = about
     this.#now = options.now
     this.#retryPolicy = { signal: options.signal, tries, delayMs, awayMs }
-    this.#unheard = options.unheard
+    this.#unreported = options.unreported
     this.#steadyMs = options.steadyMs ?? (() => performance.now())
   }
 
   /** Sends it in the background. A message that fails five times is dropped: a progress line must not fail a job. */
   note(status: string): void {
     const line = this.#line(status)
-    this.#last = this.#last.then(() => this.#tell(line)).catch(this.#unheard)
+    this.#last = this.#last.then(() => this.#report(line)).catch(this.#unreported)
   }
 
   /** As `note`, but at most one line a second. */
@@ -55,7 +55,7 @@ export class StatusUpdates {
   async say(status: string): Promise<void> {
     const line = this.#line(status)
     await this.#last
-    await this.#tell(line)
+    await this.#report(line)
   }
 
   #line(status: string): JobStatus {
@@ -64,7 +64,7 @@ export class StatusUpdates {
     return { ...this.#about, status: clean, at: this.#now() }
   }
 
-  async #tell(line: JobStatus): Promise<void> {
+  async #report(line: JobStatus): Promise<void> {
     await withRetry(() => this.#listener.status(line), this.#retryPolicy)
   }
 }

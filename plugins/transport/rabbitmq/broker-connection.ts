@@ -2,11 +2,11 @@ import { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelModel } from 'amqplib'
 import type { Log } from 'pounce/sdk'
+import { withBrokerTimeLimit } from './broker-time-limit.ts'
 import { textOf } from './text-of.ts'
-import { within } from './within.ts'
 
 /** A user of a connection. */
-export interface Tenant {
+export interface ConnectionUser {
   /** Sets up channels. If it throws, the connection is closed and reopened. */
   up(model: ChannelModel): Promise<void>
   /** The connection and all its channels have ended. Also called when `up` did not complete. */
@@ -40,7 +40,7 @@ export const isRefusal = (error: unknown): boolean => refusal.test(textOf(error)
 export class BrokerConnection {
   #options: LinkOptions
   #log: Log
-  #tenants: Tenant[] = []
+  #tenants: ConnectionUser[] = []
   #model: ChannelModel | undefined
   #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
@@ -68,7 +68,7 @@ export class BrokerConnection {
   }
 
   /** Adds a user before `start`. */
-  serve(tenant: Tenant): void {
+  serve(tenant: ConnectionUser): void {
     this.#tenants.push(tenant)
   }
 
@@ -96,11 +96,11 @@ export class BrokerConnection {
     const model = this.#model
     if (model) {
       // An unresponsive broker does not answer the close.
-      await within(model.close(), goodByeMs).catch(() => undefined)
+      await withBrokerTimeLimit(model.close(), goodByeMs).catch(() => undefined)
       destroy(model)
     }
     // Nor does one that is still being connected to.
-    await within(this.#running, goodByeMs).catch(() => undefined)
+    await withBrokerTimeLimit(this.#running, goodByeMs).catch(() => undefined)
   }
 
   async #run(first: PromiseWithResolvers<void>): Promise<void> {

@@ -2,12 +2,12 @@ import type { ChannelModel, ConfirmChannel, ConsumeMessage, Options } from 'amqp
 import { type Keys, type Log, NotFound } from 'pounce/sdk'
 import { parseJson } from 'pounce/sdk/kit'
 import type { BrokerConnection } from './broker-connection.ts'
+import { withBrokerTimeLimit } from './broker-time-limit.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { maskQueue } from './mask-keys.ts'
 import { idsIn, messageLimits } from './message-ids.ts'
 import { type Search, searchQueue } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
-import { within } from './within.ts'
 
 /** Dependencies of the error queues. */
 export interface ErrorQueuesParts {
@@ -56,7 +56,7 @@ export class ErrorQueues {
     const limits = { timeMs: timeoutMs, answerMs: timeoutMs, wanted: jobs.length }
     const search = await searchQueue(model, `error.${queue}`, isWanted, limits)
     try {
-      if (search) await within(this.#move(model, queue, search, left), leaseMs / 2)
+      if (search) await withBrokerTimeLimit(this.#move(model, queue, search, left), leaseMs / 2)
     } finally {
       await search?.close()
     }
@@ -123,8 +123,8 @@ const kept = [
 async function withValidKey(keys: Keys, job: StoredJob, content: Buffer): Promise<Buffer | undefined> {
   const text = content.toString('utf8')
   const { secretKey: old } = parseJson(text, messageLimits, 'The message') as { readonly secretKey?: unknown }
-  const isAsked = job.putBack === 0
-  if (typeof old !== 'string' || (!isAsked && !keys.isOutdated(old))) return content
+  const isManual = job.putBack === 0
+  if (typeof old !== 'string' || (!isManual && !keys.isOutdated(old))) return content
   try {
     const key = await keys.jobKey(job)
     // Everything else stays as the extractor wrote it, including numbers that JavaScript cannot represent.

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelModel } from 'amqplib'
 import type { Log, Metrics } from 'pounce/sdk'
 import { defaultJsonLimits, type Heartbeat, parseJson } from 'pounce/sdk/kit'
-import type { BrokerConnection, Tenant } from './broker-connection.ts'
+import type { BrokerConnection, ConnectionUser } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
 import { isUnavailable } from './retry.ts'
 import { textOf } from './text-of.ts'
@@ -31,12 +31,12 @@ const longestPauseMs = 5000
  * Descriptions that extractors send every few minutes. All are passed on, unless they arrive faster than the listener can process them: only
  * the listener knows what is unchanged, and whether an admin has deleted it meanwhile.
  */
-export class Heartbeats implements Tenant {
+export class Heartbeats implements ConnectionUser {
   #parts: HeartbeatsParts
   #stopping = new AbortController()
   #isWanted = false
   /** The connection on which they are or will be received. */
-  #heardOn: ChannelModel | undefined
+  #receivedOn: ChannelModel | undefined
   #queues = new Set<string>()
   /** Parsed heartbeats by their text, oldest first: most arrive unchanged, and parsing them is most of the work. */
   #known = new Map<string, Heartbeat>()
@@ -76,7 +76,7 @@ export class Heartbeats implements Tenant {
   }
 
   /** Public for benchmarks. */
-  heard(content: Buffer): void {
+  received(content: Buffer): void {
     this.#parts.metrics.count('rabbitmq_heartbeats_total')
     try {
       const heartbeat = this.#read(content)
@@ -84,7 +84,7 @@ export class Heartbeats implements Tenant {
         throw new Error(`${maxWaiting} other registrations are pending`)
       if (this.#queues.size < maxQueues) this.#queues.add(heartbeat.queue)
       this.#waiting.set(heartbeat.queue, heartbeat)
-      this.#telling ??= this.#tellAll().finally(() => {
+      this.#telling ??= this.#reportAll().finally(() => {
         this.#telling = undefined
       })
     } catch (error) {
@@ -93,8 +93,8 @@ export class Heartbeats implements Tenant {
   }
 
   async #consume(model: ChannelModel): Promise<void> {
-    if (this.#heardOn === model) return
-    this.#heardOn = model
+    if (this.#receivedOn === model) return
+    this.#receivedOn = model
     const { log, link } = this.#parts
     const channel = await model.createChannel()
     channel.on('error', error => log.warn('heartbeat channel closed by the broker', { error }))
@@ -105,7 +105,7 @@ export class Heartbeats implements Tenant {
     // No acknowledgements: a lost heartbeat is sent again anyway.
     await channel.consume(
       queue,
-      message => (message ? this.heard(message.content) : link.reset(model, 'the queue of heartbeats was deleted')),
+      message => (message ? this.received(message.content) : link.reset(model, 'the queue of heartbeats was deleted')),
       {
         noAck: true,
       },
@@ -127,7 +127,7 @@ export class Heartbeats implements Tenant {
     return heartbeat
   }
 
-  async #tellAll(): Promise<void> {
+  async #reportAll(): Promise<void> {
     const { signal } = this.#stopping
     for (let failures = 0; this.#waiting.size > 0 && !signal.aborted; ) {
       const [queue, heartbeat] = this.#waiting.entries().next().value ?? []

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelModel } from 'amqplib'
 import { type Keys, type Log, type Metrics, NotFound } from 'pounce/sdk'
-import type { BrokerConnection, Tenant } from './broker-connection.ts'
+import type { BrokerConnection, ConnectionUser } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { maskQueue } from './mask-keys.ts'
 import { PublisherConfirms, type SendOutcome } from './publisher-confirms.ts'
@@ -65,7 +65,7 @@ const againMs = 1000
 const refusedAgainMs = 5000
 
 /** Publishes jobs to the broker, many at a time, and records which ones were confirmed. A job stays held from its claim until that is recorded. */
-export class JobSender implements Tenant {
+export class JobSender implements ConnectionUser {
   #parts: SenderParts
   #confirms: PublisherConfirms | undefined
   #isBlocked = false

@@ -62,8 +62,8 @@ export class JobStatusUpdates {
       return
     }
     const putBack = this.#isPutBack(job, status) ? job.putBack + 1 : undefined
-    const told = putBack === undefined ? status.status : putBackText(status.status, putBack, isKeyRefused(job, status.status))
-    const answer = await listener.status({ ...status, jobId: job.id, status: told })
+    const statusText = putBack === undefined ? status.status : putBackText(status.status, putBack, isKeyRefused(job, status.status))
+    const answer = await listener.status({ ...status, jobId: job.id, status: statusText })
     const meaning = meaningOf(status.status)
     if (meaning === 'done' || (meaning === 'error' && answer === 'unknown')) {
       await this.#book.remove(job.id)

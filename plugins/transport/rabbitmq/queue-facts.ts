@@ -1,9 +1,9 @@
 import type { ChannelModel } from 'amqplib'
 import type { Log } from 'pounce/sdk'
 import type { QueueFacts } from 'pounce/sdk/kit'
+import { withBrokerTimeLimit } from './broker-time-limit.ts'
 import { countQueues } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
-import { within } from './within.ts'
 
 const maxQueues = 1000
 const none = { waiting: 0, running: 0, dead: 0 }
@@ -39,7 +39,7 @@ async function countsAtBroker(
 ): ReturnType<typeof countQueues> {
   if (!model || queues.length === 0) return new Map()
   try {
-    return await within(countQueues(model, queues, timeoutMs / 2), timeoutMs)
+    return await withBrokerTimeLimit(countQueues(model, queues, timeoutMs / 2), timeoutMs)
   } catch (error) {
     log.warn('failed to get queue sizes from the broker', { error })
     return new Map()

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
+import { withBrokerTimeLimit } from './broker-time-limit.ts'
 import { textOf } from './text-of.ts'
-import { within } from './within.ts'
 
 /** The result of a search. When it is closed, or when we crash, all messages except those taken return to their positions. */
 export interface Search {
@@ -42,7 +42,7 @@ export async function searchQueue(
 ): Promise<Search | undefined> {
   const looking = look(model, queue, isWanted, limits)
   try {
-    return await within(looking, limits.timeMs + limits.answerMs)
+    return await withBrokerTimeLimit(looking, limits.timeMs + limits.answerMs)
   } catch (error) {
     // Messages that arrive late must not stay with us.
     looking.then(search => search?.close()).catch(() => undefined)
@@ -95,7 +95,7 @@ async function look(
     isComplete: isEmptied || seen >= facts.messageCount,
     consumers: facts.consumerCount,
     take: message => channel.ack(message),
-    close: () => within(channel.close(), answerMs),
+    close: () => withBrokerTimeLimit(channel.close(), answerMs),
   }
 }
 

@@ -2,7 +2,7 @@ import type { Channel, ChannelModel } from 'amqplib'
 import { Invalid, Log, Unavailable, wire } from 'pounce/sdk'
 import type { Broadcaster } from 'pounce/sdk/kit'
 import { Broker } from './broker.ts'
-import type { Tenant } from './broker-connection.ts'
+import type { ConnectionUser } from './broker-connection.ts'
 
 const exchange = 'pounce.broadcast'
 const maxMessageBytes = 4096
@@ -10,7 +10,7 @@ const maxMessageBytes = 4096
 const expirationMs = 10_000
 
 /** Messages between the servers of an installation, through an exchange with a queue of its own for each server. */
-export class RabbitBroadcaster implements Broadcaster, Tenant {
+export class RabbitBroadcaster implements Broadcaster, ConnectionUser {
   readonly #broker: Broker
   readonly #log: Log
   readonly #listeners = new Map<string, Set<(message: string) => void>>()

@@ -1,7 +1,7 @@
 import type { ChannelModel } from 'amqplib'
 import type { Log } from 'pounce/sdk'
 import { type Bus, type BusListener, takesOperation } from 'pounce/sdk/kit'
-import type { Tenant } from './broker-connection.ts'
+import type { ConnectionUser } from './broker-connection.ts'
 import type { Management } from './management.ts'
 import { textOf } from './text-of.ts'
 
@@ -49,7 +49,7 @@ const nothing: Known = { bindings: [], listeners: [] }
  * What the management plugin reports about old extractors, read at each connect and every five minutes; empty until the first answer. Bindings
  * are kept while the broker is unavailable, so that jobs for their queues wait like all others.
  */
-export class RabbitBus implements Bus, Tenant {
+export class RabbitBus implements Bus, ConnectionUser {
   #management: Management
   #exchange: string
   #ownQueue: () => string

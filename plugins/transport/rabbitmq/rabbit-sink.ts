@@ -2,9 +2,9 @@ import type { ChannelModel, ConfirmChannel } from 'amqplib'
 import { type EventSink, Invalid, Log, Unavailable, wire } from 'pounce/sdk'
 import type { SinkRecord } from 'pounce/sdk/kit'
 import { Broker } from './broker.ts'
+import { withBrokerTimeLimit } from './broker-time-limit.ts'
 import { Config, type RabbitConfig } from './config.ts'
 import { textOf } from './text-of.ts'
-import { within } from './within.ts'
 
 const maxRecords = 1000
 
@@ -28,7 +28,7 @@ export class RabbitSink implements EventSink {
     if (!model) throw new Unavailable('The broker is unavailable')
     if (isBlocked) throw new Unavailable('The broker is blocking publishers')
     try {
-      await within(this.#send(model, records), this.#config.timeoutMs)
+      await withBrokerTimeLimit(this.#send(model, records), this.#config.timeoutMs)
     } catch (error) {
       throw new Unavailable(`The broker rejected the records: ${textOf(error)}`, { cause: error })
     }

@@ -107,9 +107,9 @@ export class RabbitTransport implements Transport {
       at => this.#outages.include(at),
       id => this.#over.add(id),
     )
-    const take = (status: JobStatus) => this.#statusUpdates.take(this.#heard(), status)
+    const take = (status: JobStatus) => this.#statusUpdates.take(this.#received(), status)
     this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take })
-    this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#heard().heartbeat(heartbeat) })
+    this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#received().heartbeat(heartbeat) })
     const management = new Management({ uri, managementUrl, timeoutMs })
     this.bus = new RabbitBus(management, config.exchange, replyTo, log)
     this.#cancelling = new JobCancellation(this.#book, listening, management, log, { searchMs: cancelSearchMs, timeoutMs })
@@ -199,14 +199,14 @@ export class RabbitTransport implements Transport {
     await Promise.all([this.#replies.stop(3000), this.#heartbeats.stop(1000), this.#sender.stop(4000)])
   }
 
-  #heard(): TransportListener {
+  #received(): TransportListener {
     if (!this.#listener) throw new Error('transport.rabbitmq has no listener yet')
     return this.#listener
   }
 
   /** Reports that a job will never run. */
   async #refuse(job: StoredJob, reason: string): Promise<void> {
-    await this.#heard().status({
+    await this.#received().status({
       jobId: job.id,
       targetId: job.target.id,
       // The listener knows the extractor by the job.

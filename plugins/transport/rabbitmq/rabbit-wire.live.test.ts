@@ -56,8 +56,8 @@ live('a missing queue ends the job with a status that does not contain its name,
   const [lost, kept] = [jobFor(1, { queue: 'private.secret.1.no.such' }), jobFor(3)]
   await transport.publish([lost, kept])
   await eventually(() => listener.statuses.length === 1)
-  const [{ at, ...told } = { at: undefined }] = listener.statuses
-  t.deepEqual(told, {
+  const [{ at, ...wireMessage } = { at: undefined }] = listener.statuses
+  t.deepEqual(wireMessage, {
     jobId: lost.id,
     targetId: lost.target.id,
     extractor: 'private',

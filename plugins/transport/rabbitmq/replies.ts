@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import type { Log, Metrics } from 'pounce/sdk'
 import type { JobStatus } from 'pounce/sdk/kit'
-import type { BrokerConnection, Tenant } from './broker-connection.ts'
+import type { BrokerConnection, ConnectionUser } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
 import { withRetry } from './retry.ts'
 import { readReply } from './status-reply.ts'
@@ -22,7 +22,7 @@ export interface RepliesParts {
 }
 
 /** Replies about jobs, from a queue that stores them while no kernel runs. Those of one job are processed one after the other. */
-export class Replies implements Tenant {
+export class Replies implements ConnectionUser {
   #parts: RepliesParts
   #stopping = new AbortController()
   #channel: Channel | undefined
@@ -71,7 +71,7 @@ export class Replies implements Tenant {
 
   async #consume(model: ChannelModel, channel: Channel): Promise<void> {
     const take = (message: ConsumeMessage | null): void => {
-      if (message) this.#heard(channel, message)
+      if (message) this.#received(channel, message)
       else this.#parts.link.reset(model, 'the reply queue was deleted')
     }
     this.#consumer = 'being made'
@@ -79,7 +79,7 @@ export class Replies implements Tenant {
     this.#consumer = consumerTag
   }
 
-  #heard(channel: Channel, message: ConsumeMessage): void {
+  #received(channel: Channel, message: ConsumeMessage): void {
     const { now, log, metrics } = this.#parts
     metrics.count('rabbitmq_replies_total')
     let status: JobStatus

@@ -1,4 +1,4 @@
-import { defaultJsonLimits, type JobStatus, parseJson, saysDone } from 'pounce/sdk/kit'
+import { defaultJsonLimits, isSuccessStatus, type JobStatus, parseJson } from 'pounce/sdk/kit'
 import { maskKeys } from './mask-keys.ts'
 
 const maxCharacters = 10_000
@@ -36,7 +36,7 @@ const isName = (value: unknown): value is string =>
 
 /** A text with "done" anywhere, in any case, becomes exactly `DONE` (reference, extraction §3.2). */
 function statusOf(text: string): string {
-  if (saysDone(text)) return 'DONE'
+  if (isSuccessStatus(text)) return 'DONE'
   // Not all of a text of megabytes: masking what is truncated anyway would block everything else.
   const beginning = text.slice(0, 2 * maxCharacters).replaceAll('\u0000', '')
   return maskKeys(beginning).slice(0, maxCharacters).toWellFormed()

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Clock, DocumentStore, Log, wire } from 'pounce/sdk'
 import { Broker } from './broker.ts'
-import type { Tenant } from './broker-connection.ts'
+import type { ConnectionUser } from './broker-connection.ts'
+import { withBrokerTimeLimit } from './broker-time-limit.ts'
 import type { ErrorQueues } from './error-queues.ts'
 import type { JobSender } from './job-sender.ts'
 import { maskQueue } from './mask-keys.ts'
 import { countQueues } from './queue-search.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
 import type { UnconfirmedJobs } from './unconfirmed-jobs.ts'
-import { within } from './within.ts'
 
 /** Dependencies of the sweep. */
 export interface SweepingParts {
@@ -25,11 +25,11 @@ export interface SweepingParts {
 const batch = 500
 
 /** Sends jobs that no kernel is sending: published while the broker was unavailable, left by a dead kernel, or over the limit. */
-export class UnsentJobs implements Tenant {
+export class UnsentJobs implements ConnectionUser {
   #parts: SweepingParts
   #timer: NodeJS.Timeout | undefined
   #running = false
-  #isAsked = false
+  #isRequested = false
   #isStopping = false
 
   constructor(parts: SweepingParts) {
@@ -50,12 +50,12 @@ export class UnsentJobs implements Tenant {
 
   /** Checks soon. */
   kick(): void {
-    this.#isAsked = true
+    this.#isRequested = true
     if (this.#running || this.#isStopping) return
     this.#running = true
     void this.#run().finally(() => {
       this.#running = false
-      if (this.#isAsked) setImmediate(() => this.kick())
+      if (this.#isRequested) setImmediate(() => this.kick())
     })
   }
 
@@ -65,7 +65,7 @@ export class UnsentJobs implements Tenant {
   }
 
   async #run(): Promise<void> {
-    this.#isAsked = false
+    this.#isRequested = false
     try {
       await this.#parts.sender.renew()
       await Promise.all([this.#sendWaiting(), this.#parts.errorQueues?.putBack()])
@@ -114,7 +114,7 @@ export class LostQueues {
     const { model } = this.#broker.listening
     if (!model) return
     const queues = await Array.fromAsync(this.#book.queueNames('sent'))
-    for (const [queue, count] of await within(countQueues(model, queues, timeMs), 2 * timeMs)) {
+    for (const [queue, count] of await withBrokerTimeLimit(countQueues(model, queues, timeMs), 2 * timeMs)) {
       if (count || signal.aborted) continue
       const jobs = await this.#book.inQueue('sent', queue)
       for (const job of jobs) await this.#book.become(job, 'unsent')

@@ -1,6 +1,6 @@
 import type { Needs } from './needs.ts'
 
-const asked = 'ViewGeoStream; ViewGeoStream stream=stream_id; ViewGeoStream sensor=sensor_id'
+const requested = 'ViewGeoStream; ViewGeoStream stream=stream_id; ViewGeoStream sensor=sensor_id'
 
 /** Requirements of the routes of sensors, streams and datapoints; see `needs.ts`. */
 export const needsOfGeostreams: Needs = {
@@ -21,10 +21,10 @@ export const needsOfGeostreams: Needs = {
   createDatapoints: 'AddGeoStream; AddGeoStream stream=stream',
   getDatapoint: 'ViewGeoStream datapoint=id',
   deleteDatapoint: 'DeleteGeoStream; DeleteGeoStream datapoint=id',
-  listDatapoints: asked,
-  binDatapoints: asked,
-  averageDatapoints: asked,
-  datapointTrends: asked,
+  listDatapoints: requested,
+  binDatapoints: requested,
+  averageDatapoints: requested,
+  datapointTrends: requested,
   getCached: 'ViewGeoStream',
   listCache: 'ViewGeoStream',
   invalidateCache: 'DeleteGeoStream sensor=sensor_id; DeleteGeoStream stream=stream_id',

@@ -47,8 +47,8 @@ export class NaivePolicy {
     if (mayDo && isFrozen) return this.#may(caller, viewing[ref.kind] ?? 'ViewFile', ref) ? 'frozen' : 'unseen'
     if (mayDo) return 'yes'
     const isNobody = caller.user?.status === 'Inactive' || caller.user?.termsPending === true
-    const looker: Caller = isNobody ? { via: 'nothing', scope: 'full', superAdmin: false } : caller
-    return this.#may(looker, viewing[ref.kind] ?? 'ViewFile', ref) ? 'no' : 'unseen'
+    const viewer: Caller = isNobody ? { via: 'nothing', scope: 'full', superAdmin: false } : caller
+    return this.#may(viewer, viewing[ref.kind] ?? 'ViewFile', ref) ? 'no' : 'unseen'
   }
 
   #of({ kind, id }: Ref): Rights | undefined {

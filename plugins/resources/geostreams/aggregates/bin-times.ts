@@ -131,9 +131,9 @@ const wrongTime = (given: string, name: string): Invalid =>
 export const binTimesOf = (given: string, originMs: number, name = 'time'): BinTimes => {
   const kind = kinds.find(each => each === given.toLowerCase())
   if (kind) {
-    const tell = named[kind]
+    const format = named[kind]
     const group = kind === 'season' ? (fromMs: number): number => calendar(fromMs).year : (fromMs: number): number => fromMs
-    return { time: kind, of: ({ fromMs }) => tell(fromMs), group }
+    return { time: kind, of: ({ fromMs }) => format(fromMs), group }
   }
   const found = duration.exec(given)
   const everyMs = units.reduce((sum, unit, at) => sum + unit * Number(found?.[at + 1] ?? 0), 0)

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Invalid } from 'pounce/sdk'
 import { BinLimit, type GeoBin } from 'pounce/sdk/geo'
 import { MemoryGeoStore } from 'pounce/sdk/testing'
-import { type Gathered, gatheredBins } from './gathered-bins.ts'
+import { type MergedBins, mergedBins } from './gathered-bins.ts'
 
 const dayMs = 86_400_000
 
@@ -38,9 +38,9 @@ async function* inPieces(bins: readonly GeoBin[], size: number): AsyncGenerator<
 }
 
 const gather = (store: MemoryGeoStore, streams: readonly number[], group = (fromMs: number): number => fromMs) =>
-  gatheredBins(store, { streams }, { binning: { time: 'day' }, groupOf: group, limit: new BinLimit(), signal: undefined })
+  mergedBins(store, { streams }, { binning: { time: 'day' }, groupOf: group, limit: new BinLimit(), signal: undefined })
 
-const shapeOf = ({ property, group, bins }: Gathered) => [property, group / dayMs, bins.map(({ stream }) => stream).sort((a, b) => a - b)]
+const shapeOf = ({ property, group, bins }: MergedBins) => [property, group / dayMs, bins.map(({ stream }) => stream).sort((a, b) => a - b)]
 
 test('runs of few and of many streams are merged in order, regardless of their chunks', async t => {
   for (const count of [1, 2, 8, 9, 30]) {

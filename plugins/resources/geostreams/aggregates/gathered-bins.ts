@@ -3,7 +3,7 @@ import type { BinLimit, GeoBin, GeoBinning, GeoFilter } from 'pounce/sdk/geo'
 import { byCodePoint } from './selected-sensors.ts'
 
 /** All bins of one property and group, across streams and depths. */
-export interface Gathered {
+export interface MergedBins {
   readonly property: string
   readonly group: number
   readonly bins: readonly GeoBin[]
@@ -13,7 +13,7 @@ type Pieces = AsyncIterable<readonly GeoBin[]>
 type GroupOf = (fromMs: number) => number
 
 /** Parameters of the merge. */
-export interface Gathering {
+export interface MergeOptions {
   readonly binning: GeoBinning
   readonly groupOf: GroupOf
   /** Limits the total number of bins. */
@@ -90,11 +90,11 @@ async function* joined(pieces: Pieces, limit: BinLimit): Pieces {
  * Aggregates datapoints of some streams (at least one) as if they were one: by property, then time. Bins of a property that begin in one
  * group are returned together; with few streams, no more than that is held in memory.
  */
-export async function* gatheredBins(
+export async function* mergedBins(
   store: GeoStore,
   filter: GeoFilter & { readonly streams: readonly number[] },
-  { binning, groupOf, limit, signal }: Gathering,
-): AsyncGenerator<Gathered, void, undefined> {
+  { binning, groupOf, limit, signal }: MergeOptions,
+): AsyncGenerator<MergedBins, void, undefined> {
   const binsOf = (streams: readonly number[]): Pieces => store.bins({ filter: { ...filter, streams }, binning, signal })
   const alone = filter.streams.length > maxRuns ? filter.streams.slice(0, maxRuns - 1) : filter.streams
   const rest = filter.streams.slice(alone.length)
@@ -122,8 +122,8 @@ export async function* gatheredBins(
   }
 }
 
-const first = (runs: readonly Run[], groupOf: GroupOf): Omit<Gathered, 'bins'> | undefined => {
-  let least: Omit<Gathered, 'bins'> | undefined
+const first = (runs: readonly Run[], groupOf: GroupOf): Omit<MergedBins, 'bins'> | undefined => {
+  let least: Omit<MergedBins, 'bins'> | undefined
   for (const { head } of runs) {
     if (!head) continue
     const { property } = head

@@ -128,7 +128,7 @@ interface Growing {
   readonly array: Set<string>
 }
 
-type Wanted = (name: string) => boolean
+type NameFilter = (name: string) => boolean
 
 type Where = Pick<Growing, 'time' | 'depth' | 'depthCode'>
 
@@ -152,12 +152,12 @@ export class RawEntries {
   }
 
   /** Adds all properties of a datapoint. Returns the number of values added to bins. */
-  add(point: Datapoint, isWanted: Wanted): number {
+  add(point: Datapoint, isWanted: NameFilter): number {
     return this.#take(point, isWanted)
   }
 
   /** Adds only the properties that are objects. */
-  addObjects(point: Datapoint, isWanted: Wanted): number {
+  addObjects(point: Datapoint, isWanted: NameFilter): number {
     return this.#take(point, name => isWanted(name) && isObject(point.properties[name]))
   }
 
@@ -176,7 +176,7 @@ export class RawEntries {
     this.#held = 0
   }
 
-  #take(point: Datapoint, isWanted: Wanted): number {
+  #take(point: Datapoint, isWanted: NameFilter): number {
     const { properties } = point
     const names = Object.keys(properties).filter(isWanted)
     if (names.length === 0) return 0

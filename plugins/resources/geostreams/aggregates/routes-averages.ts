@@ -53,9 +53,9 @@ export const averageDatapoints = route({
     const omitted = omittedFrom(query.format, settings)
     const request = { filter: within(filter, readWindow(query)), aggregates, ...omitted, ...(shown ? { shown } : {}) }
     const chosen = await streams.chosen(caller, choice)
-    const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/averages', parameters: query }
+    const cacheQuery = { caller, streams: chosen, isHead, signal, route: 'datapoints/averages', parameters: query }
     const produce: Produce = signal => write(averages.averages(caller, chosen, { ...request, signal }), query.format, settings)
-    return { status: 200, body: await answers.answer(asked, produce) }
+    return { status: 200, body: await answers.answer(cacheQuery, produce) }
   },
 })
 
@@ -101,8 +101,8 @@ export const datapointTrends = route({
     const chosen = await streams.chosen(caller, choice)
     const request = { filter, window, ...last, ...omittedFrom(query.format, settings), ...(shown ? { shown } : {}) }
     const produce: Produce = signal => write(averages.trends(caller, chosen, { ...request, signal }), query.format, settings)
-    const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/trends', parameters: query }
+    const cacheQuery = { caller, streams: chosen, isHead, signal, route: 'datapoints/trends', parameters: query }
     // A window that ends now differs on the next request, so it is not cached.
-    return { status: 200, body: toMs === undefined ? produce(signal) : await answers.answer(asked, produce) }
+    return { status: 200, body: toMs === undefined ? produce(signal) : await answers.answer(cacheQuery, produce) }
   },
 })

@@ -60,7 +60,7 @@ export const binDatapoints = route({
     const aggregates = readAggregates(query.aggregates)
     const request = { times, depthMetres, filter: within(filter, readWindow(query)), isRaw: query.raw, ...(shown ? { shown } : {}) }
     const chosen = await bins.choose(caller, choice, request)
-    const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/bin', parameters: { ...query, ...params } }
+    const cacheQuery = { caller, streams: chosen, isHead, signal, route: 'datapoints/bin', parameters: { ...query, ...params } }
     const { format = 'json' } = query
     const produce: Produce = signal => {
       const stoppable = { ...request, signal }
@@ -68,6 +68,6 @@ export const binDatapoints = route({
         ? csvAnswer(bins.table(caller, chosen, stoppable, { aggregates, omitted: omittedProperties(settings) }), 'bins.csv')
         : jsonAnswer(bins.write(caller, chosen, stoppable, { aggregates, isGeojson: format === 'geojson' }), mediaTypes[format])
     }
-    return { status: 200, body: await answers.answer(asked, produce) }
+    return { status: 200, body: await answers.answer(cacheQuery, produce) }
   },
 })

@@ -5,7 +5,7 @@ import { readTime } from 'pounce/sdk/kit'
 import { printTime } from '../datapoints/point-json.ts'
 import type { AverageRow } from './averages-table.ts'
 import type { BinTimes } from './bin-times.ts'
-import { gatheredBins } from './gathered-bins.ts'
+import { mergedBins } from './gathered-bins.ts'
 import { type Aggregate, finite, meanOf, type Sums, statisticsOf } from './raw-entries.ts'
 import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
 import { allowOnce } from './sensor-bins.ts'
@@ -257,7 +257,7 @@ const newestOf = async (
   const found = new Map<string, { readonly dateMs: number; readonly sums: Sums }>()
   const binning = { time: times.time, ...(shown ? { properties: [...shown] } : {}) }
   const gathering = { binning, groupOf: times.group, limit, signal }
-  for await (const { property, bins } of gatheredBins(store, { ...filter, streams: part.streams }, gathering))
+  for await (const { property, bins } of mergedBins(store, { ...filter, streams: part.streams }, gathering))
     for (const bin of bins) {
       const time = times.of(bin)
       if (time.dateMs > dateMs) [dateMs, label] = [time.dateMs, time.label]

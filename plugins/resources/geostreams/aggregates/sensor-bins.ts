@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { GeoStore } from 'pounce/sdk'
 import type { BinLimit, Datapoint, GeoBin, GeoFilter } from 'pounce/sdk/geo'
 import type { BinTimes } from './bin-times.ts'
-import { gatheredBins } from './gathered-bins.ts'
+import { mergedBins } from './gathered-bins.ts'
 import { type BinEntry, type BinQuery, isSpecial, noDepthCode, RawEntries, special } from './raw-entries.ts'
 import { byCodePoint, type SensorPart } from './selected-sensors.ts'
 
@@ -77,7 +77,7 @@ export async function* sensorBins(
   const properties = shown ? { properties: [...shown].filter(isWanted) } : {}
   const binning = { time: times.time, groupBy, ...properties, ...(depthMetres === undefined ? {} : { depthMetres }) }
   const seen = new Set<string>()
-  for await (const { property, bins } of gatheredBins(store, chosen, { binning, groupOf: times.group, limit, signal })) {
+  for await (const { property, bins } of mergedBins(store, chosen, { binning, groupOf: times.group, limit, signal })) {
     seen.add(property)
     if (isWanted(property)) yield { property, entries: joinedEntries(bins, times, groupBy) }
   }

@@ -76,7 +76,7 @@ class StreamVersions {
 wire(StreamVersions, DocumentStore, GeoStore)
 
 /** The request: the route's name and its parameters as sent. */
-interface AskedQuestion {
+interface CachedRequest {
   readonly route: string
   readonly parameters: Readonly<Record<string, unknown>>
 }
@@ -88,7 +88,7 @@ const isGiven = (value: unknown): boolean =>
 const normal = (value: unknown): unknown => (Array.isArray(value) ? [...new Set(value.map(String))].sort() : value)
 
 /** All given parameters, by name. */
-const normalForm = ({ parameters }: AskedQuestion): Readonly<Record<string, unknown>> =>
+const normalForm = ({ parameters }: CachedRequest): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.keys(parameters)
       .sort()
@@ -97,14 +97,14 @@ const normalForm = ({ parameters }: AskedQuestion): Readonly<Record<string, unkn
   )
 
 /** 32 upper-case hex digits, as in Clowder 1.x, derived from the route and all parameters. */
-const answerKey = (question: AskedQuestion): string =>
+const answerKey = (request: CachedRequest): string =>
   createHash('md5')
-    .update(JSON.stringify([question.route, normalForm(question)]))
+    .update(JSON.stringify([request.route, normalForm(request)]))
     .digest('hex')
     .toUpperCase()
 
 /** A query for datapoints whose response may be cached. */
-export interface DatapointQuery extends AskedQuestion {
+export interface DatapointQuery extends CachedRequest {
   readonly caller: Caller
   /** From `Streams.chosen`. */
   readonly streams: readonly number[] | undefined
@@ -157,16 +157,16 @@ export class ResponseCache {
    * The response to a query: the cached one, or the result of `produce`, which is cached if it is not too long. `produce` may be called
    * more than once; its result must depend on the request alone. Concurrent equal requests share one call.
    */
-  async answer(question: DatapointQuery, produce: Produce): Promise<Bytes> {
-    const { signal } = question
-    if (this.#kept.maxBytes === 0 || question.isHead || !this.isFor(question.caller)) return produce(signal)
-    const key = answerKey(question)
+  async answer(request: DatapointQuery, produce: Produce): Promise<Bytes> {
+    const { signal } = request
+    if (this.#kept.maxBytes === 0 || request.isHead || !this.isFor(request.caller)) return produce(signal)
+    const key = answerKey(request)
     if (this.#refused.has(key)) return produce(signal)
-    const state = await this.#state.of(question.streams)
+    const state = await this.#state.of(request.streams)
     if (state === undefined) return produce(signal)
     const known = await this.#kept.get(key)
     // A result shared by several requests does not end with the first of them.
-    const answer = known?.state === state ? known : await this.#once(`${key} ${state}`, () => this.#make(key, state, question, produce()))
+    const answer = known?.state === state ? known : await this.#once(`${key} ${state}`, () => this.#make(key, state, request, produce()))
     return answer ? this.show(answer, () => produce(signal)) : produce(signal)
   }
 
@@ -191,16 +191,16 @@ export class ResponseCache {
   async #make(
     key: string,
     state: string,
-    question: DatapointQuery,
+    request: DatapointQuery,
     { open, contentType, filename }: Bytes,
   ): Promise<CachedResponse | undefined> {
     const fault: { error?: unknown } = {}
     const created = this.#clock.now().toISOString()
-    const { streams } = question
+    const { streams } = request
     try {
       const { key: blob, sizeBytes } = await this.#blobs.put(streamed(limited(await open(), this.#kept.maxBytes, fault)))
       const named = streams && streams.length <= maxNamed ? streams : null
-      const query = { route: question.route, ...normalForm(question) } as { readonly [name: string]: Json }
+      const query = { route: request.route, ...normalForm(request) } as { readonly [name: string]: Json }
       const record = { blob, sizeBytes, contentType, filename: filename ?? null, query, created, state, streams: named }
       try {
         return await this.#kept.keep(key, record)

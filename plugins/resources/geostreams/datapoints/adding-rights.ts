@@ -1,6 +1,6 @@
 import { type Caller, configPort, Forbidden, NotFound, Policy, type Problem, Streams, wire } from 'pounce/sdk'
 import { type StreamRecord, streamIdOf } from 'pounce/sdk/geo'
-import { lacking } from 'pounce/sdk/kit'
+import { permissionDenied } from 'pounce/sdk/kit'
 import { config, type Settings } from '../config.ts'
 
 /** A stream to which the caller may add, or the reason why not. */
@@ -29,7 +29,7 @@ export class AddingRights {
       const id = streamIdOf(number)
       const stream = records.get(id)
       if (stream?.state !== 'live' || !(addable.has(id) || visible.has(id))) return { problem: new NotFound('stream') }
-      return addable.has(id) || isForAnybody ? { stream } : { problem: lacking(caller, 'AddGeoStream', 'stream') }
+      return addable.has(id) || isForAnybody ? { stream } : { problem: permissionDenied(caller, 'AddGeoStream', 'stream') }
     }
     return new Map(numbers.map(number => [number, one(number)]))
   }

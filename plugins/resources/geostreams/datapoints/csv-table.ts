@@ -1,6 +1,6 @@
 import { type Caller, GeoStore, Invalid, type Json, Streams, wire } from 'pounce/sdk'
 import { type Datapoint, type Geometry, geoNumberOf } from 'pounce/sdk/geo'
-import { csvText } from 'pounce/sdk/kit'
+import { quotedCsv } from 'pounce/sdk/kit'
 import type { Settings } from '../config.ts'
 import { eachPage } from '../listing.ts'
 import { printTime } from './point-json.ts'
@@ -144,14 +144,14 @@ const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 /** Texts that need no escaping. */
 const harmless = /^[\w ][^"]*$/
 
-const textCell = (text: string): string => (harmless.test(text) || plainNumber.test(text) ? `"${text}"` : csvText(text))
+const textCell = (text: string): string => (harmless.test(text) || plainNumber.test(text) ? `"${text}"` : quotedCsv(text))
 
 /** A value as a CSV cell: a JSON literal, quoted; empty when there is none. */
 export const csvCell = (value: Json | undefined): string => {
   if (typeof value === 'number') return String(value)
   if (value === undefined) return ''
   if (typeof value === 'string') return textCell(value)
-  return typeof value === 'object' && value !== null ? csvText(JSON.stringify(value)) : String(value)
+  return typeof value === 'object' && value !== null ? quotedCsv(JSON.stringify(value)) : String(value)
 }
 
 type Cell = (properties: Datapoint['properties']) => Json | undefined
@@ -230,7 +230,7 @@ export class CsvTable {
     const { shown, headers } = propertiesShown(columns, settings, others)
     this.#cells = shown.map(column => cellOf(columns.root, column))
     const all = [...this.#before.map(({ header }) => header), ...headers, ...this.#after.map(({ header }) => header)]
-    this.head = `${all.map(csvText).join(',')}\r\n`
+    this.head = `${all.map(quotedCsv).join(',')}\r\n`
   }
 
   /** Adds lines with their line breaks, for datapoints whose streams have owners. Optimized for millions of lines. */

@@ -69,16 +69,16 @@ const batchSize = 1000
 const batchLength = 2 * 1024 * 1024
 
 /** A stream is updated at the end, and at the latest after this many datapoints. */
-const tellEvery = 10_000
+const reportEvery = 10_000
 
 /** Number of streams whose records are changed concurrently. */
-const toldAtOnce = 100
+const reportedAtOnce = 100
 
 const maxNames = 1000
 
 const gone: Refused = { field: 'stream_id', message: 'Stream not found' }
 
-interface Placed {
+interface NumberedDraft {
   readonly line: number
   readonly draft: Draft
 }
@@ -118,8 +118,8 @@ class DatapointImportRun {
   readonly #log: Log
   readonly #may = new Map<number, MayAdd>()
   #tallies = new Map<number, StreamTotals>()
-  #untold = 0
-  #batch: Placed[] = []
+  #unreported = 0
+  #batch: NumberedDraft[] = []
   /** Length of the JSON of the batch. */
   #length = 0
   #storing: Promise<{ readonly error: unknown } | undefined> = Promise.resolve(undefined)
@@ -150,10 +150,10 @@ class DatapointImportRun {
       await this.#next()
       await this.#stored()
     } catch (error) {
-      await this.#tell().catch((cause: unknown) => this.#log.error('failed to update streams with their datapoints', { error: cause }))
+      await this.#report().catch((cause: unknown) => this.#log.error('failed to update streams with their datapoints', { error: cause }))
       throw error
     }
-    await this.#tell()
+    await this.#report()
     return this.report
   }
 
@@ -165,7 +165,7 @@ class DatapointImportRun {
   async #next(): Promise<void> {
     const batch = this.#batch
     await this.#stored()
-    if (this.#untold >= tellEvery) await this.#tell()
+    if (this.#unreported >= reportEvery) await this.#report()
     if (batch.length === 0) return
     this.#batch = []
     this.#length = 0
@@ -180,7 +180,7 @@ class DatapointImportRun {
     if (failed) throw failed.error
   }
 
-  async #store(batch: readonly Placed[]): Promise<void> {
+  async #store(batch: readonly NumberedDraft[]): Promise<void> {
     const allowed = await this.#allowed(batch)
     if (allowed.length === 0) return
     const ids = await this.#of.numbers.take('datapoint', allowed.length)
@@ -210,7 +210,7 @@ class DatapointImportRun {
     }
   }
 
-  async #allowed(batch: readonly Placed[]): Promise<readonly Placed[]> {
+  async #allowed(batch: readonly NumberedDraft[]): Promise<readonly NumberedDraft[]> {
     const unknown = [...new Set(batch.map(({ draft }) => draft.stream))].filter(number => !this.#may.has(number))
     if (unknown.length > 0) for (const [number, may] of await this.#of.rights.of(this.#caller, unknown)) this.#may.set(number, may)
     return batch.filter(({ line, draft }) => {
@@ -229,18 +229,18 @@ class DatapointImportRun {
     }
     tally.add(draft, line)
     this.report.inserted += 1
-    this.#untold += 1
+    this.#unreported += 1
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     const tallies = [...this.#tallies]
     this.#tallies = new Map()
-    this.#untold = 0
-    for (let at = 0; at < tallies.length; at += toldAtOnce)
-      await Promise.all(tallies.slice(at, at + toldAtOnce).map(([number, tally]) => this.#tellStream(number, tally)))
+    this.#unreported = 0
+    for (let at = 0; at < tallies.length; at += reportedAtOnce)
+      await Promise.all(tallies.slice(at, at + reportedAtOnce).map(([number, tally]) => this.#reportStream(number, tally)))
   }
 
-  async #tellStream(number: number, tally: StreamTotals): Promise<void> {
+  async #reportStream(number: number, tally: StreamTotals): Promise<void> {
     const may = this.#may.get(number)
     if (!may || !('stream' in may)) return
     const { count, fromMs, toMs } = tally

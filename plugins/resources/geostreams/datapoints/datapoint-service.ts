@@ -15,7 +15,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type Datapoint, streamIdOf } from 'pounce/sdk/geo'
-import { lacking } from 'pounce/sdk/kit'
+import { permissionDenied } from 'pounce/sdk/kit'
 import { numberOf } from '../input.ts'
 import { AddingRights } from './adding-rights.ts'
 import { DatapointImport } from './datapoint-import.ts'
@@ -56,18 +56,18 @@ export class DatapointService {
   /** By the number as sent; throws `NotFound` for one that the caller may not view. */
   async get(caller: Caller, sent: string): Promise<Shown> {
     const { point, owner } = await this.#found(sent)
-    if ((await this.#verdict(caller, 'ViewGeoStream', point)) !== 'yes') throw new NotFound('datapoint')
+    if ((await this.#decide(caller, 'ViewGeoStream', point)) !== 'yes') throw new NotFound('datapoint')
     return toDatapointJson(point, owner)
   }
 
   async remove(caller: Caller, sent: string): Promise<void> {
     const { point } = await this.#found(sent)
-    const verdict = await this.#verdict(caller, 'DeleteGeoStream', point)
-    if (verdict === 'unseen') throw new NotFound('datapoint')
-    if (verdict === 'no') throw lacking(caller, 'DeleteGeoStream', 'stream')
+    const decision = await this.#decide(caller, 'DeleteGeoStream', point)
+    if (decision === 'unseen') throw new NotFound('datapoint')
+    if (decision === 'no') throw permissionDenied(caller, 'DeleteGeoStream', 'stream')
     const count = await this.#readings.geo.remove({ ids: [point.id] })
     if (count === 0) throw new NotFound('datapoint')
-    await this.#tell(caller, point, count)
+    await this.#report(caller, point, count)
   }
 
   async #found(sent: string) {
@@ -77,11 +77,11 @@ export class DatapointService {
     return found
   }
 
-  #verdict(caller: Caller, permission: Permission, { stream }: Datapoint) {
+  #decide(caller: Caller, permission: Permission, { stream }: Datapoint) {
     return this.#policy.canOn(caller, permission, refOf(stream))
   }
 
-  async #tell(caller: Caller, { stream }: Datapoint, count: number): Promise<void> {
+  async #report(caller: Caller, { stream }: Datapoint, count: number): Promise<void> {
     const { id, ...ref } = refOf(stream)
     const happened = event('stream.datapoints-removed', { id, ...ref }, { count }, caller.user?.id)
     try {

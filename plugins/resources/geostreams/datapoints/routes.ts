@@ -247,19 +247,19 @@ export const listDatapoints = route({
   responses: { 200: tableAnswer(s.Union([s.Array(DatapointJson), Count]), DatapointJson) },
   throws: [Invalid, NotFound],
   async handle({ query, caller, url, isHead, signal }, { readings, streams, heads, answers, installation, settings }) {
-    const { choice, filter: asked, shown } = readDatapointQuery(query)
+    const { choice, filter: requestedFilter, shown } = readDatapointQuery(query)
     const page = pageOf(query)
     const chosen = await streams.chosen(caller, choice)
-    const filter = chosen ? { ...asked, streams: chosen } : asked
+    const filter = chosen ? { ...requestedFilter, streams: chosen } : requestedFilter
     if (query.onlyCount) return { status: 200, body: wholeBytes({ datapointsLength: await readings.geo.count(filter, maxCounted) }) }
-    const question: DatapointQuery = { filter, sort: sortOf(query), ...page }
-    const names = asked.attributes?.every(({ contains }) => contains === undefined) ? shown : undefined
-    const answer = await readings.ask(question)
+    const datapointQuery: DatapointQuery = { filter, sort: sortOf(query), ...page }
+    const names = requestedFilter.attributes?.every(({ contains }) => contains === undefined) ? shown : undefined
+    const answer = await readings.ask(datapointQuery)
     const head = linkToNext(installation.baseUrl, url, answer, { dated: false })
     const { format = 'json' } = query
-    const table = async (): Promise<CsvTable> => new CsvTable(await heads.columnsOf(caller, question, answer, names), settings)
+    const table = async (): Promise<CsvTable> => new CsvTable(await heads.columnsOf(caller, datapointQuery, answer, names), settings)
     const produce = (): Bytes => (format === 'csv' ? csvBytes(answer.pieces(), table) : jsonBytes(answer.pieces(), format, names))
-    if (question.page) return { status: 200, body: produce(), ...head }
+    if (datapointQuery.page) return { status: 200, body: produce(), ...head }
     const whole = { caller, streams: chosen, isHead, signal, route: 'datapoints', parameters: query }
     return { status: 200, body: await answers.answer(whole, produce), ...head }
   },

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { youngGarbage } from 'pounce/sdk/kit'
+import { youngGeneration } from 'pounce/sdk/kit'
 import type { Refused } from './datapoint-json.ts'
 import { dayOf } from './point-json.ts'
 
@@ -140,7 +140,7 @@ export class TextPieces {
 
   #close(): void {
     if (this.#length === 0) return
-    youngGarbage.passed(this.#buffer.length)
+    youngGeneration.passed(this.#buffer.length)
     this.#full.push(this.#buffer.subarray(0, this.#length))
     this.#buffer = Buffer.alloc(0)
     this.#length = 0

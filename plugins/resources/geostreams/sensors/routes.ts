@@ -52,8 +52,8 @@ export const listSensors = route({
   throws: [Invalid],
   async handle({ query, caller, url }, { sensors, view, installation }) {
     const areas = readAreas(query)
-    const asked = { ...(query.sensor_name ? { name: query.sensor_name } : {}), ...(areas ? { areas } : {}) }
-    const read = (page: ListQuery) => sensors.list(caller, asked, namedPage(page))
+    const filter = { ...(query.sensor_name ? { name: query.sensor_name } : {}), ...(areas ? { areas } : {}) }
+    const read = (page: ListQuery) => sensors.list(caller, filter, namedPage(page))
     return answerList(query, { read, show: some => view.show(caller, some), baseUrl: installation.baseUrl, url })
   },
 })

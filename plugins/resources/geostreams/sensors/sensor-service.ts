@@ -17,7 +17,7 @@ import {
 import { geoNumberOf, type StreamStatistics, sensorIdOf } from 'pounce/sdk/geo'
 import { removeFound, requirePlaced, updateWithRetry } from 'pounce/sdk/kit'
 import { cellsOf } from '../cells.ts'
-import { type Described, type Sensor, sensors, sourceOf } from '../collections.ts'
+import { type GeoDescription, type Sensor, sensors, sourceOf } from '../collections.ts'
 import { ReadingStatistics } from '../geostream-counts.ts'
 import { GeostreamIds } from '../geostream-ids.ts'
 import { readProperties, showTime } from '../input.ts'
@@ -65,13 +65,13 @@ const toSensorJson = (sensor: Sensor, statistics: SensorStatistics | undefined):
   ...(sensor.spaces.length > 0 ? { spaces: [...sensor.spaces] } : {}),
 })
 
-export interface NewSensor extends Described {
+export interface NewSensor extends GeoDescription {
   readonly name: string
   readonly spaces: readonly string[]
 }
 
 /** Changes to a sensor: properties are merged, other fields replaced. */
-export interface SensorChanges extends Partial<Described> {
+export interface SensorChanges extends Partial<GeoDescription> {
   readonly spaces?: readonly string[]
 }
 

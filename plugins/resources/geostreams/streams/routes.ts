@@ -121,14 +121,14 @@ export const createStream = route({
   },
 })
 
-const asked = s.Object({
+const streamQuery = s.Object({
   ...areaParameters,
   stream_name: s.Optional(s.String({ maxLength: 500, description: 'Full name' })),
   ...namedListParameters,
 })
 
 const listed = async (
-  { query, caller, url }: Request<undefined, typeof asked, undefined>,
+  { query, caller, url }: Request<undefined, typeof streamQuery, undefined>,
   { streams, statistics, installation }: Resolved<typeof needs>,
 ): Promise<ListAnswer<StreamJson>> => {
   const areas = readAreas(query)
@@ -145,10 +145,10 @@ export const listStreams = route({
     'Streams that the caller may view; `{"status":"No data found"}` if there are none. With an area a page can be shorter than `limit`.',
   permission: { right: 'ViewGeoStream', unscoped: 'The list holds only streams that the caller may see.' },
   cost: 'export',
-  query: asked,
+  query: streamQuery,
   responses: { 200: listOrNoData(StreamJson) },
   throws: [Invalid],
-  async handle(request: Request<undefined, typeof asked, undefined>, found) {
+  async handle(request: Request<undefined, typeof streamQuery, undefined>, found) {
     return orNoData(await listed(request, found))
   },
 })
@@ -160,7 +160,7 @@ export const searchStreams = route({
   description: 'Like `/api/geostreams/streams`, except that an empty result is `[]`, as pyclowder expects. Not in Clowder 1.x.',
   permission: { right: 'ViewGeoStream', unscoped: 'The list holds only streams that the caller may see.' },
   cost: 'export',
-  query: asked,
+  query: streamQuery,
   responses: { 200: s.list(StreamJson) },
   throws: [Invalid],
   handle: listed,

@@ -15,12 +15,12 @@ import {
 import { streamIdOf } from 'pounce/sdk/geo'
 import { updateWithRetry } from 'pounce/sdk/kit'
 import { cellsOf } from '../cells.ts'
-import { type Described, type Stream, sensors, streams } from '../collections.ts'
+import { type GeoDescription, type Stream, sensors, streams } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { GeostreamIds } from '../geostream-ids.ts'
 import { readProperties, sensorRef } from '../input.ts'
 
-export interface NewStream extends Described {
+export interface NewStream extends GeoDescription {
   readonly name: string
   /** Number of the sensor as sent. */
   readonly sensor: string | number

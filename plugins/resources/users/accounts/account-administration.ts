@@ -19,7 +19,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { overlong, runsOf } from 'pounce/sdk/kit'
+import { overlongPiece, trigramsOf } from 'pounce/sdk/kit'
 import { users } from '../collections.ts'
 
 const ids = () => s.Optional(s.Array(s.id(), { maxItems: 1000 }))
@@ -110,7 +110,7 @@ const maxScanned = 2000
 const wordsOf = (text: string): readonly string[] => text.split(/\s+/u).filter(word => word !== '')
 
 /** True for a text that an index can search for. */
-export const isSearchable = (text: string): boolean => runsOf(text).length > 0
+export const isSearchable = (text: string): boolean => trigramsOf(text).length > 0
 
 /** Finds accounts for admins. */
 export class AccountDirectory {
@@ -124,9 +124,9 @@ export class AccountDirectory {
   page({ status, text = '' }: AccountSearch, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>> {
     const ofStatus = isIn('status', status === undefined ? allStatuses : [status])
     const longest = wordsOf(text).toSorted((a, b) => b.length - a.length)[0] ?? ''
-    const [run] = runsOf(longest)
+    const [run] = trigramsOf(longest)
     if (run === undefined) return this.#documents.find(users, { using: 'byStatus', where: ofStatus, ...page })
-    const found = or(...searched.map(field => isIn(`${field}~`, [run, overlong])))
+    const found = or(...searched.map(field => isIn(`${field}~`, [run, overlongPiece])))
     const words = wordsOf(text).map((word): Where => or(...searched.map(field => contains(field, word))))
     return this.#documents.find(users, { using: pieces, where: and(found, ofStatus, ...words), maxScanned, ...page })
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Script } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
-import { Commands, Greetings, Users } from 'pounce/sdk'
+import { Commands, StartupMessages, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
@@ -18,9 +18,9 @@ const linesOf = async (server: TestServer): Promise<readonly string[]> =>
   (
     await Promise.all(
       server
-        .get(Greetings)
+        .get(StartupMessages)
         .all()
-        .map(greeting => greeting.lines()),
+        .map(message => message.lines()),
     )
   ).flat()
 const linkOf = async (server: TestServer): Promise<string> => (await linesOf(server)).at(-1)?.trim() ?? ''

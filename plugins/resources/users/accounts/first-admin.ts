@@ -16,7 +16,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { checkedEmail, type Greeting, type PageAddresses, pathOfPage } from 'pounce/sdk/kit'
+import { checkedEmail, type PageAddresses, pathOfPage, type StartupMessage } from 'pounce/sdk/kit'
 import { users as accounts, settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
@@ -25,7 +25,7 @@ import { AccountAdministration } from './account-administration.ts'
 const id = 'set-up-token'
 
 /** Ensures that the server has an admin: the configured ones, or the user who opens the setup link. */
-export class FirstAdmin implements Greeting {
+export class FirstAdmin implements StartupMessage {
   #page: string | undefined
   #pages: Contributions<PageAddresses>
   #documents: DocumentStore

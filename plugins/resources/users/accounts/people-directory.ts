@@ -25,9 +25,9 @@ const batch = 200
 const maxRounds = 8
 
 /** The search keys, in this order; users found by one are excluded from the next. */
-const ways = ['sortFirst', 'sortLast', 'email'] as const
-type Way = (typeof ways)[number]
-const indexes: Readonly<Record<Way, string>> = { sortFirst: 'byFirst', sortLast: 'byLast', email: 'byEmail' }
+const searchFields = ['sortFirst', 'sortLast', 'email'] as const
+type SearchField = (typeof searchFields)[number]
+const indexes: Readonly<Record<SearchField, string>> = { sortFirst: 'byFirst', sortLast: 'byLast', email: 'byEmail' }
 
 /** The sort keys of a user's name: first name first, and last name first. */
 export const sortedNames = ({ firstName, lastName }: Pick<UserRecord, 'firstName' | 'lastName'>) => ({
@@ -36,16 +36,16 @@ export const sortedNames = ({ firstName, lastName }: Pick<UserRecord, 'firstName
 })
 
 interface Cursor {
-  readonly way: Way
+  readonly way: SearchField
   readonly after?: After
 }
 
 const readCursor = (text: string | undefined): Cursor => {
-  if (text === undefined) return { way: ways[0] }
+  if (text === undefined) return { way: searchFields[0] }
   try {
     const { way, after } = parseJson(Buffer.from(text, 'base64url'), defaultJsonLimits) as Cursor
     const isAfter = Array.isArray(after) && after.every(part => part === null || typeof part !== 'object')
-    if (ways.includes(way) && (after === undefined || isAfter)) return { way, ...(after ? { after } : {}) }
+    if (searchFields.includes(way) && (after === undefined || isAfter)) return { way, ...(after ? { after } : {}) }
   } catch (error) {
     throw new Invalid('after must be a cursor from a Link header', { cause: error })
   }
@@ -64,8 +64,8 @@ export class PeopleDirectory {
     this.#policy = policy
   }
 
-  async page(caller: Caller, asked: string, { after: text, limit }: { readonly after: string | undefined; readonly limit: number }) {
-    const prefix = foldedText(asked.trim())
+  async page(caller: Caller, searchText: string, { after: text, limit }: { readonly after: string | undefined; readonly limit: number }) {
+    const prefix = foldedText(searchText.trim())
     let { way, after } = readCursor(text)
     const found: User[] = []
     for (let round = 0; round < maxRounds; round++) {
@@ -77,15 +77,15 @@ export class PeopleDirectory {
       }
       after = page.next
       if (after) continue
-      const following = prefix === '' ? undefined : ways[ways.indexOf(way) + 1]
+      const following = prefix === '' ? undefined : searchFields[searchFields.indexOf(way) + 1]
       if (!following) return { people: found, next: undefined }
       way = following
     }
     return { people: found, next: writeCursor({ way, ...(after ? { after } : {}) }) }
   }
 
-  async #shown(caller: Caller, way: Way, prefix: string, some: readonly User[]): Promise<readonly User[]> {
-    const former = ways.slice(0, ways.indexOf(way))
+  async #shown(caller: Caller, way: SearchField, prefix: string, some: readonly User[]): Promise<readonly User[]> {
+    const former = searchFields.slice(0, searchFields.indexOf(way))
     const fresh = some.filter(user => user.status !== 'Inactive' && !former.some(each => user[each]?.startsWith(prefix)))
     const seen = await this.#policy.seen(
       caller,
@@ -97,7 +97,7 @@ export class PeopleDirectory {
 }
 wire(PeopleDirectory, DocumentStore, Policy)
 
-const queryOf = (way: Way, prefix: string, after: After | undefined): Find => ({
+const queryOf = (way: SearchField, prefix: string, after: After | undefined): Find => ({
   using: indexes[way],
   ...(prefix === '' ? {} : { where: startsWith(way, prefix) }),
   sort: { by: way, order: 'ascending' },

@@ -59,8 +59,12 @@ export const checkSetUp = route({
   throws: [Forbidden, TooMany],
   async handle({ query, address }, { setUp, access, throttle }) {
     await requireOpen(await setUp.isOpen(query.token), throttle, address)
-    const isAsked = access.origin !== 'configuration'
-    return { status: 200, body: { isOpen: true, private: isAsked ? null : access.isPrivate }, headers: { 'cache-control': 'no-store' } }
+    const asksForAccess = access.origin !== 'configuration'
+    return {
+      status: 200,
+      body: { isOpen: true, private: asksForAccess ? null : access.isPrivate },
+      headers: { 'cache-control': 'no-store' },
+    }
   },
 })
 

@@ -34,7 +34,7 @@ form.addEventListener('submit', async event => {
 })
 `
 
-const question = `<fieldset>
+const accessChoice = `<fieldset>
 <legend>Who can read what is on this server?</legend>
 <label><input type="radio" name="private" value="false" required> Everyone, without an account</label>
 <label><input type="radio" name="private" value="true"> Only people with an account, and then what is theirs, in their spaces or made public</label>
@@ -45,15 +45,15 @@ const question = `<fieldset>
  * The page behind the one-time setup link: creates the account and a key for it, and shows the next steps. Contains no data from the
  * request.
  */
-export const setUpPage = (isAsked: boolean): PlainPage => plainPage('Set up Pounce', contentOf(isAsked), script)
+export const setUpPage = (asksForAccess: boolean): PlainPage => plainPage('Set up Pounce', contentOf(asksForAccess), script)
 
-const contentOf = (isAsked: boolean): string => `<p>This creates the first account, a server admin.</p>
+const contentOf = (asksForAccess: boolean): string => `<p>This creates the first account, a server admin.</p>
 <form>
 <label>First name <input name="firstName" required maxlength="200" autocomplete="given-name"></label>
 <label>Last name <input name="lastName" required maxlength="200" autocomplete="family-name"></label>
 <label>Email <input name="email" type="email" required maxlength="320" autocomplete="username"></label>
 <label>Password, at least 8 characters <input name="password" type="password" required minlength="8" maxlength="1000" autocomplete="new-password"></label>
-${isAsked ? question : ''}<button>Make the account</button>
+${asksForAccess ? accessChoice : ''}<button>Make the account</button>
 </form>
 <p role="status"></p>
 <div id="next" hidden>

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Callers, CommitConflict, DocumentStore, eq, Invalid, NotFound, Taken, Users } from 'pounce/sdk'
-import { bootForTest, later } from 'pounce/sdk/testing'
+import { advanceClock, bootForTest } from 'pounce/sdk/testing'
 import { roles as storedRoles } from '../collections.ts'
 import { roleIds } from '../roles/stored-roles.ts'
 
@@ -98,7 +98,7 @@ test.serial('a change of a role takes effect for its members within a second', a
   await own
     .get(DocumentStore)
     .commit({ update: roleIds.Viewer, in: storedRoles, addToSet: { permissions: ['EditSpace', 'NoSuchPermission'] } })
-  later(1000)
+  advanceClock(1000)
   t.true((await permissions())?.has('EditSpace'))
   t.false([...((await permissions()) ?? [])].includes('NoSuchPermission' as 'EditSpace'))
 })

@@ -29,8 +29,8 @@ import { checkedEmail, type MembershipChange, Passwords, plainEmail } from 'poun
 import { users } from '../collections.ts'
 import { EffectiveRoles } from '../roles/effective-roles.ts'
 import { StoredRoles } from '../roles/stored-roles.ts'
+import { CallerUsers } from './caller-users.ts'
 import { sortedNames } from './people-directory.ts'
-import { AccountStanding } from './standing.ts'
 import { StoredMemberships } from './stored-memberships.ts'
 import { avatarOf } from './user-json.ts'
 
@@ -47,7 +47,7 @@ export class StoredUsers implements Users {
   #roles: StoredRoles
   #held: EffectiveRoles
   #memberships: StoredMemberships
-  #standing: AccountStanding
+  #standing: CallerUsers
   #ids: Ids
   #clock: Clock
   #installation: Installation
@@ -58,7 +58,7 @@ export class StoredUsers implements Users {
     roles: StoredRoles,
     held: EffectiveRoles,
     memberships: StoredMemberships,
-    standing: AccountStanding,
+    standing: CallerUsers,
     ids: Ids,
     clock: Clock,
     installation: Installation,
@@ -208,4 +208,4 @@ export class StoredUsers implements Users {
     return this.#memberships.set(id, space, role, by)
   }
 }
-wire(StoredUsers, DocumentStore, StoredRoles, EffectiveRoles, StoredMemberships, AccountStanding, Ids, Clock, Installation)
+wire(StoredUsers, DocumentStore, StoredRoles, EffectiveRoles, StoredMemberships, CallerUsers, Ids, Clock, Installation)

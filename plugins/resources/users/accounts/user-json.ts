@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Contributions, Installation, type Stored, s, UnreadCounts, type UserRecord, wire } from 'pounce/sdk'
 import { fullNameOf, identityProviderOf, personContext, type UnreadCount } from 'pounce/sdk/kit'
-import { AccountStanding } from './standing.ts'
+import { CallerUsers } from './caller-users.ts'
 
 /** White text has a contrast ratio of at least 4.5 on each of them. */
 const colours = [
@@ -107,10 +107,10 @@ const toUserJson = (user: UserRecord & Stored, baseUrl: string): UserJson => {
 /** Renders accounts according to the settings of the installation. */
 export class UserViews {
   #installation: Installation
-  #standing: AccountStanding
+  #standing: CallerUsers
   #unread: Contributions<UnreadCount>
 
-  constructor(installation: Installation, standing: AccountStanding, unread: Contributions<UnreadCount>) {
+  constructor(installation: Installation, standing: CallerUsers, unread: Contributions<UnreadCount>) {
     this.#unread = unread
     this.#standing = standing
     this.#installation = installation
@@ -129,4 +129,4 @@ export class UserViews {
     return { ...this.of(user), notifications, ...unread, ...(termsPending ? { termsPending } : {}) }
   }
 }
-wire(UserViews, Installation, AccountStanding, UnreadCounts)
+wire(UserViews, Installation, CallerUsers, UnreadCounts)

@@ -31,8 +31,8 @@ const shown = async (name: string) => (await (await ada.call(`/api/users/keys/${
 
 test('a key is listed with its scope and limits', async t => {
   t.is((await make(`name=told&scope=extraction&verbs=write,read,read&spaces=${space}&expires=2099-06-30`)).status, 200)
-  const { created, ...told } = await shown('told')
-  t.like(told, { scope: 'extraction', verbs: ['read', 'write'], spaces: [space], expires: '2099-06-30T00:00:00.000Z', lastUsed: null })
+  const { created, ...reach } = await shown('told')
+  t.like(reach, { scope: 'extraction', verbs: ['read', 'write'], spaces: [space], expires: '2099-06-30T00:00:00.000Z', lastUsed: null })
   t.true(Math.abs(Date.parse(created) - Date.now()) < dayMs)
   await make('name=plain')
   t.like(await shown('plain'), { scope: 'full', verbs: null, spaces: null, expires: null })

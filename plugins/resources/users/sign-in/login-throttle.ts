@@ -17,7 +17,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { networkOf, noteIn, removeFound, waitText } from 'pounce/sdk/kit'
+import { durationText, networkOf, recordAuditNote, removeFound } from 'pounce/sdk/kit'
 import { type TriesRecord, tries } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { sha256 } from '../keys/installation-secret.ts'
@@ -36,7 +36,7 @@ interface Counted {
 /** The refusal of a throttled attempt, with the milliseconds until the end of the window. */
 const tooMany = (leftMs: number): TooMany => {
   const seconds = Math.max(1, Math.ceil(leftMs / 1000))
-  return new TooMany(`Too many attempts; try again in ${waitText(seconds)}`, seconds)
+  return new TooMany(`Too many attempts; try again in ${durationText(seconds)}`, seconds)
 }
 
 /** Counts attempts across kernels. A window begins with its first attempt; at the limit nothing more is written. */
@@ -170,7 +170,13 @@ class SignInFailureAudit {
   async #note(whose: () => Promise<string | undefined>, method: string, address: string): Promise<void> {
     try {
       const user = await whose()
-      await noteIn(this.#trails, { type: 'sign-in.refused', ...(user ? { user } : {}), about: { door: method }, address, isCounted: true })
+      await recordAuditNote(this.#trails, {
+        type: 'sign-in.refused',
+        ...(user ? { user } : {}),
+        about: { attemptLimit: method },
+        address,
+        isCounted: true,
+      })
     } catch (error) {
       this.#log.warn('failed to record a refused sign-in', { method, error })
     }
@@ -219,7 +225,7 @@ interface AttemptLimit {
 }
 
 /** An attempt and its context. */
-interface Trial<T> {
+interface AttemptContext<T> {
   /** The step after the password. */
   readonly isSecondFactor?: boolean
   /** False if a further step is required to sign in: then counts are not reset yet, and the network is not recorded as known. */
@@ -281,7 +287,7 @@ export class LoginThrottle implements RateLimiter {
     email: string,
     address: string,
     verify: (withoutLocal: boolean) => Promise<T | undefined>,
-    { isSecondFactor = false, isAll = () => true, isComplete = () => true }: Trial<T> = {},
+    { isSecondFactor = false, isAll = () => true, isComplete = () => true }: AttemptContext<T> = {},
   ): Promise<T | undefined> {
     const { failuresPerAddress, failuresPerAccount, failuresPerAccountAnywhere } = this.#limits
     const [known, pair] = [knownKey(email, address), pairKey(email, address)]
@@ -343,15 +349,15 @@ export class LoginThrottle implements RateLimiter {
    * The same text counts once per window: a program that keeps sending a revoked key is not guessing. False for one that was counted
    * already.
    */
-  async #countOnce(door: string, shown: string | undefined, limit: number): Promise<boolean> {
+  async #countOnce(attemptLimit: string, shown: string | undefined, limit: number): Promise<boolean> {
     if (shown !== undefined) {
-      const text = `${door} ${shown}`
-      const seen = await this.#tries.look([door, text])
+      const text = `${attemptLimit} ${shown}`
+      const seen = await this.#tries.look([attemptLimit, text])
       if (seen.has(text)) return false
-      this.#requireRoom(limit, seen.get(door), 0)
+      this.#requireRoom(limit, seen.get(attemptLimit), 0)
       if (!(await this.#tries.isFirst(text))) return false
     }
-    await this.#tries.take(door, limit)
+    await this.#tries.take(attemptLimit, limit)
     return true
   }
 }

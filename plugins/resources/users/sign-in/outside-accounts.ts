@@ -92,8 +92,8 @@ export class OutsideAccounts {
     const isVerifiedNow = user.isEmailUnverified === true && isEmailVerified && email !== ''
     if (fields.length === 0 && !isVerifiedNow) return user
     // An address that becomes verified causes the events of an address change.
-    const told = isVerifiedNow ? [...new Set([...fields, 'email'])] : fields
-    const changed = event('user.updated', { kind: 'user', id: user.id }, { fields: told }, user.id)
+    const changedFields = isVerifiedNow ? [...new Set([...fields, 'email'])] : fields
+    const changed = event('user.updated', { kind: 'user', id: user.id }, { fields: changedFields }, user.id)
     try {
       const unset = isVerifiedNow ? { unset: ['isEmailUnverified'] } : {}
       return await this.#users.change(user.id, { set: Object.fromEntries(fields.map(field => [field, now[field] ?? ''])), ...unset }, [

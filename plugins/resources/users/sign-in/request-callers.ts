@@ -17,7 +17,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type CredentialRef, type Credentials, isWrongCredential } from 'pounce/sdk/kit'
-import { AccountStanding } from '../accounts/standing.ts'
+import { CallerUsers } from '../accounts/caller-users.ts'
 import type { KeyRecord, SessionRecord } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { ApiKeys } from '../keys/api-keys.ts'
@@ -39,7 +39,7 @@ const serviceCaller: Caller = { via: 'service', scope: 'extraction', superAdmin:
 export class RequestCallers implements Callers {
   #serviceKeys: readonly string[]
   #users: Users
-  #standing: AccountStanding
+  #standing: CallerUsers
   #keys: ApiKeys
   #jobKeys: JobKeys
   #sessions: StoredSessions
@@ -50,7 +50,7 @@ export class RequestCallers implements Callers {
   constructor(
     { commKey, previousCommKeys }: Settings,
     users: Users,
-    standing: AccountStanding,
+    standing: CallerUsers,
     keys: ApiKeys,
     jobKeys: JobKeys,
     sessions: StoredSessions,
@@ -72,8 +72,8 @@ export class RequestCallers implements Callers {
   async identify(sent: Credentials): Promise<Caller> {
     const { session, basic, headerKey, queryKey, bearer, proxied } = sent
     // Once per request, because invalid headers are counted.
-    let asked: Promise<VerifiedIdentity | undefined> | undefined
-    const named = async () => (asked ??= proxied && this.#signIn.namedByProxy(proxied, sent.address))
+    let lookup: Promise<VerifiedIdentity | undefined> | undefined
+    const named = async () => (lookup ??= proxied && this.#signIn.namedByProxy(proxied, sent.address))
     const ways = [
       session !== undefined && (() => this.#bySession(session, sent, named)),
       basic && (() => this.#byBasic(basic, sent)),
@@ -178,18 +178,7 @@ export class RequestCallers implements Callers {
     }
   }
 }
-wire(
-  RequestCallers,
-  configPort(config),
-  Users,
-  AccountStanding,
-  ApiKeys,
-  JobKeys,
-  StoredSessions,
-  AccountSignIn,
-  LoginThrottle,
-  FactorPolicy,
-)
+wire(RequestCallers, configPort(config), Users, CallerUsers, ApiKeys, JobKeys, StoredSessions, AccountSignIn, LoginThrottle, FactorPolicy)
 
 const everything: Pick<Caller, 'scope' | 'limits'> = { scope: 'full' }
 
@@ -204,11 +193,11 @@ type KeyReach = Pick<Caller, 'via' | 'scope' | 'keyId' | 'limits'>
 /** Reads the current state of the credentials with which resources were created. */
 export class StoredCredentialRefs implements CredentialRefs {
   readonly #users: Users
-  readonly #standing: AccountStanding
+  readonly #standing: CallerUsers
   readonly #keys: ApiKeys
   readonly #sessions: StoredSessions
 
-  constructor(users: Users, standing: AccountStanding, keys: ApiKeys, sessions: StoredSessions) {
+  constructor(users: Users, standing: CallerUsers, keys: ApiKeys, sessions: StoredSessions) {
     this.#users = users
     this.#standing = standing
     this.#keys = keys
@@ -245,4 +234,4 @@ export class StoredCredentialRefs implements CredentialRefs {
     return (await this.#sessions.isOpen(session, user)) ? { via: 'session', scope: 'full' } : undefined
   }
 }
-wire(StoredCredentialRefs, Users, AccountStanding, ApiKeys, StoredSessions)
+wire(StoredCredentialRefs, Users, CallerUsers, ApiKeys, StoredSessions)

@@ -34,12 +34,12 @@ type User = UserRecord & Stored
 
 const rememberMs = 30_000
 
-const maxRemembered = 1000
+const maxCachedPasswords = 1000
 
 /** Maximum number of waiting sign-ins; further ones get 503. */
 const maxVerifying = 40
 
-interface Remembered {
+interface CachedPassword {
   readonly userId: string
   readonly passwordHash: string | null
   readonly until: number
@@ -55,7 +55,7 @@ export class AccountSignIn {
   #clock: Clock
   /** Keys the cache of verified passwords, so that its entries cannot be attacked offline. */
   #pepper = randomBytes(32)
-  #remembered = new Map<string, Remembered>()
+  #cachedPasswords = new Map<string, CachedPassword>()
   #verifying = 0
   #running = new Map<string, Promise<User | undefined>>()
 
@@ -151,12 +151,12 @@ export class AccountSignIn {
   /** The same for local accounts on every request of a program: a correct password is cached for 30 s. */
   async withBasic(email: string, password: string, address: string): Promise<User> {
     const name = this.#nameOf(email, password)
-    const known = this.#remembered.get(name)
+    const known = this.#cachedPasswords.get(name)
     if (known && known.until > performance.now()) {
       const user = await this.#users.get(known.userId)
       if (user && user.email === plainEmail(email) && user.passwordHash === known.passwordHash) return usable(user)
     }
-    this.#remembered.delete(name)
+    this.#cachedPasswords.delete(name)
     const local = this.#providers.all().filter(provider => provider.id === 'userpass')
     // Programs start many concurrent requests: all with one password wait for one verification, and count as one attempt.
     const turn = `${name} ${address}`
@@ -262,9 +262,9 @@ export class AccountSignIn {
   }
 
   #remember(name: string, user: User): void {
-    const [oldest] = this.#remembered.keys()
-    if (this.#remembered.size >= maxRemembered && oldest !== undefined) this.#remembered.delete(oldest)
-    this.#remembered.set(name, { userId: user.id, passwordHash: user.passwordHash, until: performance.now() + rememberMs })
+    const [oldest] = this.#cachedPasswords.keys()
+    if (this.#cachedPasswords.size >= maxCachedPasswords && oldest !== undefined) this.#cachedPasswords.delete(oldest)
+    this.#cachedPasswords.set(name, { userId: user.id, passwordHash: user.passwordHash, until: performance.now() + rememberMs })
   }
 }
 wire(AccountSignIn, AuthProviders, KnownGroups, Users, OutsideAccounts, LoginThrottle, Clock)

@@ -75,12 +75,12 @@ live('status changes of an account apply to keys, sessions and passwords on the 
   const person = await newPerson(one, 'suspended')
   const cookie = await signIn(other, person.email, person.password)
   const byPassword = () => other.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
-  const doors = [() => elsewhere(person)('/api/me'), () => byCookie(other, cookie)('/api/me'), byPassword]
-  for (const look of doors) t.is((await look()).status, 200)
+  const throttle = [() => elsewhere(person)('/api/me'), () => byCookie(other, cookie)('/api/me'), byPassword]
+  for (const look of throttle) t.is((await look()).status, 200)
   await admin('/api/admin/users', { inactive: [person.id] })
-  for (const look of doors) t.is(await becomes(401, look), 401)
+  for (const look of throttle) t.is(await becomes(401, look), 401)
   await admin('/api/admin/users', { readonly: [person.id] })
-  for (const look of doors) t.is(await becomes(200, look), 200)
+  for (const look of throttle) t.is(await becomes(200, look), 200)
   t.is((await elsewhere(person)('/api/spaces', { method: 'POST', json: { name: 'S', description: '' } })).status, 403)
   await admin('/api/admin/users', { admin: [person.id] })
   t.is(await becomes(200, () => elsewhere(person)('/api/users')), 200)

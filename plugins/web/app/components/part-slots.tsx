@@ -1,8 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
-import { useAddressState, useAsked } from '../lib/asked-parts.ts'
 import { type Contribution, partsFor, useContributions } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
+import { useAddressState, useRequestedParts } from '../lib/requested-parts.ts'
 import type { ViewedThing } from '../viewers/host.ts'
 import { Button } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
@@ -21,7 +21,7 @@ export const useParts = (kind: 'tab' | 'panel' | 'action', thing: ViewedThing): 
     () => partsFor(all, kind, thing).map(contribution => ({ key: `${contribution.id}/${id}`, contribution, thing, url: '' })),
     [all, kind, id, thingKind, rights],
   )
-  return useAsked(parts)?.map(({ contribution }) => contribution) ?? none
+  return useRequestedParts(parts)?.map(({ contribution }) => contribution) ?? none
 }
 
 /** A built-in tab. */

@@ -57,9 +57,9 @@ export const SearchBox = () => {
     const focus = (event: globalThis.KeyboardEvent): void => {
       const { target } = event
       const isTyping = target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
-      const isAsked =
+      const isRequested =
         (event.key === 'k' && (event.ctrlKey || event.metaKey)) || (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey)
-      if (!isAsked) return
+      if (!isRequested) return
       event.preventDefault()
       if (document.activeElement !== input.current) before.current = document.activeElement
       input.current?.focus()

@@ -34,13 +34,13 @@ const secondStepOf = (error: unknown): SecondStep | undefined => {
   }
 }
 
-const useDoors = () => useQuery({ queryKey: ['providers'], queryFn: () => api('GET /api/login/providers') })
+const useProviders = () => useQuery({ queryKey: ['providers'], queryFn: () => api('GET /api/login/providers') })
 
 /** Links to the sites of external sign-in; the browser returns to a path of this server. */
-export const SiteDoors = ({ returnTo }: { readonly returnTo: string }) => (
+export const SiteProviders = ({ returnTo }: { readonly returnTo: string }) => (
   <>
-    {useDoors()
-      .data?.filter(door => door.kind === 'site')
+    {useProviders()
+      .data?.filter(provider => provider.kind === 'site')
       .map(({ id, label }) => (
         <a key={id} className="button" href={urlOf(`/api/login/${encodeURIComponent(id)}`, { returnTo })}>
           {t('signInPage.with', { name: label })}
@@ -52,11 +52,11 @@ export const SiteDoors = ({ returnTo }: { readonly returnTo: string }) => (
 /** All sign-in methods of this server: password, second factor, passkey, and other sites. */
 export const SignInForm = ({ returnTo, onSignedIn, email }: SignInFormProps) => {
   const session = useSession()
-  const doors = useDoors()
+  const providers = useProviders()
   const [second, setSecond] = useState<SecondStep>()
   if (second) return <SecondFactorForm step={second} onSignedIn={onSignedIn} onBack={() => setSecond(undefined)} />
-  const sites = doors.data?.filter(door => door.kind === 'site') ?? []
-  const hasPassword = doors.data?.some(door => door.kind === 'password') ?? true
+  const sites = providers.data?.filter(provider => provider.kind === 'site') ?? []
+  const hasPassword = providers.data?.some(provider => provider.kind === 'password') ?? true
   return (
     <div className="sign-in">
       {hasPassword && <PasswordForm email={email} onSecondStep={setSecond} onSignedIn={onSignedIn} />}
@@ -64,7 +64,7 @@ export const SignInForm = ({ returnTo, onSignedIn, email }: SignInFormProps) => 
         <div className="other-doors">
           {hasPassword && <p className="faded">{t('signInPage.or')}</p>}
           {canUsePasskeys() && <PasskeyButton onSignedIn={onSignedIn} />}
-          <SiteDoors returnTo={returnTo} />
+          <SiteProviders returnTo={returnTo} />
         </div>
       )}
       <ul className="form-links">
@@ -89,7 +89,7 @@ const PasswordForm = ({
   onSignedIn,
 }: Pick<SignInFormProps, 'email' | 'onSignedIn'> & { readonly onSecondStep: (step: SecondStep) => void }) => {
   // In a directory, people may have user names.
-  const acceptsNames = useDoors().data?.some(({ id, kind }) => kind === 'password' && id !== 'userpass') ?? false
+  const acceptsNames = useProviders().data?.some(({ id, kind }) => kind === 'password' && id !== 'userpass') ?? false
   const [email, setEmail] = useState(known ?? '')
   const [password, setPassword] = useState('')
   const { isBusy, error, run } = useAct()
@@ -177,7 +177,7 @@ export const FactorFields = ({ methods, isBusy, error, onProof, onPasskey, child
   const hasCode = methods.includes('totp')
   const [isRecovery, setRecovery] = useState(!hasCode)
   const [code, setCode] = useState('')
-  const isAsked = hasCode || methods.includes('recovery-code')
+  const isCodeRequested = hasCode || methods.includes('recovery-code')
   const hasPasskey = onPasskey !== undefined && methods.includes('passkey') && canUsePasskeys()
   return (
     <Form
@@ -192,7 +192,7 @@ export const FactorFields = ({ methods, isBusy, error, onProof, onPasskey, child
           {t('secondFactor.usePasskey')}
         </Button>
       )}
-      {isAsked && (
+      {isCodeRequested && (
         <TextField
           key={String(isRecovery)}
           label={isRecovery ? t('secondFactor.recoveryCode') : t('secondFactor.code')}
@@ -219,7 +219,7 @@ export const FactorFields = ({ methods, isBusy, error, onProof, onPasskey, child
       <FormError text={error} />
       <div className="actions">
         {children}
-        {isAsked && <SubmitButton isBusy={isBusy}>{t('continue')}</SubmitButton>}
+        {isCodeRequested && <SubmitButton isBusy={isBusy}>{t('continue')}</SubmitButton>}
       </div>
     </Form>
   )

@@ -8,7 +8,7 @@ import { useAct } from '../lib/use-act.ts'
 import { Button, TextField } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { FormError, SubmitButton } from './form-parts.tsx'
-import { FactorFields, SiteDoors } from './sign-in-form.tsx'
+import { FactorFields, SiteProviders } from './sign-in-form.tsx'
 
 type Proof = { readonly password: string } | { readonly code?: string; readonly recoveryCode?: string }
 
@@ -33,7 +33,7 @@ export const StepUpDialog = ({ methods, onEnd }: { readonly methods: readonly st
   return (
     <Dialog title={t('stepUp.title')} isOpen onClose={() => onEnd(false)}>
       <p>{hasFactor ? t('stepUp.byFactor') : hasPassword ? t('stepUp.byPassword') : t('stepUp.bySite')}</p>
-      {methods.includes('provider') && <SiteDoors returnTo={returnTo} />}
+      {methods.includes('provider') && <SiteProviders returnTo={returnTo} />}
       {hasFactor ? (
         <FactorFields
           methods={methods}

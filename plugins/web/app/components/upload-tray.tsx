@@ -49,8 +49,8 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
   const state = useSyncExternalStore(uploads.subscribe, uploads.state)
   const user = useSession()?.user?.id
   const [isOpen, setOpen] = useState(isOpened)
-  const asked = useStore(questions)
-  const [question] = asked
+  const pending = useStore(questions)
+  const [question] = pending
   useEffect(() => {
     if (user !== undefined) void uploads.restore(user)
   }, [user])
@@ -87,7 +87,7 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
           </div>
         </Dialog>
       )}
-      {question && <Duplicates key={asked.length} question={question} onClose={() => questions.set(questions.get().slice(1))} />}
+      {question && <Duplicates key={pending.length} question={question} onClose={() => questions.set(questions.get().slice(1))} />}
     </>
   )
 }

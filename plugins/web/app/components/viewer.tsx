@@ -1,8 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
-import { useAddressState, useAsked } from '../lib/asked-parts.ts'
 import { type Contribution, useContributions, viewersFor } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
+import { useAddressState, useRequestedParts } from '../lib/requested-parts.ts'
 import type { ViewedThing } from '../viewers/host.ts'
 import { Loading } from './page-parts.tsx'
 import { Part } from './part.tsx'
@@ -65,20 +65,20 @@ export const Viewer = ({ things, isLoading, empty, slot = '' }: ViewerProps) => 
   const navigate = useNavigate()
   const state = useAddressState(`view${slot}`)
   const showings = useMemo(() => showingsOf(all ?? [], things), [all, things])
-  const asked = useAsked(showings)
-  const chosen = asked?.find(({ key }) => key === search[`viewer${slot}`]) ?? asked?.[0]
+  const offered = useRequestedParts(showings)
+  const chosen = offered?.find(({ key }) => key === search[`viewer${slot}`]) ?? offered?.[0]
   const mayChange = isLoading && (!chosen || rankOf(chosen) < surelyBest)
-  if (!all || !asked || mayChange) return <Loading />
+  if (!all || !offered || mayChange) return <Loading />
   if (!chosen) return empty
   const choose = (key: string): void =>
     void navigate({
-      search: { ...search, [`viewer${slot}`]: key === asked[0]?.key ? undefined : key, [`view${slot}`]: undefined },
+      search: { ...search, [`viewer${slot}`]: key === offered[0]?.key ? undefined : key, [`view${slot}`]: undefined },
       replace: true,
       resetScroll: false,
     } as never)
   return (
     <div className="viewer">
-      {asked.length > 1 && <Choice showings={asked} chosen={chosen.key} onChoose={choose} />}
+      {offered.length > 1 && <Choice showings={offered} chosen={chosen.key} onChoose={choose} />}
       <Part
         key={chosen.key}
         contribution={chosen.contribution}

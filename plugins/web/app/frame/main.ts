@@ -68,10 +68,10 @@ const run = async (start: FrameStart, port: MessagePort): Promise<void> => {
       port.postMessage({ is: 'pong' } satisfies FromFrame)
       return
     }
-    const asked = waiting.get(data.id)
+    const request = waiting.get(data.id)
     waiting.delete(data.id)
-    if (data.is === 'bytes') asked?.resolve(data.bytes)
-    else asked?.reject(new Error(data.message))
+    if (data.is === 'bytes') request?.resolve(data.bytes)
+    else request?.reject(new Error(data.message))
   }
   document.documentElement.lang = start.language
   if (start.theme !== undefined) document.documentElement.dataset['theme'] = start.theme

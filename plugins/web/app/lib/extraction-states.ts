@@ -27,7 +27,7 @@ const set = (id: string, state?: ExtractionState): void => {
   if (state) states.set(id, state)
 }
 
-const tell = (): void => {
+const notifyListeners = (): void => {
   for (const oldest of states.keys()) {
     if (states.size <= maxStates) break
     states.delete(oldest)
@@ -44,7 +44,7 @@ export const loadExtractionStates = async (ids: readonly string[]): Promise<void
     found.map(({ id, state, extractor }) => [id, { state: state === 'failed' ? 'failed' : 'working', extractor } as const]),
   )
   for (const id of ids) set(id, known.get(id))
-  tell()
+  notifyListeners()
 }
 
 /** Where an extractor has ended: others may still be running there, or have failed before. */
@@ -80,7 +80,7 @@ const listen = (): void => {
       else if (type === 'extraction.failed') set(id, { state: 'failed', extractor })
     }
     void reload()
-    tell()
+    notifyListeners()
   })
 }
 

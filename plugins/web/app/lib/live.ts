@@ -26,7 +26,7 @@ export const onLiveEvents = (listener: Listener): (() => void) => {
 const gatherMs = 200
 let gathered: LiveEvent[] = []
 
-const tell = (event: LiveEvent): void => {
+const deliver = (event: LiveEvent): void => {
   if (gathered.push(event) > 1) return
   setTimeout(() => {
     const events = gathered
@@ -82,7 +82,7 @@ let position = ''
 /** The event does not name the collections and spaces whose lists and counts it changes. */
 const changesContainers = /^(?:dataset|collection)\.(?:trashed|restored|deleted)$/
 
-const hear = (event: LiveEvent): void => {
+const receive = (event: LiveEvent): void => {
   position = event.position
   const [kind = '', id = ''] = event.subject.split('/')
   if (id !== '') markStale([kind, id])
@@ -99,7 +99,7 @@ const hear = (event: LiveEvent): void => {
   // Who may view the resources of a deleted space, and what leads to them, has changed.
   if (isOwnMembership || event.type === 'space.deleted') reloadRights()
   if (event.type === 'replay.incomplete') void refresh({ predicate: isReloadable })
-  tell(event)
+  deliver(event)
 }
 
 /**
@@ -108,11 +108,11 @@ const hear = (event: LiveEvent): void => {
  */
 export const startLive = (): void => {
   if (typeof BroadcastChannel === 'undefined' || !navigator.locks) {
-    listen(hear)
+    listen(receive)
     return
   }
   const channel = new BroadcastChannel('pounce-live')
-  channel.onmessage = ({ data }: MessageEvent<readonly LiveEvent[]>) => data.forEach(hear)
+  channel.onmessage = ({ data }: MessageEvent<readonly LiveEvent[]>) => data.forEach(receive)
   let toPass: LiveEvent[] = []
   const pass = (): void => {
     channel.postMessage(toPass)
@@ -120,7 +120,7 @@ export const startLive = (): void => {
   }
   void navigator.locks.request('pounce-live', () => {
     listen(event => {
-      hear(event)
+      receive(event)
       if (toPass.push(event) === 1) setTimeout(pass, 100)
     })
     // Held until the tab is closed.

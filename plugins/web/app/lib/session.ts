@@ -11,7 +11,7 @@ const key = ['session'] as const
 /** What the page must get from the user before a rejected call can be repeated. */
 export type Interruption = 'signed-out' | 'step-up' | 'terms'
 
-interface Asked {
+interface SessionInterruption {
   readonly what: Interruption
   /** Ways to step up, as listed by the server. */
   readonly methods: readonly string[]
@@ -20,23 +20,23 @@ interface Asked {
   readonly end: (isDone: boolean) => void
 }
 
-const asked = createStore<Asked | undefined>(undefined)
+const interruption = createStore<SessionInterruption | undefined>(undefined)
 
 /** The open prompt, if any. */
-export const useInterruption = (): Asked | undefined => useStore(asked)
+export const useInterruption = (): SessionInterruption | undefined => useStore(interruption)
 
 const ask = (what: Interruption, methods: readonly string[] = []): Promise<boolean> => {
-  const open = asked.get()
+  const open = interruption.get()
   if (open) return open.what === what ? open.isOver : open.isOver.then(() => ask(what, methods))
   let answer: (isDone: boolean) => void = () => undefined
   const isOver = new Promise<boolean>(resolve => {
     answer = resolve
   })
   const end = (isDone: boolean): void => {
-    asked.set(undefined)
+    interruption.set(undefined)
     answer(isDone)
   }
-  asked.set({ what, methods, isOver, end })
+  interruption.set({ what, methods, isOver, end })
   return isOver
 }
 
@@ -87,7 +87,7 @@ const load = async (): Promise<Session> => {
     const isAnother = lastUser !== undefined && lastUser !== session.user.id
     lastUser = session.user.id
     // Another tab has signed in: the prompt of this one is closed, and another user sees nothing of the previous one.
-    if (asked.get()?.what === 'signed-out') asked.get()?.end(!isAnother)
+    if (interruption.get()?.what === 'signed-out') interruption.get()?.end(!isAnother)
     if (isAnother) setTimeout(forgetPerson)
     if (session.user.termsPending) void ask('terms')
   } else if (lastUser !== undefined && before?.user) {

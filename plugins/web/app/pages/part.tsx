@@ -2,8 +2,8 @@ import { useParams } from '@tanstack/react-router'
 import { FailurePage, Loading, PageTitle } from '../components/page-parts.tsx'
 import { Part } from '../components/part.tsx'
 import { ApiError } from '../lib/api.ts'
-import { useAddressState } from '../lib/asked-parts.ts'
 import { useContributions } from '../lib/contributions.ts'
+import { useAddressState } from '../lib/requested-parts.ts'
 import type { ViewedThing } from '../viewers/host.ts'
 
 /** A page contributed by a plugin. */

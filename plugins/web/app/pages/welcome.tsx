@@ -56,10 +56,10 @@ const FirstAccount = ({ token }: { readonly token: string }) => {
     return <UsedLink isPending={session?.capabilities.setupPending ?? true} />
   if (link.error) return <Failure error={link.error} retry={() => void link.refetch()} />
   if (!link.data) return <Loading />
-  const isAsked = link.data.private === null
+  const isChoiceRequested = link.data.private === null
   const submit = async (): Promise<void> => {
     await api('POST /api/setup', {
-      body: { token, email, ...trimmed(account), ...(isAsked && isPrivate !== undefined ? { private: isPrivate } : {}) },
+      body: { token, email, ...trimmed(account), ...(isChoiceRequested && isPrivate !== undefined ? { private: isPrivate } : {}) },
     })
     await api('POST /api/login', { body: { email, password: account.password } })
     await changeSession()
@@ -76,7 +76,7 @@ const FirstAccount = ({ token }: { readonly token: string }) => {
       <NewAccountFields account={account} onChange={setAccount}>
         <TextField label={t('email')} type="email" autoComplete="username" value={email} onChange={setEmail} maxLength={320} isRequired />
       </NewAccountFields>
-      {isAsked ? (
+      {isChoiceRequested ? (
         <ReadAccessChoice isPrivate={isPrivate} onChange={setPrivate} />
       ) : (
         <p className="faded">

@@ -61,10 +61,10 @@ export const pageQuery = (query: EntryQuery, at: number) =>
   queryOptions({
     queryKey: keyOf(query, at),
     queryFn: async ({ signal }) => {
-      const { path, query: asked } = inputOf(query, pageSize)
+      const { path, query: parameters } = inputOf(query, pageSize)
       const page = await api('GET /api/datasets/{id}/entries', {
         path,
-        query: { ...asked, skip: at === 0 ? undefined : at * pageSize },
+        query: { ...parameters, skip: at === 0 ? undefined : at * pageSize },
         signal,
       })
       loadStates(query.dataset, page)
@@ -147,8 +147,8 @@ const useFound = (query: EntryQuery, isEnabled: boolean) => {
   const { data, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
     queryKey: keyOf(query, 'found'),
     queryFn: async ({ pageParam, signal }) => {
-      const { path, query: asked } = inputOf(query, pageSize)
-      const page = await apiPage('GET /api/datasets/{id}/entries', { path, query: { ...asked, after: pageParam }, signal })
+      const { path, query: parameters } = inputOf(query, pageSize)
+      const page = await apiPage('GET /api/datasets/{id}/entries', { path, query: { ...parameters, after: pageParam }, signal })
       loadStates(query.dataset, page.rows)
       return page
     },
@@ -172,8 +172,8 @@ const useFound = (query: EntryQuery, isEnabled: boolean) => {
 const readRange = async (query: EntryQuery, start: number, end: number): Promise<readonly Entry[]> => {
   const found: Entry[] = []
   for (let skip = start; skip < end; skip += bulkSize) {
-    const { path, query: asked } = inputOf(query, Math.min(bulkSize, end - skip))
-    const { entries } = await api('GET /api/datasets/{id}/entries', { path, query: { ...asked, skip } })
+    const { path, query: parameters } = inputOf(query, Math.min(bulkSize, end - skip))
+    const { entries } = await api('GET /api/datasets/{id}/entries', { path, query: { ...parameters, skip } })
     found.push(...entries)
   }
   return found
@@ -184,8 +184,8 @@ export const allEntries = async (query: EntryQuery, signal: AbortSignal): Promis
   const found: Entry[] = []
   let after: string | undefined
   do {
-    const { path, query: asked } = inputOf(query, bulkSize)
-    const { rows, next } = await apiPage('GET /api/datasets/{id}/entries', { path, query: { ...asked, after } })
+    const { path, query: parameters } = inputOf(query, bulkSize)
+    const { rows, next } = await apiPage('GET /api/datasets/{id}/entries', { path, query: { ...parameters, after } })
     found.push(...rows.entries)
     after = next?.['after']
   } while (after !== undefined && !signal.aborted)

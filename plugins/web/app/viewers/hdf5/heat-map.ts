@@ -58,13 +58,13 @@ export const drawHeatMap = (values: Float64Array, rows: number, columns: number,
   canvas.getContext('2d')?.putImageData(pixels, 0, 0)
   canvas.style.aspectRatio = `${Math.max(0.25, Math.min(4, columns / rows))}`
   const cursor = { row: 0, column: 0 }
-  const tell = (row: number, column: number): void => {
+  const showValueAt = (row: number, column: number): void => {
     cursor.row = Math.min(rows - 1, Math.max(0, row))
     cursor.column = Math.min(columns - 1, Math.max(0, column))
     say(cursor.row, cursor.column, values[cursor.row * columns + cursor.column] as number)
   }
   canvas.addEventListener('pointermove', ({ offsetX, offsetY }) =>
-    tell(Math.floor((offsetY / canvas.clientHeight) * rows), Math.floor((offsetX / canvas.clientWidth) * columns)),
+    showValueAt(Math.floor((offsetY / canvas.clientHeight) * rows), Math.floor((offsetX / canvas.clientWidth) * columns)),
   )
   const steps: Readonly<Record<string, readonly [number, number]>> = {
     ArrowUp: [-1, 0],
@@ -76,7 +76,7 @@ export const drawHeatMap = (values: Float64Array, rows: number, columns: number,
     const step = steps[event.key]
     if (!step) return
     event.preventDefault()
-    tell(cursor.row + step[0], cursor.column + step[1])
+    showValueAt(cursor.row + step[0], cursor.column + step[1])
   })
   const number = new Intl.NumberFormat(language, { maximumSignificantDigits: 6 })
   const scale = make('canvas', { width: 256, height: 1, attributes: { 'aria-hidden': 'true' } })

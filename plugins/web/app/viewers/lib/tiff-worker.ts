@@ -49,7 +49,7 @@ const typeOf = (image: GeoTIFFImage): string => {
 
 /** Reports progress to the page while the work is running. */
 const sayingSo = async <T>(work: Promise<T>): Promise<T> => {
-  const beat = setInterval(() => void tell('reading'), 2000)
+  const beat = setInterval(() => void callMain('reading'), 2000)
   try {
     return await work
   } finally {
@@ -172,7 +172,7 @@ const read = async (page: number, part: TiffPart): Promise<Uint8Array> => {
   return pixels
 }
 
-const tell = callsThrough(self as unknown as Parameters<typeof callsThrough>[0], {
+const callMain = callsThrough(self as unknown as Parameters<typeof callsThrough>[0], {
   open: (url: string) => sayingSo(open(url)),
   read: (page: number, part: TiffPart) => sayingSo(read(page, part)),
 })

@@ -72,16 +72,16 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
     host.signal.throwIfAborted()
     throw new Error(t('viewer.sound.damaged'), { cause })
   }
-  const tell = (): void => {
+  const showTime = (): void => {
     time.textContent = `${clock(wave.getCurrentTime())} / ${clock(wave.getDuration())}`
   }
   const name = (): void => {
     play.textContent = t(wave.isPlaying() ? 'viewer.sound.pause' : 'viewer.sound.play')
   }
-  wave.on('timeupdate', tell)
-  wave.on('seeking', tell)
+  wave.on('timeupdate', showTime)
+  wave.on('seeking', showTime)
   for (const event of ['play', 'pause', 'finish'] as const) wave.on(event, name)
-  tell()
+  showTime()
   const go = (seconds: number): void => wave.setTime(Math.min(wave.getDuration(), Math.max(0, seconds)))
   const acts: Readonly<Record<string, () => void>> = {
     ' ': () => void wave.playPause(),

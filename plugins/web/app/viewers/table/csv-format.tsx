@@ -1,7 +1,7 @@
 import { t } from '../../lib/i18n.ts'
 import type { Encoding } from '../lib/encoding.ts'
 import type { CsvDetails } from './csv-worker.ts'
-import { type DialectWish, delimiters } from './engine/dialect.ts'
+import { type DialectChoice, delimiters } from './engine/dialect.ts'
 
 const names = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar', ' ': 'space' } as const
 const encodings: readonly Encoding[] = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']
@@ -9,16 +9,16 @@ const encodings: readonly Encoding[] = ['utf-8', 'utf-16le', 'utf-16be', 'window
 /** The format of the text, as detected or as selected instead. */
 export const CsvFormat = ({
   details: { delimiter, encoding, hasHeader },
-  onWish,
+  onDialectChoice,
 }: {
   readonly details: CsvDetails
-  readonly onWish: (wish: DialectWish) => void
+  readonly onDialectChoice: (dialectChoice: DialectChoice) => void
 }) => (
   <div className="form">
     <h2>{t('viewer.table.format')}</h2>
     <label>
       {t('viewer.table.delimiter')}
-      <select className="input" value={delimiter} onChange={event => onWish({ delimiter: event.target.value })}>
+      <select className="input" value={delimiter} onChange={event => onDialectChoice({ delimiter: event.target.value })}>
         {delimiters.map(each => (
           <option key={each} value={each}>
             {t(`viewer.table.delimiters.${names[each]}`)}
@@ -28,7 +28,7 @@ export const CsvFormat = ({
     </label>
     <label>
       {t('viewer.table.encoding')}
-      <select className="input" value={encoding} onChange={event => onWish({ encoding: event.target.value as Encoding })}>
+      <select className="input" value={encoding} onChange={event => onDialectChoice({ encoding: event.target.value as Encoding })}>
         {encodings.map(each => (
           <option key={each} value={each}>
             {t(`viewer.table.encodings.${each}`)}
@@ -37,7 +37,7 @@ export const CsvFormat = ({
       </select>
     </label>
     <label className="check">
-      <input type="checkbox" checked={hasHeader} onChange={event => onWish({ hasHeader: event.target.checked })} />{' '}
+      <input type="checkbox" checked={hasHeader} onChange={event => onDialectChoice({ hasHeader: event.target.checked })} />{' '}
       {t('viewer.table.hasHeader')}
     </label>
   </div>

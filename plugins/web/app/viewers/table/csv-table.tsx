@@ -4,13 +4,13 @@ import { t } from '../../lib/i18n.ts'
 import type { ViewerHost } from '../host.ts'
 import { CsvFormat } from './csv-format.tsx'
 import type { CsvDetails } from './csv-worker.ts'
-import type { DialectWish } from './engine/dialect.ts'
+import type { DialectChoice } from './engine/dialect.ts'
 import type { OpenedTable } from './engine/serve-table.ts'
 import type { TableClient } from './table-client.ts'
 import { type TableState, textOfState } from './table-state.ts'
 import { TableView } from './table-view.tsx'
 
-export type CsvClient = TableClient<DialectWish, CsvDetails>
+export type CsvClient = TableClient<DialectChoice, CsvDetails>
 
 /** An opened table, with its state in the URL. */
 export interface Shown {
@@ -22,10 +22,15 @@ export interface Shown {
 export const CsvTable = ({ host, client, first }: { readonly host: ViewerHost; readonly client: CsvClient; readonly first: Shown }) => {
   const [{ state, opened }, setShown] = useState(first)
   const [times, setTimes] = useState(0)
-  const read = async (change: DialectWish): Promise<void> => {
-    const next: TableState = { order: { sort: undefined, filters: [], search: '' }, row: 0, column: 0, wish: { ...state.wish, ...change } }
+  const read = async (change: DialectChoice): Promise<void> => {
+    const next: TableState = {
+      order: { sort: undefined, filters: [], search: '' },
+      row: 0,
+      column: 0,
+      dialectChoice: { ...state.dialectChoice, ...change },
+    }
     try {
-      const again = await client.open(next.wish)
+      const again = await client.open(next.dialectChoice)
       host.state.set(textOfState(next))
       setShown({ state: next, opened: again })
       setTimes(times + 1)
@@ -41,7 +46,7 @@ export const CsvTable = ({ host, client, first }: { readonly host: ViewerHost; r
       client={client}
       opened={opened}
       state={state}
-      format={<CsvFormat details={details} onWish={wish => void read(wish)} />}
+      format={<CsvFormat details={details} onDialectChoice={dialectChoice => void read(dialectChoice)} />}
       notes={[
         ...(details.isWide ? [t('viewer.table.wide', { columns: number(opened.columns.length) })] : []),
         ...(details.cut ? [t(`viewer.table.cutBy.${details.cut}`)] : []),

@@ -15,7 +15,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   const client: CsvClient = new TableClient(new Worker(new URL('./csv-worker.ts', import.meta.url), { type: 'module' }), host)
   try {
     const state = stateOf(host.state.get())
-    const opened = await client.open(state.wish)
+    const opened = await client.open(state.dialectChoice)
     const remove = drawn(element, host.language, createElement(CsvTable, { host, client, first: { state, opened } }))
     return () => {
       client.close()

@@ -33,8 +33,8 @@ export class TableClient<W, D> {
     return Promise.race([this.#call<T>(name, ...args), this.#failed])
   }
 
-  open(wish: W): Promise<OpenedTable<D>> {
-    return this.#ask('open', this.#sizeBytes, wish)
+  open(dialectChoice: W): Promise<OpenedTable<D>> {
+    return this.#ask('open', this.#sizeBytes, dialectChoice)
   }
   progress(): Promise<TableProgress> {
     return this.#ask('progress')

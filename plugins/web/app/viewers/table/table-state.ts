@@ -1,4 +1,4 @@
-import type { DialectWish } from './engine/dialect.ts'
+import type { DialectChoice } from './engine/dialect.ts'
 import { type FilterKind, filterKinds, type RowFilter } from './engine/row-filter.ts'
 import type { TableOrder } from './engine/table-engine.ts'
 
@@ -8,7 +8,7 @@ export interface TableState {
   /** The active cell, by its position in the current order. */
   readonly row: number
   readonly column: number
-  readonly wish: DialectWish
+  readonly dialectChoice: DialectChoice
 }
 
 const isFilterKind = (text: string | undefined): text is FilterKind => (filterKinds as readonly (string | undefined)[]).includes(text)
@@ -38,7 +38,7 @@ export const stateOf = (text: string | undefined): TableState => {
     },
     row: index(params.get('row')),
     column: index(params.get('column')),
-    wish: {
+    dialectChoice: {
       ...(encoding !== null && encodings.includes(encoding) ? { encoding: encoding as 'utf-8' } : {}),
       ...(delimiter?.length === 1 ? { delimiter } : {}),
       ...(header === null ? {} : { hasHeader: header === '1' }),
@@ -47,16 +47,16 @@ export const stateOf = (text: string | undefined): TableState => {
 }
 
 /** Formats a state, omitting defaults; undefined for the initial state. */
-export const textOfState = ({ order: { sort, filters, search }, row, column, wish }: TableState): string | undefined => {
+export const textOfState = ({ order: { sort, filters, search }, row, column, dialectChoice }: TableState): string | undefined => {
   const params = new URLSearchParams()
   if (sort) params.set('sort', `${sort.isDescending ? '-' : ''}${sort.column}`)
   for (const filter of filters) params.append('filter', `${filter.column}~${filter.kind}~${filter.value}`)
   if (search !== '') params.set('find', search)
   if (row > 0) params.set('row', String(row))
   if (column > 0) params.set('column', String(column))
-  if (wish.encoding !== undefined) params.set('encoding', wish.encoding)
-  if (wish.delimiter !== undefined) params.set('delimiter', wish.delimiter)
-  if (wish.hasHeader !== undefined) params.set('header', wish.hasHeader ? '1' : '0')
+  if (dialectChoice.encoding !== undefined) params.set('encoding', dialectChoice.encoding)
+  if (dialectChoice.delimiter !== undefined) params.set('delimiter', dialectChoice.delimiter)
+  if (dialectChoice.hasHeader !== undefined) params.set('header', dialectChoice.hasHeader ? '1' : '0')
   const text = params.toString()
   return text === '' ? undefined : text
 }

@@ -84,10 +84,10 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
     return () => clearTimeout(timer)
   }, [find, order.search, setOrder])
   useEffect(() => {
-    const text = textOfState({ order, row: range.to.row, column: range.to.column, wish: state.wish })
+    const text = textOfState({ order, row: range.to.row, column: range.to.column, dialectChoice: state.dialectChoice })
     const timer = setTimeout(() => text === host.state.get() || host.state.set(text), 300)
     return () => clearTimeout(timer)
-  }, [host, order, range.to, state.wish])
+  }, [host, order, range.to, state.dialectChoice])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another order may have read more rows
   useEffect(() => void look().catch(() => undefined), [version, look])
   // Small files are read completely at once, others as the view nears the end of what is read.

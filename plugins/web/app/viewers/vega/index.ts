@@ -9,7 +9,7 @@ import './vega.css'
 const tableRows = 100
 const tableColumns = 20
 /** Larger JSON files are not checked for a chart. */
-const maxAskedBytes = 1_000_000
+const maxConfirmedBytes = 1_000_000
 
 const read = async (host: ViewerHost): Promise<unknown> => JSON.parse(new TextDecoder().decode(await host.read(0, host.thing.sizeBytes)))
 
@@ -19,7 +19,7 @@ const isNamedSo = ({ contentType, name }: ViewedThing): boolean =>
 /** Accepts charts by media type or name, and JSON that declares a Vega schema. */
 export const canShow = async (thing: ViewedThing, host: ViewerHost): Promise<boolean> => {
   if (isNamedSo(thing)) return true
-  if (thing.sizeBytes > maxAskedBytes) return false
+  if (thing.sizeBytes > maxConfirmedBytes) return false
   const start = new TextDecoder().decode(await host.read(0, 1000))
   return /"\$schema"\s*:\s*"https:\/\/vega\.github\.io\/schema\/vega/.test(start)
 }

@@ -1,6 +1,6 @@
 import { encodingOf } from '../../lib/encoding.ts'
 import { nextTurn } from '../../lib/next-turn.ts'
-import { type Dialect, type DialectWish, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
+import { type Dialect, type DialectChoice, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
 import { isGzip, type UnpackedCut, unpackedOf } from './gzip.ts'
 import { RowScanner } from './row-scanner.ts'
 import {
@@ -81,19 +81,33 @@ export class CsvSource implements TextSource {
   #isKeptFull = false
 
   /** Up to `keptBytes` of the file are kept in memory. */
-  static async open(read: ReadBytes, sizeBytes: number, wish: DialectWish, keptBytes = maxCoveredBytes): Promise<CsvSource> {
+  static async open(read: ReadBytes, sizeBytes: number, dialectChoice: DialectChoice, keptBytes = maxCoveredBytes): Promise<CsvSource> {
     const sample = await read(0, Math.min(sizeBytes, sampleBytes))
-    if (!isGzip(sample)) return new CsvSource(read, sizeBytes, sample, wish, keptBytes)
+    if (!isGzip(sample)) return new CsvSource(read, sizeBytes, sample, dialectChoice, keptBytes)
     const { bytes, cut } = await unpackedOf(read, sizeBytes, keptBytes)
-    return new CsvSource(async (start, end) => bytes.slice(start, end), bytes.length, bytes.subarray(0, sampleBytes), wish, keptBytes, cut)
+    return new CsvSource(
+      async (start, end) => bytes.slice(start, end),
+      bytes.length,
+      bytes.subarray(0, sampleBytes),
+      dialectChoice,
+      keptBytes,
+      cut,
+    )
   }
 
-  private constructor(read: ReadBytes, sizeBytes: number, sample: Uint8Array, wish: DialectWish, keptBytes: number, cut?: UnpackedCut) {
+  private constructor(
+    read: ReadBytes,
+    sizeBytes: number,
+    sample: Uint8Array,
+    dialectChoice: DialectChoice,
+    keptBytes: number,
+    cut?: UnpackedCut,
+  ) {
     this.cut = cut
     this.#keptBytes = keptBytes
-    const encoding = wish.encoding ?? encodingOf(sample)
+    const encoding = dialectChoice.encoding ?? encodingOf(sample)
     const text = new TextDecoder(encoding).decode(sample, { stream: true })
-    const { dialect, rows, preambleLength, isHeaderCommented, decimal } = dialectOf(text, encoding, wish)
+    const { dialect, rows, preambleLength, isHeaderCommented, decimal } = dialectOf(text, encoding, dialectChoice)
     this.#read = read
     this.#sizeBytes = sizeBytes
     this.dialect = dialect

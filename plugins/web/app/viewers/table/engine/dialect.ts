@@ -11,7 +11,7 @@ export interface Dialect {
 }
 
 /** The user's choices, which override what was detected. */
-export type DialectWish = Partial<Pick<Dialect, 'encoding' | 'delimiter' | 'hasHeader'>>
+export type DialectChoice = Partial<Pick<Dialect, 'encoding' | 'delimiter' | 'hasHeader'>>
 
 /** Selectable delimiters. */
 export const delimiters = [',', ';', '\t', '|', ' '] as const
@@ -68,16 +68,16 @@ const delimiterOf = (text: string, newline: Dialect['newline']): string => {
 }
 
 /** Detects the format of a table from the beginning of its text. */
-export const dialectOf = (text: string, encoding: Encoding, wish: DialectWish) => {
+export const dialectOf = (text: string, encoding: Encoding, dialectChoice: DialectChoice) => {
   const newline = newlineOf(text)
   const commented = text.slice(0, 1) === '#'
   const body = commented ? text.slice(preambleOf(text, newline, '\u0000').length) : text
-  const delimiter = wish.delimiter ?? delimiterOf(body.slice(0, 200_000), newline)
+  const delimiter = dialectChoice.delimiter ?? delimiterOf(body.slice(0, 200_000), newline)
   const preamble = commented ? preambleOf(text, newline, delimiter) : { length: 0, hasHeader: false }
   // The last line of the sample may be incomplete.
   const sample = parsed(text.slice(preamble.length), delimiter, newline)
   const rows = sample.length > 2 && text.length > 60_000 ? sample.slice(0, -1) : sample
-  const hasHeader = wish.hasHeader ?? (preamble.hasHeader || looksLikeHeader(rows.slice(0, 50), text.length > 60_000))
+  const hasHeader = dialectChoice.hasHeader ?? (preamble.hasHeader || looksLikeHeader(rows.slice(0, 50), text.length > 60_000))
   const dialect: Dialect = { encoding, delimiter, newline, hasHeader }
   return { dialect, rows, preambleLength: preamble.length, isHeaderCommented: preamble.hasHeader, decimal: decimalOf(rows, delimiter) }
 }

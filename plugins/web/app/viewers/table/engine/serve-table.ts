@@ -12,7 +12,7 @@ export interface OpenedTable<D> {
 /** Answers calls for a table inside a worker. `open` may be called again with other options. */
 export const serveTable = <S extends TableSource, W, D>(
   port: Parameters<typeof callsThrough>[0],
-  open: (read: ReadBytes, sizeBytes: number, wish: W) => Promise<S>,
+  open: (read: ReadBytes, sizeBytes: number, dialectChoice: W) => Promise<S>,
   detailsOf: (source: S) => D,
 ): void => {
   let source: S | undefined
@@ -22,8 +22,8 @@ export const serveTable = <S extends TableSource, W, D>(
     return engine
   }
   const call = callsThrough(port, {
-    open: async (sizeBytes: number, wish: W): Promise<OpenedTable<D>> => {
-      source = await open((start, end) => call('read', start, end), sizeBytes, wish)
+    open: async (sizeBytes: number, dialectChoice: W): Promise<OpenedTable<D>> => {
+      source = await open((start, end) => call('read', start, end), sizeBytes, dialectChoice)
       engine = new TableEngine(source)
       await source.readOn('more', () => true)
       return { columns: source.columns, progress: source.progress, details: detailsOf(source) }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import test from 'ava'
-import { streamed } from './streamed.ts'
+import { streamed } from './buffer-stream.ts'
 
 const textOf = async (pieces: Parameters<typeof streamed>[0]): Promise<string> => {
   let text = ''

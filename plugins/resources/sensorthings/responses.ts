@@ -63,14 +63,16 @@ export const answerOf = async (ports: Ports, { caller, path, options, extras }: 
   const isArray = options.$resultFormat !== undefined
   const answer = new EntityFormatter(world.root, isArray ? [...extras, '$resultFormat=dataArray'] : extras)
   const type = place.is === 'entity' ? place.entity.type : place.entities.type
-  const asked = askedOf(ports, place, type, options)
+  const queryOptions = optionsOf(ports, place, type, options)
   if (isArray) {
-    const isRight = place.is === 'entities' && type.set === 'Observations' && asked.expand.length === 0
+    const isRight = place.is === 'entities' && type.set === 'Observations' && queryOptions.expand.length === 0
     if (!isRight) throw new Invalid('$resultFormat=dataArray is supported for lists of Observations without $expand only')
-    return answer.dataArray(place.entities, asked, place.at)
+    return answer.dataArray(place.entities, queryOptions, place.at)
   }
-  if (place.is === 'entity') return answer.one(place.entity, asked)
-  return place.is === 'references' ? answer.references(place.entities, asked, place.at) : answer.list(place.entities, asked, place.at)
+  if (place.is === 'entity') return answer.one(place.entity, queryOptions)
+  return place.is === 'references'
+    ? answer.references(place.entities, queryOptions, place.at)
+    : answer.list(place.entities, queryOptions, place.at)
 }
 
 /** The raw value of a property: a string unchanged, everything else as JSON. */
@@ -81,11 +83,11 @@ export const bareValueOf = async (ports: Ports, { caller, path }: Pick<EntityReq
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-const askedOf = (ports: Ports, place: Place, type: Entities['type'], options: SentOptions): QueryOptions => {
-  const asked = new QueryOptionParser(() => ports.now()).read(type, parsed(options), { isMany: place.is !== 'entity' })
-  if (options.$skiptoken === undefined) return asked
+const optionsOf = (ports: Ports, place: Place, type: Entities['type'], options: SentOptions): QueryOptions => {
+  const queryOptions = new QueryOptionParser(() => ports.now()).read(type, parsed(options), { isMany: place.is !== 'entity' })
+  if (options.$skiptoken === undefined) return queryOptions
   if (place.is === 'entity') throw new Invalid('$skiptoken is supported for lists only')
-  return { ...asked, after: readToken(options.$skiptoken) }
+  return { ...queryOptions, after: readToken(options.$skiptoken) }
 }
 
 const mustHaveNone = (options: SentOptions): void => {

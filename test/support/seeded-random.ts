@@ -1,7 +1,7 @@
 import { isFullRun } from 'pounce/sdk/testing'
 
 /** Pseudo-random choices, determined by a seed. */
-export interface Dice {
+export interface SeededRandom {
   readonly seed: number
   /** 0 to `below` - 1. */
   int(below: number): number
@@ -16,7 +16,7 @@ const chosenSeed = process.env['POUNCE_TEST_SEED']
 export const sampleSeed = Number(chosenSeed ?? 1)
 
 /** A generator with the seed of `POUNCE_TEST_SEED`, or a random one. Log the seed, so that a failure can be reproduced. */
-export const dice = (seed = Number(chosenSeed ?? Math.floor(Math.random() * 2 ** 32))): Dice => {
+export const seededRandom = (seed = Number(chosenSeed ?? Math.floor(Math.random() * 2 ** 32))): SeededRandom => {
   let state = seed >>> 0
   // mulberry32
   const next = (): number => {
@@ -32,7 +32,7 @@ export const dice = (seed = Number(chosenSeed ?? Math.floor(Math.random() * 2 **
 /** A sample of a table, by seed: one in `leftOut`, and at least one of each part. A full run gets everything. */
 export const sampleOf = <T>(all: readonly T[], partsOf: (one: T) => readonly string[], leftOut: number): readonly T[] => {
   if (isFullRun) return all
-  const random = dice(sampleSeed)
+  const random = seededRandom(sampleSeed)
   const met = new Set<string>()
   return all.filter(one => {
     const parts = partsOf(one)

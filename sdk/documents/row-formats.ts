@@ -1,43 +1,44 @@
-import type { LineCell, Lines } from '../ports/lines.ts'
+import type { ColumnValue, RowFormat } from '../ports/row-format.ts'
 import { leavesAt, valueAt } from './paths.ts'
 
-/** The value of a cell: a string, a number, null, `bare` text such as a date, or a list. */
-export type Shown = string | number | boolean | null | { readonly bare: string } | readonly string[]
+/** The value of a cell: a string, a number, null, `unquoted` text such as a date, or a list. */
+export type CellValue = string | number | boolean | null | { readonly unquoted: string } | readonly string[]
 
 /** Looks up a document by collection name and id. */
 export type FoundDocument = (collection: string, id: string) => unknown
 
 /** A cell without quotes, empty for null; for ISO 8601 dates. */
-export const bare = (text: string | null | undefined): Shown => (text ? { bare: text } : null)
+export const unquoted = (text: string | null | undefined): CellValue => (text ? { unquoted: text } : null)
 
 /** First characters that make spreadsheets interpret a cell as a formula. */
 const formula = /^[=+\-@\t\r\n]/
 const plain = /^[\w.][\w:.+-]*$/
 
 /** A quoted CSV cell; text that a spreadsheet would interpret as a formula is prefixed with an apostrophe. */
-export const csvText = (text: string): string => `"${(formula.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+export const quotedCsv = (text: string): string => `"${(formula.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
 
-const isBare = (value: Shown): value is { readonly bare: string } => typeof value === 'object' && value !== null && 'bare' in value
+const isBare = (value: CellValue): value is { readonly unquoted: string } =>
+  typeof value === 'object' && value !== null && 'unquoted' in value
 
-const csvCell = (value: Shown): string => {
+const csvCell = (value: CellValue): string => {
   if (value === null) return ''
-  if (typeof value === 'string') return csvText(value)
-  if (isBare(value)) return plain.test(value.bare) ? value.bare : csvText(value.bare)
-  return Array.isArray(value) ? csvText(value.join(', ')) : String(value)
+  if (typeof value === 'string') return quotedCsv(value)
+  if (isBare(value)) return plain.test(value.unquoted) ? value.unquoted : quotedCsv(value.unquoted)
+  return Array.isArray(value) ? quotedCsv(value.join(', ')) : String(value)
 }
 
 /** Formats a cell. */
-export const printCell = (format: Lines['format'], value: Shown): string =>
-  format === 'csv' ? csvCell(value) : JSON.stringify(isBare(value) ? value.bare : value)
+export const formatCell = (format: RowFormat['syntax'], value: CellValue): string =>
+  format === 'csv' ? csvCell(value) : JSON.stringify(isBare(value) ? value.unquoted : value)
 
 /** Formats a line from its cells. */
-export const printLine = (format: Lines['format'], names: readonly string[], values: readonly Shown[]): string => {
-  const cells = values.map(value => printCell(format, value))
+export const formatRow = (format: RowFormat['syntax'], names: readonly string[], values: readonly CellValue[]): string => {
+  const cells = values.map(value => formatCell(format, value))
   return format === 'csv' ? cells.join(',') : `{${cells.map((cell, at) => `${JSON.stringify(names[at])}:${cell}`).join(',')}}`
 }
 
 /** The separator between lines. */
-export const betweenLines = (format: Lines['format']): string => (format === 'csv' ? '\r\n' : ',\n')
+export const rowSeparator = (format: RowFormat['syntax']): string => (format === 'csv' ? '\r\n' : ',\n')
 
 const textsAt = (document: unknown, path: string): readonly string[] => [
   ...new Set(
@@ -45,10 +46,10 @@ const textsAt = (document: unknown, path: string): readonly string[] => [
   ),
 ]
 
-const scalarAt = (document: unknown, { at, as }: Extract<LineCell, { at: string }>): Shown => {
+const scalarAt = (document: unknown, { at, as }: Extract<ColumnValue, { at: string }>): CellValue => {
   const value = valueAt(document, at)
   if (as === 'thousands') return typeof value === 'number' ? Math.floor(value / 1000) : null
-  if (typeof value === 'string') return as === 'text' ? value : bare(value)
+  if (typeof value === 'string') return as === 'text' ? value : unquoted(value)
   if (typeof value === 'number' || typeof value === 'boolean') return as === 'text' ? String(value) : value
   return as === 'text' ? '' : null
 }
@@ -60,7 +61,7 @@ const wordsOf = (document: unknown, paths: readonly string[]): string =>
     .join(' ')
 
 /** The value of a cell for a document. */
-export const shownIn = (cell: LineCell, document: unknown, found: FoundDocument): Shown => {
+export const cellValueIn = (cell: ColumnValue, document: unknown, found: FoundDocument): CellValue => {
   if ('is' in cell) return cell.is
   if ('at' in cell) return scalarAt(document, cell)
   if (!('of' in cell)) return textsAt(document, cell.each)
@@ -70,11 +71,11 @@ export const shownIn = (cell: LineCell, document: unknown, found: FoundDocument)
 }
 
 /** Formats a document as a line. */
-export const documentLine = ({ format, columns }: Lines, document: unknown, found: FoundDocument): string =>
-  printLine(
-    format,
+export const formatDocument = ({ syntax, columns }: RowFormat, document: unknown, found: FoundDocument): string =>
+  formatRow(
+    syntax,
     columns.map(({ name }) => name),
-    columns.map(({ cell }) => shownIn(cell, document, found)),
+    columns.map(({ cell }) => cellValueIn(cell, document, found)),
   )
 
 /** Documents per chunk, and cached referenced documents per collection. */
@@ -82,9 +83,9 @@ const together = 500
 const remembered = 5000
 
 /** Formats documents as chunks of lines, for stores without a faster implementation. `getMany` loads referenced documents, at most 1,000 at a time. */
-export async function* linesOf(
+export async function* formatDocuments(
   documents: AsyncIterable<object>,
-  lines: Lines,
+  format: RowFormat,
   getMany: (collection: string, ids: readonly string[]) => Promise<ReadonlyMap<string, object>>,
 ): AsyncGenerator<Uint8Array> {
   const known = new Map<string, Map<string, object | undefined>>()
@@ -101,9 +102,9 @@ export async function* linesOf(
     }
   }
   const print = async (batch: readonly object[]): Promise<Uint8Array> => {
-    for (const { cell } of lines.columns) if ('of' in cell) await lookUp(batch, cell.of, cell.in.name)
+    for (const { cell } of format.columns) if ('of' in cell) await lookUp(batch, cell.of, cell.in.name)
     const found: FoundDocument = (collection, id) => known.get(collection)?.get(id)
-    return Buffer.from(batch.map(document => documentLine(lines, document, found)).join(betweenLines(lines.format)))
+    return Buffer.from(batch.map(document => formatDocument(format, document, found)).join(rowSeparator(format.syntax)))
   }
   let batch: object[] = []
   for await (const document of documents) {

@@ -1,5 +1,5 @@
 /** The value of a column in formatted documents. Paths are dotted, as in queries. */
-export type LineCell =
+export type ColumnValue =
   /** A constant; null is an empty cell. */
   | { readonly is: string | number | null }
   /**
@@ -17,11 +17,11 @@ export type LineCell =
   | { readonly of: string; readonly in: { readonly name: string }; readonly each: string }
 
 /** The format of documents written as lines of text. */
-export interface Lines {
+export interface RowFormat {
   /**
    * `csv`: RFC 4180; strings and lists (`"a, b"`) are quoted, formula characters neutralized, other values bare. `json`: one object per line, lists as arrays,
    * absent numbers and dates as null.
    */
-  readonly format: 'csv' | 'json'
-  readonly columns: readonly { readonly name: string; readonly cell: LineCell }[]
+  readonly syntax: 'csv' | 'json'
+  readonly columns: readonly { readonly name: string; readonly cell: ColumnValue }[]
 }

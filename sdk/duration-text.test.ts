@@ -1,8 +1,8 @@
 import test from 'ava'
-import { waitText } from './wait-text.ts'
+import { durationText } from './duration-text.ts'
 
 test('a wait is given in the largest unit of which it has two or more, rounded up', t => {
-  t.deepEqual([0.2, 1, 90, 119.5, 120, 850, 7199, 7200, 86_000].map(waitText), [
+  t.deepEqual([0.2, 1, 90, 119.5, 120, 850, 7199, 7200, 86_000].map(durationText), [
     '1 second',
     '1 second',
     '90 seconds',

@@ -28,7 +28,7 @@ const login = (email: string, password: string, headers: Record<string, string> 
 const me = (headers: Record<string, string>) => server.as()('/api/me', { headers })
 
 /** Every way to sign in, each time with a different wrong credential. */
-const doors: Readonly<Record<string, Knock>> = {
+const endpoints: Readonly<Record<string, Knock>> = {
   'a password at /api/login': (at, headers) => login(ann.email, `wrong password ${at}`, headers),
   'a password of an unknown account': (at, headers) => login('nobody@example.org', `wrong password ${at}`, headers),
   'a password in Basic authentication': (at, headers) => me({ ...headers, authorization: basic(ann.email, `wrong password ${at}`) }),
@@ -43,7 +43,7 @@ const doors: Readonly<Record<string, Knock>> = {
   },
 }
 
-for (const [name, knock] of Object.entries(doors))
+for (const [name, knock] of Object.entries(endpoints))
   test(`${name}: after twenty failures from one network further attempts get 429 with Retry-After`, async t => {
     const headers = fromElsewhere()
     const statuses: number[] = []

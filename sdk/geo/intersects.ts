@@ -121,7 +121,7 @@ const touchesPoint = (place: GeoPosition, area: GeoArea): boolean => {
 }
 
 /** Whether a geometry and an area intersect, including their borders. Both must be valid. */
-export const touches = (geometry: Geometry, area: GeoArea): boolean => {
+export const intersects = (geometry: Geometry, area: GeoArea): boolean => {
   if (geometry.type === 'Point') return touchesPoint(geometry.coordinates, area)
   const parts = partsOf(geometry)
   if ('circle' in area) return touchesCircle(parts, [area.circle.longitude, area.circle.latitude], area.circle.radiusMetres)

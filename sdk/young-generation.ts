@@ -9,7 +9,7 @@ const collectEvery = 16 * 1024 * 1024
  * collection, and the process keeps that memory. A minor collection after each 16 MiB limits streams of any length to about 20 MB and costs no speed, because
  * recently used memory is reused.
  */
-class YoungGarbage {
+class YoungGeneration {
   #passed = 0
   #parsed = 0
   #collect: Collect | undefined
@@ -37,7 +37,7 @@ class YoungGarbage {
 }
 
 /** One per process, like the heap. Code that forwards byte streams reports each chunk to it. */
-export const youngGarbage = new YoungGarbage()
+export const youngGeneration = new YoungGeneration()
 
 /** V8's own function, which Node exposes only on request. An extractor that imports the SDK may not use it; there V8 collects on its own schedule. */
 const collector = (): Collect => {

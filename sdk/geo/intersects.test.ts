@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Geometry, GeoPosition } from '../ports/geo-store.ts'
-import { touches } from './touches.ts'
+import { intersects } from './intersects.ts'
 
 /** A coarse grid, so that positions are often on borders and corners. */
 const degrees = fc.integer({ min: -4, max: 4 })
@@ -23,7 +23,7 @@ test('a point touches a box exactly if it touches the equivalent polygon', t => 
   fc.assert(
     fc.property(place, box, (coordinates, area) => {
       const point = { type: 'Point', coordinates } as const
-      t.is(touches(point, { box: area }), touches(point, { polygon: [ringAround(area)] }))
+      t.is(intersects(point, { box: area }), intersects(point, { polygon: [ringAround(area)] }))
     }),
   )
 })
@@ -39,15 +39,15 @@ test('a point touches the same areas as a collection or MultiPoint of only that 
   fc.assert(
     fc.property(place, areas, (coordinates, area) => {
       const point = { type: 'Point', coordinates } as const
-      const expected = touches({ type: 'MultiPoint', coordinates: [coordinates] }, area)
-      t.is(touches(point, area), expected)
-      t.is(touches({ type: 'GeometryCollection', geometries: [point] }, area), expected)
+      const expected = intersects({ type: 'MultiPoint', coordinates: [coordinates] }, area)
+      t.is(intersects(point, area), expected)
+      t.is(intersects({ type: 'GeometryCollection', geometries: [point] }, area), expected)
     }),
   )
 })
 
 test('a box across the antimeridian has two sides', t => {
-  const at = (longitude: number) => touches({ type: 'Point', coordinates: [longitude, 0] }, { box: [179, -1, -179, 1] })
+  const at = (longitude: number) => intersects({ type: 'Point', coordinates: [longitude, 0] }, { box: [179, -1, -179, 1] })
   t.deepEqual([178.9, 179, 180, -180, -179, -178.9].map(at), [false, true, true, true, true, false])
 })
 
@@ -56,11 +56,11 @@ test('a polygon that ends at 180 degrees touches lines and polygons that end at 
   const area = { polygon: [ring([170, -1], [180, -1], [180, 1], [178, 0], [180, 3], [170, 3])] }
   const line = (latitude: number): Geometry => ({ type: 'LineString', coordinates: [[-180, latitude], [-170, 9]] }) // biome-ignore format: one line says it
   t.deepEqual(
-    [-2, -1, 0, 1, 2, 3, 4].map(latitude => touches(line(latitude), area)),
+    [-2, -1, 0, 1, 2, 3, 4].map(latitude => intersects(line(latitude), area)),
     [false, true, true, true, false, true, false],
   )
-  t.true(touches({ type: 'Polygon', coordinates: [ring([-180, -9], [-170, 0], [-180, 9])] }, area))
-  t.false(touches({ type: 'Polygon', coordinates: [ring([-179.9, -9], [-170, 0], [-179.9, 9])] }, area))
+  t.true(intersects({ type: 'Polygon', coordinates: [ring([-180, -9], [-170, 0], [-180, 9])] }, area))
+  t.false(intersects({ type: 'Polygon', coordinates: [ring([-179.9, -9], [-170, 0], [-179.9, 9])] }, area))
 })
 
 const circleAt = (longitude: number, latitude: number, kilometres: number) => ({
@@ -70,10 +70,10 @@ const lineOf = (...coordinates: GeoPosition[]) => ({ type: 'LineString', coordin
 
 test('a long line touches a large circle at the point with the smallest distance on the sphere', t => {
   // From far south to far north-east; the only points near the centre are ones that a flat map would not consider nearest.
-  t.true(touches(lineOf([8.5, -53.4973], [180, 85]), circleAt(-145.009, -8.0485, 10_000)))
+  t.true(intersects(lineOf([8.5, -53.4973], [180, 85]), circleAt(-145.009, -8.0485, 10_000)))
   // Across the antimeridian of the centre.
-  t.true(touches(lineOf([100, 0], [180, 1]), circleAt(-179.5, 0.99, 60)))
-  t.false(touches(lineOf([100, 0], [179, 1]), circleAt(-179.5, 0.9, 60)))
+  t.true(intersects(lineOf([100, 0], [180, 1]), circleAt(-179.5, 0.99, 60)))
+  t.false(intersects(lineOf([100, 0], [179, 1]), circleAt(-179.5, 0.9, 60)))
 })
 
 test('a line touches a circle exactly when one of many points along it does', t => {
@@ -84,8 +84,8 @@ test('a line touches a circle exactly when one of many points along it does', t 
         [0, 1].map(axis => (from[axis] ?? 0) + (((to[axis] ?? 0) - (from[axis] ?? 0)) * at) / 2000),
       )
       const isTouched = (share: number) =>
-        places.some(coordinates => touches({ type: 'Point', coordinates }, circleAt(longitude, latitude, kilometres * share)))
-      const found = touches(lineOf(from, to), circleAt(longitude, latitude, kilometres))
+        places.some(coordinates => intersects({ type: 'Point', coordinates }, circleAt(longitude, latitude, kilometres * share)))
+      const found = intersects(lineOf(from, to), circleAt(longitude, latitude, kilometres))
       // For edges up to 20 km long, and near the boundary, the two may differ.
       if (isTouched(0.99)) t.true(found)
       if (!isTouched(1.01 + 12 / kilometres)) t.false(found)
@@ -95,13 +95,13 @@ test('a line touches a circle exactly when one of many points along it does', t 
 })
 
 test('a circle with radius 0 is a point, even on a line and at a pole', t => {
-  t.true(touches(lineOf([90, 40.03], [-10, 40.03]), circleAt(26.4778, 40.03, 0)))
-  t.false(touches(lineOf([90, 40.03], [-10, 40.03]), circleAt(26.4778, 40.031, 0)))
-  t.true(touches({ type: 'Point', coordinates: [9, -90] }, circleAt(179, -90, 0)))
+  t.true(intersects(lineOf([90, 40.03], [-10, 40.03]), circleAt(26.4778, 40.03, 0)))
+  t.false(intersects(lineOf([90, 40.03], [-10, 40.03]), circleAt(26.4778, 40.031, 0)))
+  t.true(intersects({ type: 'Point', coordinates: [9, -90] }, circleAt(179, -90, 0)))
 })
 
 test('a line around a circle, just outside of it, does not touch it', t => {
   // Every point of it might be the nearest one: the subdivision must terminate.
   const around = lineOf(...Array.from({ length: 361 }, (_, at) => [at - 180, 60]))
-  t.false(touches(around, circleAt(0, 90, 3335.8)))
+  t.false(intersects(around, circleAt(0, 90, 3335.8)))
 })

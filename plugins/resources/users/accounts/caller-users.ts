@@ -5,7 +5,7 @@ import { EffectiveRoles } from '../roles/effective-roles.ts'
 type User = UserRecord & Stored
 
 /** The status and restrictions of an account, for requests and for background work. */
-export class AccountStanding {
+export class CallerUsers {
   #held: EffectiveRoles
   #sites: Contributions<Site>
 
@@ -25,4 +25,4 @@ export class AccountStanding {
     return site === undefined || acceptsTerms(user, await site.settings())
   }
 }
-wire(AccountStanding, EffectiveRoles, Sites)
+wire(CallerUsers, EffectiveRoles, Sites)

@@ -5,7 +5,7 @@ import type { Contribution } from './contributions.ts'
 import { hostOf, loadPart } from './viewer-host.ts'
 
 /** A part that is shown if its module agrees. */
-export interface AskedPart {
+export interface RequestedPart {
   readonly key: string
   readonly contribution: Contribution
   readonly thing: ViewedThing
@@ -16,7 +16,7 @@ export interface AskedPart {
 const noState: ViewerHost['state'] = { get: () => undefined, set: () => undefined }
 
 /** Checks whether a module has anything to show; a module that fails reports its error when it is mounted. */
-const canShow = async ({ contribution, thing, url }: AskedPart): Promise<boolean> => {
+const canShow = async ({ contribution, thing, url }: RequestedPart): Promise<boolean> => {
   try {
     const part = await loadPart(contribution)
     if (!part.canShow) return true
@@ -29,18 +29,18 @@ const canShow = async ({ contribution, thing, url }: AskedPart): Promise<boolean
 }
 
 /** Viewers declare whether their module must be loaded to decide; tabs, panels and actions are few, and always checked. */
-const isOffered = ({ contribution: { viewer } }: AskedPart): boolean => viewer !== undefined && viewer.asks !== true
+const isOffered = ({ contribution: { viewer } }: RequestedPart): boolean => viewer !== undefined && viewer.asks !== true
 
 /** Parts without those that decline, checked in order; undefined until the first is found. Those that are added later do not hide it while they are checked. */
-export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[] | undefined => {
+export const useRequestedParts = <P extends RequestedPart>(parts: readonly P[]): readonly P[] | undefined => {
   const [answers, setAnswers] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const asked = useRef(new Set<string>())
+  const checked = useRef(new Set<string>())
   const isFound = useRef(false)
   useEffect(() => {
     const ask = async (): Promise<void> => {
       for (const one of parts) {
-        if (asked.current.has(one.key)) continue
-        asked.current.add(one.key)
+        if (checked.current.has(one.key)) continue
+        checked.current.add(one.key)
         const answer = isOffered(one) || (await canShow(one))
         setAnswers(known => new Map(known).set(one.key, answer))
       }

@@ -24,7 +24,7 @@ const queryOf = <T extends { readonly state: LifeState }>(
 })
 
 /** Iterates over all records in a container, in any state, page by page. */
-export async function* containedIn<T extends { readonly state: LifeState }>(
+export async function* recordsInContainer<T extends { readonly state: LifeState }>(
   documents: DocumentStore,
   containment: Containment<T>,
   container: string,
@@ -33,7 +33,7 @@ export async function* containedIn<T extends { readonly state: LifeState }>(
 }
 
 /** Removes records from a container until none is left, including records added meanwhile. */
-export const takeOutAll = async <T extends { readonly state: LifeState }>(
+export const removeAllFromContainer = async <T extends { readonly state: LifeState }>(
   documents: DocumentStore,
   containment: Containment<T>,
   container: string,

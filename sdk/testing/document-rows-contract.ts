@@ -1,5 +1,5 @@
 import { and, type DocumentStore, eq, range } from '../ports/document-store.ts'
-import type { Lines } from '../ports/lines.ts'
+import type { RowFormat } from '../ports/row-format.ts'
 import type { ContractTest, TestContext } from './any-runner.ts'
 import { type Note, notes } from './notes.ts'
 
@@ -27,7 +27,7 @@ const linesOf = async (t: TestContext, pieces: AsyncIterable<Uint8Array>): Promi
   return text === '' ? [] : text.split('\r\n').sort()
 }
 
-const columns: Lines['columns'] = [
+const columns: RowFormat['columns'] = [
   { name: 'type', cell: { is: 'note' } },
   { name: 'id', cell: { at: 'id', as: 'text' } },
   { name: 'name', cell: { at: 'name', as: 'text' } },
@@ -40,8 +40,8 @@ const columns: Lines['columns'] = [
   { name: 'above', cell: { of: 'places.dataset', in: notes, each: 'spaces' } },
   { name: 'none', cell: { is: null } },
 ]
-const csv: Lines = { format: 'csv', columns }
-const json: Lines = { format: 'json', columns }
+const csv: RowFormat = { syntax: 'csv', columns }
+const json: RowFormat = { syntax: 'json', columns }
 
 const hostile: Readonly<Record<string, Note>> = {
   ann: { name: 'Ann', team: { name: 'O’Nym', seat: 1 } },
@@ -73,20 +73,20 @@ const asCsv: readonly string[] = [
   '"note","umlaut","Ä😀",,,,,"","","a, b, @x",',
 ]
 
-/** The contract of `lines`. */
-export function documentLinesContract(test: ContractTest, open: Open): void {
-  test('CSV lines contain nothing that a spreadsheet evaluates as a formula', async t => {
+/** The contract of `formattedRows`. */
+export function documentRowsContract(test: ContractTest, open: Open): void {
+  test('CSV rows contain nothing that a spreadsheet evaluates as a formula', async t => {
     const store = await open(t)
     await fill(store, hostile)
-    const text = await textOf(t, store.lines(notes, csv), '\r\n')
+    const text = await textOf(t, store.formattedRows(notes, csv), '\r\n')
     for (const line of asCsv) t.true(text.includes(line), line)
     t.is(text.length, asCsv.join('\r\n').length)
   })
 
-  test('JSON lines contain lists and nulls', async t => {
+  test('JSON rows contain lists and nulls', async t => {
     const store = await open(t)
     await fill(store, hostile)
-    const rows = JSON.parse(`[${await textOf(t, store.lines(notes, json), ',\n')}]`) as readonly Readonly<Record<string, unknown>>[]
+    const rows = JSON.parse(`[${await textOf(t, store.formattedRows(notes, json), ',\n')}]`) as readonly Readonly<Record<string, unknown>>[]
     t.deepEqual(rows.map(({ id }) => String(id)).sort(), Object.keys(hostile).sort())
     const row = (id: string) => rows.find(each => each['id'] === id)
     t.deepEqual(row('plain'), {
@@ -98,7 +98,7 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     t.like(row('nothing'), { name: '', rank: null, spaces: [], author: '' })
   })
 
-  test('lines are written for the matches, in the order of the index', async t => {
+  test('rows are written for the matches, in the order of the index', async t => {
     const store = await open(t)
     const stamp = (n: number): string => new Date(1e12 + n).toISOString()
     await fill(
@@ -106,7 +106,11 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
       Object.fromEntries(Array.from({ length: 1300 }, (_, n) => [`n${n}`, { state: n % 2 ? 'live' : 'gone', created: stamp(n) }])),
     )
     const where = and(eq('state', 'live'), range('created', { gte: stamp(3), lte: stamp(1201) }))
-    const text = await textOf(t, store.lines(notes, { format: 'csv', columns: columns.slice(1, 2) }, { using: 'byCreated', where }), '\r\n')
+    const text = await textOf(
+      t,
+      store.formattedRows(notes, { syntax: 'csv', columns: columns.slice(1, 2) }, { using: 'byCreated', where }),
+      '\r\n',
+    )
     t.deepEqual(
       text.split('\r\n'),
       Array.from({ length: 600 }, (_, n) => `"n${2 * n + 3}"`),
@@ -125,18 +129,18 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     const expected = Array.from({ length: 2500 }, (_, n) => n)
       .filter(n => ![0, 1000, 2499].includes(n))
       .map(n => `"n${n}",${n},"${n % 3 ? 'N 7' : ''}"`)
-    const few: Lines = { format: 'csv', columns: [1, 3, 8].flatMap(at => columns[at] ?? []) }
-    t.deepEqual(await linesOf(t, store.lines(notes, few)), expected.sort())
+    const few: RowFormat = { syntax: 'csv', columns: [1, 3, 8].flatMap(at => columns[at] ?? []) }
+    t.deepEqual(await linesOf(t, store.formattedRows(notes, few)), expected.sort())
   })
 
-  test('an empty collection has no lines, and the iteration can be ended early', async t => {
+  test('an empty collection has no rows, and the iteration can be ended early', async t => {
     const store = await open(t)
-    t.deepEqual(await linesOf(t, store.lines(notes, csv)), [])
+    t.deepEqual(await linesOf(t, store.formattedRows(notes, csv)), [])
     await fill(store, Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`n${n}`, { rank: n }])))
-    for await (const piece of store.lines(notes, csv)) {
+    for await (const piece of store.formattedRows(notes, csv)) {
       t.true(piece.length > 0)
       break
     }
-    t.is((await linesOf(t, store.lines(notes, csv))).length, 2100)
+    t.is((await linesOf(t, store.formattedRows(notes, csv))).length, 2100)
   })
 }
