@@ -55,7 +55,7 @@ const echoing = (seen: Seen): Plugin => {
       seen.life.push(`dispose ${this.#number}`)
     }
   }
-  class Hear {
+  class Recorder {
     async handle({ subject }: { readonly subject: { readonly id: string } }): Promise<void> {
       seen.handled.push(subject.id)
     }
@@ -91,7 +91,7 @@ const echoing = (seen: Seen): Plugin => {
     isSwitchable: true,
     provides: [provide(Words, Word)],
     routes: { echo, slow },
-    handlers: [on('file.updated', Hear, 'hear')],
+    handlers: [on('file.updated', Recorder, 'hear')],
     periodic: [{ name: 'tick', everyMs: 3_600_000, task: Tick }],
   })
 }

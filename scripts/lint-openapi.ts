@@ -25,8 +25,8 @@ try {
       ...{ cwd: folder, maxBuffer: 1 << 26, timeout: 300_000 },
       env: { ...process.env, REDOCLY_TELEMETRY: 'off' },
     })
-    const said = `${stdout}${stderr}`
-    if (/\b[1-9]\d* (?:warning|error)s?\b/.test(said)) throw new Error(said)
+    const output = `${stdout}${stderr}`
+    if (/\b[1-9]\d* (?:warning|error)s?\b/.test(output)) throw new Error(output)
     process.stdout.write(`ok ${linter[0]}\n`)
   }
 } finally {

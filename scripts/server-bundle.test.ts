@@ -64,9 +64,9 @@ const serving = async (t: ExecutionContext, plugins: string): Promise<Serving> =
     child.kill()
     await ended
   })
-  const said = await Promise.race([once(child.stdout as NodeJS.EventEmitter, 'data'), ended.then(() => undefined)])
-  if (!said) throw new Error(log)
-  return { url: (JSON.parse(String(said[0])) as { readonly url: string }).url, log: () => log }
+  const output = await Promise.race([once(child.stdout as NodeJS.EventEmitter, 'data'), ended.then(() => undefined)])
+  if (!output) throw new Error(log)
+  return { url: (JSON.parse(String(output[0])) as { readonly url: string }).url, log: () => log }
 }
 
 test('the bundle has the API of the tree', async t => {

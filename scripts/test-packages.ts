@@ -18,7 +18,7 @@ const run = promisify(execFile)
 const npm = async (cwd: string, ...words: readonly string[]): Promise<string> =>
   (await run('npm', [...words, '--no-audit', '--no-fund', '--loglevel=error'], { cwd, maxBuffer: 1 << 26 })).stdout.trim()
 const readManifest = async (path: string): Promise<PackedPackage['manifest']> => JSON.parse(await readFile(path, 'utf8'))
-const said = (text: string): void => void process.stdout.write(`${text}\n`)
+const report = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const author = {
   'package.json': JSON.stringify({
@@ -93,7 +93,7 @@ const packPlugin = async (registry: string): Promise<PackedPackage> => {
 
 const expect = (what: string, isTrue: boolean, detail: unknown = ''): void => {
   if (!isTrue) throw new Error(`${what}: ${String(detail)}`)
-  said(`ok ${what}`)
+  report(`ok ${what}`)
 }
 
 const program = 'node_modules/.bin/pounce'
@@ -136,7 +136,7 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
     expect("the plugin's problems are responses of the server", (await fetch(`${url}/api/time?never=true`)).status === 404)
     await usePlugins(url, data, expect)
   } catch (error) {
-    said(`server log:\n${log}`)
+    report(`server log:\n${log}`)
     throw error
   } finally {
     child.kill()
@@ -179,7 +179,7 @@ try {
     await using registry = await startRegistry(packed, upstream)
     return await packPlugin(registry.url)
   })()
-  said('ok types, without skipLibCheck')
+  report('ok types, without skipLibCheck')
   await using registry = await startRegistry([...packed, plugin], upstream)
   const app = await publishPlugins(join(folder, 'plugins'), registry.url)
   await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce-example-times', '@pounce/client')
@@ -187,7 +187,7 @@ try {
   const at = process.argv.indexOf('--node')
   const nodes = [...(at < 0 ? [] : process.argv.slice(at + 1)), ...(await otherReleases(folder, join(folder, 'plugins')))]
   for (const node of nodes) {
-    said(`on ${node}`)
+    report(`on ${node}`)
     await serve(app, node.split(' '))
   }
 } finally {

@@ -352,7 +352,7 @@ test.serial('a bulk request, as JSON or NDJSON, reports each bad item with its f
   ]
   for (const [type, body, all] of sent) {
     const answer = await person.call(`${g}/datapoints/bulk`, { method: 'POST', body, headers: { 'content-type': type } })
-    const said = (await answer.json()) as {
+    const problem = (await answer.json()) as {
       inserted: number
       refused: number
       lines: readonly { line: number; field?: string; message: string }[]
@@ -360,18 +360,18 @@ test.serial('a bulk request, as JSON or NDJSON, reports each bad item with its f
     t.is(answer.status, 207, type)
     const wrong = all.flatMap((line, at) => (line === JSON.stringify(good) ? [] : [at + 1]))
     t.deepEqual(
-      said.lines.map(({ line }) => line),
+      problem.lines.map(({ line }) => line),
       wrong,
       type,
     )
-    t.deepEqual([said.inserted, said.refused], [all.length - wrong.length, wrong.length], type)
-    const unclear = said.lines.filter(({ line, field = '', message }) => {
+    t.deepEqual([problem.inserted, problem.refused], [all.length - wrong.length, wrong.length], type)
+    const unclear = problem.lines.filter(({ line, field = '', message }) => {
       const says = bad.find(([, text]) => text === all[line - 1])?.[0] ?? /nothing/
       return !says.test(`${field} ${message}`)
     })
     t.deepEqual(unclear, [], type)
     const found = await ok<readonly { id: number; properties: object }[]>(person.call(`${g}/datapoints?attributes=bulk`))
-    t.is(found.length, said.inserted, type)
+    t.is(found.length, problem.inserted, type)
     for (const { id } of found) await ok(person.call(`${g}/datapoints/${id}`, { method: 'DELETE' }))
   }
 })

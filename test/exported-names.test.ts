@@ -80,6 +80,50 @@ test('limits that are not exported are named max…, too', async t => {
   t.deepEqual(faults, [])
 })
 
+/**
+ * Words for software that acts like a person, and words that only this project used, with terms of the field. They may not name anything that a file declares,
+ * tests and browser code included.
+ */
+const replacements: Readonly<Record<string, string>> = {
+  asked: 'requested, query, options',
+  deed: 'action, activity',
+  dice: 'seededRandom',
+  door: 'provider, limit, endpoint',
+  effort: 'cost, budget',
+  heard: 'received',
+  lane: 'queue, flow',
+  looker: 'observer, viewer',
+  said: 'text, message, output',
+  shelf: 'folder',
+  told: 'reported, notified',
+  wish: 'request, choice',
+}
+/** Members of stored records, wire formats and libraries with such names. */
+const storedNames: readonly (readonly [word: string, path: RegExp])[] = [
+  ['asked', /^plugins\/auth\/local\//],
+  ['told', /^plugins\/resources\/notifications\//],
+  ['heard', /^plugins\/(?:resources\/extractions|transport\/rabbitmq)\//],
+  ['lane', /^sdk\/passwords/],
+  ['door', /^plugins\/resources\/(?:audit|users)\//],
+  ['said', /^test\/(?:access\/things|api\/|support\/furnished)/],
+  ['effort', /^scripts\/screens/],
+]
+
+test('no declaration has a name that a reader of the field would not know', async t => {
+  const words = Object.keys(replacements).join('|')
+  const declared = new RegExp(`(?:\\b(?:const|let|class|function|interface|type)\\s+|[({,]\\s*|#)(${words})s?\\b\\s*[:=,)}<(;?]`, 'gi')
+  const listed = await Array.fromAsync(glob('{core,sdk,plugins,test,scripts,examples}/**/*.{ts,tsx}', { cwd: root }))
+  const faults: string[] = []
+  for (const path of listed.filter(
+    one => !/^plugins\/web\/app\/api\.ts$|^test\/exported-names/.test(one) && !/\/(?:dist|node_modules)\//.test(one),
+  ))
+    for (const [, word = ''] of (await readFile(join(root, path), 'utf8')).matchAll(declared)) {
+      const plain = word.toLowerCase()
+      if (!storedNames.some(([one, where]) => one === plain && where.test(path))) faults.push(`${path}: ${word} → ${replacements[plain]}`)
+    }
+  t.deepEqual(faults, [])
+})
+
 /** Names that every plugin uses for its own type. */
 const ofEveryPlugin: ReadonlySet<string> = new Set(['Config', 'Settings'])
 

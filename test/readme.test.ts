@@ -31,9 +31,9 @@ const npmStart = async (data: string, isFirst: boolean): Promise<Running> => {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close')
-  let said = ''
+  let output = ''
   child.stderr?.setEncoding('utf8').on('data', text => {
-    said += text
+    output += text
   })
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     const isRunning = child.exitCode === null && child.signalCode === null
@@ -43,15 +43,15 @@ const npmStart = async (data: string, isFirst: boolean): Promise<Running> => {
   if (!child.stdout) throw new Error('npm start has no output')
   const lines = createInterface({ input: child.stdout })
   for await (const line of lines) {
-    said += `${line}\n`
-    const url = /listens on (http:\S+)/.exec(said)?.[1]
-    const token = /\/welcome\?token=(\S+)/.exec(said)?.[1]
+    output += `${line}\n`
+    const url = /listens on (http:\S+)/.exec(output)?.[1]
+    const token = /\/welcome\?token=(\S+)/.exec(output)?.[1]
     if (url === undefined || (isFirst && token === undefined)) continue
     child.stdout.resume()
     return { url, token, stop }
   }
   await stop('SIGKILL')
-  throw new Error(`npm start exited: ${said}`)
+  throw new Error(`npm start exited: ${output}`)
 }
 
 const missing = lacksCurl()

@@ -11,18 +11,18 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const kinds = ['routes', 'blobs', 'search', 'auth', 'extractor', 'viewer', 'transport', 'geo']
 
 const pounce = async (...words: readonly string[]) => {
-  const said = { out: '', err: '' }
+  const output = { out: '', err: '' }
   const code = await run(words, {
     out: text => {
-      said.out += text
+      output.out += text
     },
     err: text => {
-      said.err += text
+      output.err += text
     },
     columns: 100,
     isTerminal: false,
   })
-  return { ...said, code }
+  return { ...output, code }
 }
 
 const textsIn = async (folder: string): Promise<readonly string[]> => {

@@ -9,10 +9,10 @@ const statusOf = async (url: string): Promise<number> => (await fetch(url, { hea
 
 test('a start prints the address, the data folder and the startup messages of plugins', async t => {
   const folder = await tempFolder(t)
-  const { url, said, text } = await startServer(t, folder)
+  const { url, waitForOutput, text } = await startServer(t, folder)
   t.is(await statusOf(`${url}/healthz`), 200)
   t.is(await statusOf(`${url}/readyz`), 200)
-  await said(/hint of the plugin/)
+  await waitForOutput(/hint of the plugin/)
   t.true(text.out.includes(folder))
 })
 
@@ -29,11 +29,11 @@ test('a second server on the same data folder is refused, naming the first one; 
 })
 
 test('SIGTERM waits for a running request, with 503 or no new connections meanwhile, and exits with 0', async t => {
-  const { url, kill, ended, said } = await startServer(t, await tempFolder(t))
+  const { url, kill, ended, waitForOutput } = await startServer(t, await tempFolder(t))
   const running = fetch(`${url}/api/slow`)
-  await said(/the slow request has begun/)
+  await waitForOutput(/the slow request has begun/)
   kill('SIGTERM')
-  await said(/Stopping/)
+  await waitForOutput(/Stopping/)
   const readiness = await statusOf(`${url}/readyz`).catch(() => 503)
   t.is(readiness, 503)
   const answer = await running
@@ -42,11 +42,11 @@ test('SIGTERM waits for a running request, with 503 or no new connections meanwh
 })
 
 test('a second signal ends the process immediately', async t => {
-  const { url, kill, ended, said } = await startServer(t, await tempFolder(t))
+  const { url, kill, ended, waitForOutput } = await startServer(t, await tempFolder(t))
   const running = fetch(`${url}/api/endless`)
-  await said(/the endless request has begun/)
+  await waitForOutput(/the endless request has begun/)
   kill('SIGTERM')
-  await said(/Stopping/)
+  await waitForOutput(/Stopping/)
   kill('SIGINT')
   t.is((await ended).code, 1)
   await t.throwsAsync(running)
@@ -61,10 +61,10 @@ test('SIGTERM or SIGINT without running requests exits with 0', async t => {
 })
 
 test('uncaught errors are logged and do not end the process', async t => {
-  const { url, said } = await startServer(t, await tempFolder(t))
+  const { url, waitForOutput } = await startServer(t, await tempFolder(t))
   t.is((await fetch(`${url}/api/faults`, { method: 'POST' })).status, 200)
-  await said(/^(?=.*thrown in a timer)(?=.*"plugin":"test\.commands")/m)
-  await said(/^(?=.*rejected by nobody)(?=.*"plugin":"test\.commands")/m)
+  await waitForOutput(/^(?=.*thrown in a timer)(?=.*"plugin":"test\.commands")/m)
+  await waitForOutput(/^(?=.*rejected by nobody)(?=.*"plugin":"test\.commands")/m)
   t.is(await statusOf(`${url}/healthz`), 200)
 })
 
@@ -119,11 +119,11 @@ test('a bug in the start of a plugin is reported with its file and line', async 
 })
 
 test('SIGTERM during a hanging start ends the process immediately with 0', async t => {
-  const { said, kill, ended } = await startPounce(t, ['start', '--port', '0', '--data', await tempFolder(t)], {
+  const { waitForOutput, kill, ended } = await startPounce(t, ['start', '--port', '0', '--data', await tempFolder(t)], {
     ...hanging,
     POUNCE_START_TIMEOUT_MS: '3600000',
   })
-  await said(/the start hangs/)
+  await waitForOutput(/the start hangs/)
   kill('SIGTERM')
   t.deepEqual(await ended, { code: 0, signal: null })
 })

@@ -17,7 +17,7 @@ const hearing = (seen: string[]): Plugin =>
     handlers: [
       on(
         'file.updated',
-        class Hear {
+        class Recorder {
           async handle({ subject }: { readonly subject: { readonly id: string } }): Promise<void> {
             seen.push(subject.id)
           }

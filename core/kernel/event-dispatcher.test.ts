@@ -10,7 +10,7 @@ import { consumerName, EventDispatcher, type HandlerInstance } from './event-dis
 
 const quick = { ...usualRetry, firstMs: 1, longestMs: 5, outageMs: 5 }
 
-const news = (subject: string, at: number): AnyEvent => ({
+const fileUpdated = (subject: string, at: number): AnyEvent => ({
   id: `${subject}-${at}`,
   type: 'file.updated',
   subject: { kind: 'file', id: subject },
@@ -18,7 +18,7 @@ const news = (subject: string, at: number): AnyEvent => ({
   at: '2026-01-05T10:00:00.000Z',
 })
 
-class Hear {
+class Recorder {
   async handle(): Promise<void> {
     return
   }
@@ -26,13 +26,13 @@ class Hear {
 
 const oneByOne = (handle: (event: AnyEvent) => Promise<void>, name = 'one'): HandlerInstance => ({
   plugin: `test.${name}`,
-  subscription: on('file.updated', Hear as Class<Handler<'file.updated'>>, 'hear'),
+  subscription: on('file.updated', Recorder as Class<Handler<'file.updated'>>, 'hear'),
   instance: { handle },
 })
 
 const inBatches = (handleAll: (events: readonly AnyEvent[]) => Promise<void>): HandlerInstance => ({
   plugin: 'test.batch',
-  subscription: onBatch('*', Hear as never, 'hear'),
+  subscription: onBatch('*', Recorder as never, 'hear'),
   instance: { handleAll },
 })
 
@@ -62,7 +62,7 @@ test('events of one subject are handled in order, one at a time, and different s
     }),
   )
   const subjects = Array.from({ length: 20 }, (_, at) => `s${at}`)
-  outbox.add([0, 1, 2, 3, 4].flatMap(at => subjects.map(subject => news(subject, at))))
+  outbox.add([0, 1, 2, 3, 4].flatMap(at => subjects.map(subject => fileUpdated(subject, at))))
   await dispatch.drained()
   for (const subject of subjects)
     t.deepEqual(
@@ -87,9 +87,9 @@ test.serial('an event that arrives while another one of its subject is handled f
       await goOn.promise
     }),
   )
-  outbox.add([news('s', 0)])
+  outbox.add([fileUpdated('s', 0)])
   await began.promise
-  outbox.add([news('s', 1)])
+  outbox.add([fileUpdated('s', 1)])
   await new Promise(resolve => setImmediate(resolve))
   goOn.resolve()
   await t.notThrowsAsync(followed.promise)
@@ -100,7 +100,7 @@ test('events handled in one turn are acknowledged in one call', async t => {
     t,
     oneByOne(async () => undefined),
   )
-  outbox.add(Array.from({ length: 60 }, (_, at) => news(`s${at}`, 0)))
+  outbox.add(Array.from({ length: 60 }, (_, at) => fileUpdated(`s${at}`, 0)))
   await dispatch.drained()
   t.is(outbox.doneCalls.flat().length, 60)
   t.true(outbox.doneCalls.length <= 10, `${outbox.doneCalls.length} calls`)
@@ -120,7 +120,7 @@ for (const turns of Array.from({ length: 40 }, (_, at) => at))
       isHandled.resolve()
       for (let turn = 0; turn < turns; turn += 1) await undefined
     }
-    outbox.add([news('early', 0), news('late', 0)])
+    outbox.add([fileUpdated('early', 0), fileUpdated('late', 0)])
     await t.notThrowsAsync(dispatch.drained(2000))
   })
 
@@ -133,7 +133,7 @@ test('a failing handler is retried until it succeeds', async t => {
       if (tries < 4) throw new Error('not yet')
     }),
   )
-  outbox.add([news('s', 0)])
+  outbox.add([fileUpdated('s', 0)])
   await dispatch.drained()
   t.is(tries, 4)
   t.deepEqual(await outbox.deadLetters({ limit: 10 }), [])
@@ -148,7 +148,7 @@ test('an event that fails five times is dead-lettered with its reason, and the o
       if (subject.id === 'bad') throw new Error('it is broken')
     }),
   )
-  outbox.add([news('bad', 0), news('good', 0)])
+  outbox.add([fileUpdated('bad', 0), fileUpdated('good', 0)])
   await dispatch.drained()
   t.is(seen.filter(id => id === 'bad-0').length, 5)
   t.true(seen.includes('good-0'))
@@ -168,7 +168,7 @@ test('a retried dead letter gets five more attempts', async t => {
       if (isBroken) throw new Error('broken')
     }),
   )
-  outbox.add([news('s', 0)])
+  outbox.add([fileUpdated('s', 0)])
   await dispatch.drained()
   isBroken = false
   await outbox.settleDeadLetter('test.one/hear', 's-0', 'retry')
@@ -186,7 +186,7 @@ test('a backend that is unavailable never dead-letters an event', async t => {
       if (tries === 13) throw new Error('a hiccup of its own')
     }),
   )
-  outbox.add([news('s', 0)])
+  outbox.add([fileUpdated('s', 0)])
   await dispatch.drained()
   t.is(tries, 14)
   t.deepEqual(await outbox.deadLetters({ limit: 10 }), [])
@@ -200,7 +200,7 @@ test('a batch has at most 200 events, acknowledged in one call', async t => {
       sizes.push(events.length)
     }),
   )
-  outbox.add(Array.from({ length: 450 }, (_, at) => news('s', at)))
+  outbox.add(Array.from({ length: 450 }, (_, at) => fileUpdated('s', at)))
   await dispatch.drained()
   t.deepEqual(sizes, [200, 200, 50])
   t.deepEqual(
@@ -218,7 +218,7 @@ test('a poison event in a batch is dead-lettered alone', async t => {
       for (const { id } of events) handled.add(id)
     }),
   )
-  outbox.add(Array.from({ length: 40 }, (_, at) => news('s', at)))
+  outbox.add(Array.from({ length: 40 }, (_, at) => fileUpdated('s', at)))
   await dispatch.drained()
   t.is(handled.size, 39)
   t.deepEqual(
@@ -236,7 +236,7 @@ test('one consumer that fails does not block another', async t => {
     }, 'broken'),
     oneByOne(async ({ id }) => void received.push(id), 'well'),
   )
-  outbox.add([news('s', 0), news('s', 1)])
+  outbox.add([fileUpdated('s', 0), fileUpdated('s', 1)])
   await dispatch.drained()
   t.deepEqual(received, ['s-0', 's-1'])
 })
@@ -248,7 +248,7 @@ test('a store that is unavailable for a while delays events and loses none', asy
     oneByOne(async ({ id }) => void received.push(id)),
   )
   outbox.fault = new Unavailable('the store is unavailable')
-  outbox.add([news('s', 0)])
+  outbox.add([fileUpdated('s', 0)])
   await new Promise(resolve => setImmediate(resolve))
   outbox.fault = undefined
   await dispatch.drained()
@@ -269,7 +269,7 @@ test('an event that fails while the store is full is redelivered once there is s
       throw outbox.fault
     }),
   )
-  outbox.add([news('s', 0)])
+  outbox.add([fileUpdated('s', 0)])
   while (received.length === 0 || outbox.fault !== undefined) await new Promise(resolve => setImmediate(resolve))
   await dispatch.drained(5_000)
   t.deepEqual(received, ['full', 's-0'])
@@ -289,7 +289,7 @@ test('a stop waits for the running handler and releases events that have not sta
       received.push(id)
     }),
   )
-  outbox.add([news('s', 0), news('s', 1)])
+  outbox.add([fileUpdated('s', 0), fileUpdated('s', 1)])
   await began.promise
   const stopped = dispatch.stop()
   finish()
@@ -307,14 +307,14 @@ test('drained rejects after its time limit, naming waiting consumers and dead le
       throw new Error('broken')
     }, 'broken'),
   )
-  outbox.add([news('s', 0)])
+  outbox.add([fileUpdated('s', 0)])
   const error = await t.throwsAsync(dispatch.drained(2000))
   t.regex(error.message, /test\.slow\/hear 1/)
   t.regex(error.message, /dead letter: file\.updated for test\.broken\/hear: broken/)
 })
 
 test('a consumer is named after its plugin and subscription, not its class', t => {
-  class Renamed extends Hear {}
+  class Renamed extends Recorder {}
   const subscription = on('file.updated', Renamed as Class<Handler<'file.updated'>>, 'index-changes')
   t.is(consumerName({ plugin: 'resources.search', subscription }), 'resources.search/index-changes')
 })

@@ -211,32 +211,32 @@ test('an unhealthy plugin is reported by name, and only the store affects readin
 
 test('an event reaches its handler, and drained waits for it', async t => {
   const seen: string[] = []
-  class Hear {
+  class Recorder {
     async handle(delivered: { readonly subject: { readonly id: string } }): Promise<void> {
       seen.push(delivered.subject.id)
     }
   }
   const kernel = await makeKernel(t, [
     memoryStore,
-    definePlugin({ id: 'a.hear', summary: 's', handlers: [on('file.updated', Hear, 'hear')] }),
+    definePlugin({ id: 'a.hear', summary: 's', handlers: [on('file.updated', Recorder, 'hear')] }),
   ])
   await kernel.start()
   const { commit } = kernel.get(DocumentStore)
   const things = { name: 'things', indexes: {} }
-  const news = event('file.updated', { kind: 'file', id: 'f1' }, { fields: [] })
-  await commit.call(kernel.get(DocumentStore), { insert: { id: 'x' }, into: things }, [news])
+  const updated = event('file.updated', { kind: 'file', id: 'f1' }, { fields: [] })
+  await commit.call(kernel.get(DocumentStore), { insert: { id: 'x' }, into: things }, [updated])
   await kernel.drained()
   t.deepEqual(seen, ['f1'])
   t.truthy(kernel.get(Clock).now())
 })
 
 test('handlers without a document store are refused', async t => {
-  class Hear {
+  class Recorder {
     async handle(): Promise<void> {
       return
     }
   }
-  const plugin = definePlugin({ id: 'a.hear', summary: 's', handlers: [on('file.updated', Hear, 'hear')] })
+  const plugin = definePlugin({ id: 'a.hear', summary: 's', handlers: [on('file.updated', Recorder, 'hear')] })
   await t.throwsAsync(makeKernel(t, [plugin]), { message: 'a.hear needs documentStore, which no plugin provides' })
 })
 

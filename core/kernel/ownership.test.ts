@@ -4,7 +4,7 @@ import { memoryStore } from '../../test/support/memory-documents.ts'
 import { makeKernel } from './fixtures/boot.ts'
 import { buildPluginGraph } from './plugin-graph.ts'
 
-class Hear {
+class Recorder {
   async handle(): Promise<void> {
     return
   }
@@ -17,7 +17,7 @@ const plan = (...plugins: ReturnType<typeof plugin>[]) =>
     new Set(['documentStore']),
   )
 const hearing = (id: string, type: string, parts: Partial<PluginDefinition> = {}) =>
-  plugin(id, { ...parts, handlers: [on(type as EventType, Hear, 'hear')] })
+  plugin(id, { ...parts, handlers: [on(type as EventType, Recorder, 'hear')] })
 const grant = 'grant.created' as EventType
 
 test('a collection of another plugin is refused when the kernel is created, naming both', async t => {
@@ -90,12 +90,12 @@ test('a handler of an undeclared event is refused with the nearest one', t => {
 })
 
 test('two handlers with the same stored name are refused, and so is a name that cannot be stored', t => {
-  class Other extends Hear {}
-  const handlers = [on('file.created', Hear, 'hear'), on('file.updated', Other, 'hear')]
+  class Other extends Recorder {}
+  const handlers = [on('file.created', Recorder, 'hear'), on('file.updated', Other, 'hear')]
   t.throws(() => plan(plugin('example.one', { handlers })), {
     message: 'example.one has two handlers named example.one/hear: rename one of them',
   })
-  t.throws(() => plan(plugin('example.one', { handlers: [on('file.created', Hear, 'Hear/all')] })), {
+  t.throws(() => plan(plugin('example.one', { handlers: [on('file.created', Recorder, 'Hear/all')] })), {
     message: 'example.one: invalid handler name "Hear/all": use lower-case letters, digits and hyphens',
   })
 })

@@ -5,7 +5,7 @@ import type { CallerName } from './callers.ts'
 import type { Cell } from './cell.ts'
 import { callerNames } from './cells.ts'
 import { noteCounts } from './counts.ts'
-import { type Counts, newCounts, runDeeds, runRefusals } from './matrix.ts'
+import { type Counts, newCounts, runActions, runRefusals } from './matrix.ts'
 import type { Mode } from './oracle/letters.ts'
 import type { MatrixRoute } from './routes.ts'
 import { sendings } from './sent.ts'
@@ -15,8 +15,8 @@ import { makeWorld } from './world.ts'
 const callersLeftOut = 9
 const thingsLeftOut = 6
 const pairsLeftOut = 45
-const deedsOfPair = 36
-const otherDeeds = 144
+const actionsOfPair = 36
+const otherActions = 144
 
 /** What every sample includes, independent of the seed: each path of a route, each caller, each state. */
 const namesIn = ({ address, caller, at }: Cell): readonly string[] => [
@@ -54,10 +54,10 @@ class Sample {
     return kept
   }
 
-  deed({ route, caller }: Cell): boolean {
+  action({ route, caller }: Cell): boolean {
     if (isFullRun) return true
-    const isPairNew = this.#isNew(`deed ${route.name} ${caller}`)
-    return this.#isNew(`deed ${route.name}`) || this.#random.oneIn(isPairNew ? deedsOfPair : otherDeeds)
+    const isPairNew = this.#isNew(`action ${route.name} ${caller}`)
+    return this.#isNew(`action ${route.name}`) || this.#random.oneIn(isPairNew ? actionsOfPair : otherActions)
   }
 
   #isKept(cell: Cell): boolean {
@@ -90,8 +90,8 @@ class Sample {
 }
 
 const report = (t: ExecutionContext, mode: Mode, counts: Counts, { seed, left }: Sample): void => {
-  const { cells, refusals, deeds, disagreements } = counts
-  t.log(`${mode} server: ${cells} cells, ${refusals} refusals, ${deeds} deeds, ${disagreements.length} disagreements (seed ${seed})`)
+  const { cells, refusals, actions, disagreements } = counts
+  t.log(`${mode} server: ${cells} cells, ${refusals} refusals, ${actions} actions, ${disagreements.length} disagreements (seed ${seed})`)
   t.deepEqual(disagreements.slice(0, Number(process.env['H_MAX'] ?? 60)), [])
   t.deepEqual(left, [], 'requests never sent')
 }
@@ -112,7 +112,7 @@ export const matrixTests = (
     const routes = world.routes.filter(isRequested).filter((_, at) => at % parts === part)
     const counts = newCounts()
     await runRefusals(world, counts, routes, cell => sample.refusal(cell))
-    await runDeeds(world, counts, routes, cell => sample.deed(cell))
+    await runActions(world, counts, routes, cell => sample.action(cell))
     // In a sample, not every route gets a combination of resources that belong together.
     const undone = routes.filter(({ name }) => isFullRun && !counts.done.has(name) && sendings[name]?.neverHere === undefined)
     counts.disagreements.push(...undone.map(({ name }) => `${name} never succeeded: its request proves nothing`))

@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { unzip } from '../support/archives.ts'
 import type { DeclaredRoute } from '../support/declared-routes.ts'
-import type { Asked } from './canary-requests.ts'
+import type { CanaryRequest } from './canary-requests.ts'
 import type { Token, Tokens } from './canary-tokens.ts'
 import type { Observer } from './canary-world.ts'
 
@@ -116,7 +116,7 @@ export const see = async ({ server, key }: Observer, path: string, { method = 'G
 const sent = (path: string): ReadonlySet<string> => new Set(decodeURIComponent(path.replaceAll('+', ' ')).match(/[\w-]+/g))
 
 /** Tokens of the response that are not in the request. */
-const news = (tokens: Tokens, path: string, { headers, text }: Seen): readonly Token[] => {
+const newTokens = (tokens: Tokens, path: string, { headers, text }: Seen): readonly Token[] => {
   const brought = sent(path)
   return [...tokens.in(text), ...tokens.inHeaders(headers)].filter(({ word }) => !brought.has(word))
 }
@@ -163,7 +163,7 @@ export class Crawl {
   }
 
   /** With `likeNothing`, responses must be the same as for resources that do not exist. */
-  async run(requested: readonly Asked[], { likeNothing = false, method = '' } = {}): Promise<void> {
+  async run(requested: readonly CanaryRequest[], { likeNothing = false, method = '' } = {}): Promise<void> {
     await inTurns(requested, async ({ route, path, body, unknown }) => {
       const init = { method: method || route.method, body }
       const seen = await see(this.#observer, path, init)
@@ -191,7 +191,7 @@ export class Crawl {
     if (seen.status < 400) findings.answers += 1
     if (seen.status === 500) findings.leaks.push(`500 ${path} ${seen.text.slice(0, 200)}`)
     for (const id of seen.text.match(/\b[0-9a-f]{24}\b/g) ?? []) findings.ids.add(id)
-    for (const token of news(this.#tokens, path, seen)) {
+    for (const token of newTokens(this.#tokens, path, seen)) {
       if (!findings.found.has(token)) findings.found.set(token, `${route.method} ${path}`)
       if (this.#observer.hidden.has(token.of) && !isTheirs(this.#observer, route) && !isLate(token, route, path))
         findings.leaks.push(`${token.of} ${token.field} by ${route.method} ${path}: ${seen.status}`)
@@ -199,7 +199,7 @@ export class Crawl {
   }
 
   /** Responses to queries of a word must be the same as those for an unused word. */
-  async ask(requested: (word: string) => readonly Asked[], words: readonly string[], control: string): Promise<void> {
+  async ask(requested: (word: string) => readonly CanaryRequest[], words: readonly string[], control: string): Promise<void> {
     const expected = await Promise.all(requested(control).map(({ path }) => this.#plain(path, control)))
     await inTurns(words, async word => {
       for (const [at, { route, path }] of requested(word).entries()) {

@@ -4,7 +4,7 @@ import { planted } from './canary-readings.ts'
 import type { Ids } from './canary-things.ts'
 
 /** One read request. */
-export interface Asked {
+export interface CanaryRequest {
   readonly route: DeclaredRoute
   readonly path: string
   /** Sent as JSON; `emptyForm` as multipart. */
@@ -127,7 +127,7 @@ const unnamed = (text: string, set: Ids): string | undefined => {
 }
 
 /** All requests that refer to resources of a set. */
-export const requestsNaming = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
+export const requestsNaming = (route: DeclaredRoute, set: Ids): readonly CanaryRequest[] => {
   const paths = fillings(route.path, valuesIn(route, set))
   const named = [
     ...paths.map(path => withQuery(path, base(route, '', set))),
@@ -156,7 +156,7 @@ const bodyFor = (schema: Schema, set: Ids, name = ''): unknown => {
 }
 
 /** All requests that change resources of a set, with its ids in path, query and body. */
-export const changesOf = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
+export const changesOf = (route: DeclaredRoute, set: Ids): readonly CanaryRequest[] => {
   const body = route.takesParts ? emptyForm : route.body && bodyFor(route.body, set)
   const text = body === emptyForm ? '' : JSON.stringify(body ?? '')
   return fillings(route.path, valuesIn(route, set)).flatMap(filled => {
@@ -169,7 +169,7 @@ export const changesOf = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
 }
 
 /** Requests of a route with each of its flags and broad queries, for resources of a set if it refers to any. */
-export const requestsWide = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
+export const requestsWide = (route: DeclaredRoute, set: Ids): readonly CanaryRequest[] => {
   const [path] = fillings(route.path, valuesIn(route, set))
   if (path === undefined) return []
   const varied = route.query.flatMap(({ name, schema }) =>
@@ -188,7 +188,7 @@ const isText = (schema: Schema): boolean => schema.type === 'string' && schema.p
 const formed = /^(?:after|date|when|since|until|geocode|geojson|window_start|window_end|created|order|expires|returnTo|permission)$/
 
 /** Requests with a word in every string parameter. */
-export const requestsWith = (route: DeclaredRoute, set: Ids, word: string): readonly Asked[] => {
+export const requestsWith = (route: DeclaredRoute, set: Ids, word: string): readonly CanaryRequest[] => {
   const texts = route.query.filter(({ name, schema }) => isText(schema) && !isIdName(name, schema) && !formed.test(name))
   const isNamed = /\{/.test(route.path) && route.ids.length === 0
   const paths = isNamed ? fillings(route.path, () => [word]) : []

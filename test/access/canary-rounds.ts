@@ -3,7 +3,7 @@ import { isFullRun } from 'pounce/sdk/testing'
 import { type DeclaredRoute, declaredRoutes } from '../support/declared-routes.ts'
 import { sampleOf, sampleSeed, seededRandom } from '../support/seeded-random.ts'
 import { Crawl, type Findings, inTurns, see } from './canary-crawl.ts'
-import { type Asked, changesOf, requestsNaming, requestsWide, requestsWith } from './canary-requests.ts'
+import { changesOf, type CanaryRequest, requestsNaming, requestsWide, requestsWith } from './canary-requests.ts'
 import type { Ids } from './canary-things.ts'
 import { classes, type Token } from './canary-tokens.ts'
 import { type CanaryWorld, makeCanaryWorld, type Observer } from './canary-world.ts'
@@ -22,7 +22,7 @@ const wordsLeftOut = 16
 /** A word that does not occur anywhere. */
 const control = 'zq000000x'
 
-const routeOf = ({ route: { method, path } }: Asked): string => `${method} ${path}`
+const routeOf = ({ route: { method, path } }: CanaryRequest): string => `${method} ${path}`
 
 /** Crawls of a world with planted words, by each caller. */
 class Rounds {
@@ -117,7 +117,7 @@ class Rounds {
     return path.startsWith('/api/search') ? unordered(steady) : steady
   }
 
-  #naming(set: Ids): readonly Asked[] {
+  #naming(set: Ids): readonly CanaryRequest[] {
     return this.#reading.flatMap(route => requestsNaming(route, set))
   }
 

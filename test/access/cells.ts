@@ -127,12 +127,12 @@ export const expectation = (mode: Mode, route: MatrixRoute, caller: CallerName, 
     const letters = group.map(need => [need, letterOf(mode, caller, need, at, first?.parameter, route)] as const)
     const [best] = letters.toSorted(([, one], [, other]) => rank(other) - rank(one))
     if (best === undefined || best[1] === undefined) return `no place in the oracle for ${group.map(({ right }) => right).join(' | ')}`
-    const [need, said] = best
-    if (said === 'y') continue
-    if (said === 'b') letter = 'b'
+    const [need, refusal] = best
+    if (refusal === 'y') continue
+    if (refusal === 'b') letter = 'b'
     else {
-      because.push(said)
-      if ((said === 'u' || said === 'v') && need.parameter !== undefined) unseen.push(need.parameter)
+      because.push(refusal)
+      if ((refusal === 'u' || refusal === 'v') && need.parameter !== undefined) unseen.push(need.parameter)
       isQuiet &&= need.isEach
     }
   }

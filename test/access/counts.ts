@@ -8,7 +8,7 @@ const file = new URL('./counts.json', import.meta.url)
 const page = new URL('../../docs/security.md', import.meta.url)
 const marks = /(<!-- counts -->)[\s\S]*(<!-- \/counts -->)/
 
-const columns = ['routes', 'cells', 'refusals', 'deeds', 'disagreements'] as const
+const columns = ['routes', 'cells', 'refusals', 'actions', 'disagreements'] as const
 type PartCounts = Readonly<Record<(typeof columns)[number], number>>
 type Parts = Readonly<Record<string, PartCounts>>
 
@@ -22,9 +22,9 @@ export const countsTable = (parts: Parts): string => {
 }
 
 /** Records the counts of a part of a full run, and updates the page. */
-export const noteCounts = async (part: string, { cells, refusals, deeds, disagreements, requested }: Counts): Promise<void> => {
+export const noteCounts = async (part: string, { cells, refusals, actions, disagreements, requested }: Counts): Promise<void> => {
   const known = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Parts
-  const parts = { ...known, [part]: { routes: requested.size, cells, refusals, deeds, disagreements: disagreements.length } }
+  const parts = { ...known, [part]: { routes: requested.size, cells, refusals, actions, disagreements: disagreements.length } }
   const sorted = Object.fromEntries(Object.entries(parts).sort(([one], [other]) => (one < other ? -1 : 1)))
   await writeFile(file, `${JSON.stringify(sorted, null, 2)}\n`)
   const text = await readFile(page, 'utf8')

@@ -28,19 +28,19 @@ export const isSuccess = isDone
 export const faultOf = (expected: Expected, got: Got, { answers = [], neverHere }: Sending, isMixed: boolean): string | undefined => {
   const { letter, because, isQuiet, isInTrash } = expected
   const { status, text } = got
-  const said = `${status} ${text.slice(0, 160)}`
-  if (status >= 500 && !(status === 503 && neverHere !== undefined)) return `answered ${said}`
+  const summary = `${status} ${text.slice(0, 160)}`
+  if (status >= 500 && !(status === 503 && neverHere !== undefined)) return `answered ${summary}`
   if (letter === 'refused') {
     if (isQuiet && isDone(got)) return undefined
     // Resources that do not belong together may be detected before permissions are checked.
     if (isMixed && status === 404 && because.some(each => each === 'n' || each === 'f')) return undefined
-    return because.some(each => statuses[each](got)) ? undefined : `refused with ${because.join('')} expected, got ${said}`
+    return because.some(each => statuses[each](got)) ? undefined : `refused with ${because.join('')} expected, got ${summary}`
   }
   const isAboutContent = aboutContent.has(status) && !(isInTrash && status === 409)
   if (letter === 'b' || isDone(got) || isAboutContent || answers.includes(status)) return undefined
   const isAboutOther = status === 404 && (isMixed || neverHere !== undefined || !text.includes('"not-found"'))
   const isOff = neverHere !== undefined && (status === 503 || status === 403)
-  return isAboutOther || isOff ? undefined : `allowed, got ${said}`
+  return isAboutOther || isOff ? undefined : `allowed, got ${summary}`
 }
 
 /** A response without the parts that vary between requests. */

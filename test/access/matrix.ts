@@ -18,14 +18,14 @@ import type { State, World } from './world.ts'
 export interface Counts {
   cells: number
   refusals: number
-  deeds: number
+  actions: number
   /** Number of successful requests, by route. */
   readonly done: Map<string, number>
   readonly requested: Set<string>
   readonly disagreements: string[]
 }
 
-export const newCounts = (): Counts => ({ cells: 0, refusals: 0, deeds: 0, done: new Map(), requested: new Set(), disagreements: [] })
+export const newCounts = (): Counts => ({ cells: 0, refusals: 0, actions: 0, done: new Map(), requested: new Set(), disagreements: [] })
 
 const bag = bagZip({ 'a.txt': 'words' })
 const width = 12
@@ -215,25 +215,25 @@ export const runRefusals = async (
   }
 }
 
-const isDeed = (cell: Cell): boolean => {
+const isAction = (cell: Cell): boolean => {
   if (refuses(cell)) return false
   const stands = new Set(Object.values(cell.at))
   return stands.size <= 1 || [...stands].every(state => state === 'own' || state === 'lab')
 }
 
 /** Sends all allowed requests that change something, each on new resources. */
-export const runDeeds = async (
+export const runActions = async (
   world: World,
   counts: Counts,
   routes: readonly MatrixRoute[],
   keep: (cell: Cell) => boolean = () => true,
 ): Promise<void> => {
-  const cells = routes.flatMap(route => cellsOf(world, route).cells.filter(cell => isDeed(cell) && keep(cell)))
+  const cells = routes.flatMap(route => cellsOf(world, route).cells.filter(cell => isAction(cell) && keep(cell)))
   const isLast = ({ route }: Cell): boolean => sendings[route.name]?.isLast === true
   const done = async (cell: Cell): Promise<void> => {
     const { ids, credentials } = await freshThings(world, cell)
     const got = await ask(world, cell, fillingOf(ids, await propsFor(world, cell)), credentials)
-    counts.deeds += 1
+    counts.actions += 1
     judge(world, counts, cell, got)
   }
   await eachOf(

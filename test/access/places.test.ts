@@ -79,8 +79,8 @@ test('the roles of the oracle have as many permissions as those of the reference
 test('the oracle requires every permission that a declaration checks', t => {
   const requested = (text: string): readonly string[] => text.split(/[;|]/).map(one => one.trim().replace(/^[a-z]+:/, ''))
   const weaker = routes.flatMap(route => {
-    const said = requested(needs[route.name] ?? '')
-    const extra = requested(suggestedNeeds(route)).filter(each => kinds.some(kind => each.includes(` ${kind}=`)) && !said.includes(each))
+    const answers = requested(needs[route.name] ?? '')
+    const extra = requested(suggestedNeeds(route)).filter(each => kinds.some(kind => each.includes(` ${kind}=`)) && !answers.includes(each))
     return extra.length > 0 ? [`${route.name}: ${extra.join('; ')}`] : []
   })
   t.deepEqual(weaker, [])

@@ -203,7 +203,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   detachFileFromDatasetByPost: { with: { ignoreNotFound: 'true' } },
   updateUser: { body: { position: 'm' } },
   moveFileToRoot: { isLoose: true, neverHere: 'the file is in the root' },
-  getDefinitionWords: { neverHere: 'the field has no words of elsewhere' },
+  getDefinitionTerms: { neverHere: 'the field has no words of elsewhere' },
   moveFileToFolder: { body: {} },
   createDatasetFromBag: { bytes: 'bag' },
   createVocabulary: { body: vocabulary },

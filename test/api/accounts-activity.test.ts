@@ -14,11 +14,11 @@ const plugins = [...recordPlugins, 'resources.sections', 'resources.comments', '
 const server = await bootForTest({ plugins, config: { access: { private: true } } })
 test.after.always(() => server.stop())
 
-const deedsOf = async (who: Pick<Somebody, 'call'>, id: string, query = '', at: TestServer = server): Promise<Line[]> => {
+const actionsOf = async (who: Pick<Somebody, 'call'>, id: string, query = '', at: TestServer = server): Promise<Line[]> => {
   await at.drained()
   return ok<Line[]>(who.call(`/api/users/${id}/activity?${query}`))
 }
-const said = (lines: readonly Line[]) => lines.map(({ event_type, object_name }) => `${event_type} ${object_name}`)
+const summaryOf = (lines: readonly Line[]) => lines.map(({ event_type, object_name }) => `${event_type} ${object_name}`)
 
 test('activity of an account is visible to callers who may view its object', async t => {
   const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
@@ -27,12 +27,12 @@ test('activity of an account is visible to callers who may view its object', asy
   await newDataset(ann, { name: 'Secret' })
   await letIn(ann, space, 'Viewer', bob)
   t.deepEqual(
-    said(await deedsOf(ann, ann.id)).filter(line => line.startsWith('create')),
+    summaryOf(await actionsOf(ann, ann.id)).filter(line => line.startsWith('create')),
     ['create_dataset Secret', 'create_dataset Shared', 'create_space Lab'],
   )
-  const seen = await deedsOf(bob, ann.id)
+  const seen = await actionsOf(bob, ann.id)
   t.deepEqual(
-    said(seen).filter(line => line.startsWith('create')),
+    summaryOf(seen).filter(line => line.startsWith('create')),
     ['create_dataset Shared', 'create_space Lab'],
   )
   t.true(seen.every(({ user }) => user.id === ann.id))
@@ -49,8 +49,8 @@ test('notifications to a user are not part of their activity', async t => {
   const dataset = await newDataset(cat, { name: 'Talk', space: [space] })
   t.true((await cat.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: `@${dan.email} look` } })).ok)
   await server.drained()
-  t.true(said(await ok<Line[]>(dan.call('/api/events'))).some(line => line.startsWith('mention_dataset')))
-  t.false(said(await deedsOf(cat, dan.id)).some(line => line.startsWith('mention')))
+  t.true(summaryOf(await ok<Line[]>(dan.call('/api/events'))).some(line => line.startsWith('mention_dataset')))
+  t.false(summaryOf(await actionsOf(cat, dan.id)).some(line => line.startsWith('mention')))
 })
 
 test('entries of a user about a deleted resource do not show names that it got when the user could no longer view it', async t => {
@@ -67,12 +67,12 @@ test('entries of a user about a deleted resource do not show names that it got w
     await server.drained()
   }
   for (let times = 0; times < 2; times++) await ann.remove(`/api/datasets/${dataset}`)
-  const lines = await deedsOf(bob, bob.id)
-  t.deepEqual(said(lines), ['add_comment_dataset well done', 'follow_dataset Known'])
+  const lines = await actionsOf(bob, bob.id)
+  t.deepEqual(summaryOf(lines), ['add_comment_dataset well done', 'follow_dataset Known'])
   t.is(lines[0]?.source_name, 'Known')
   t.notRegex(JSON.stringify(await ok(bob.call('/api/events'))), /Hidden|Concealed/)
   t.deepEqual(
-    said(await deedsOf(ann, ann.id)).filter(line => /Known|Hidden|Concealed/.test(line)),
+    summaryOf(await actionsOf(ann, ann.id)).filter(line => /Known|Hidden|Concealed/.test(line)),
     [
       'delete_dataset Concealed',
       'move_dataset_trash Concealed',
@@ -94,7 +94,7 @@ test('pages of activity neither skip nor repeat entries', async t => {
     t.is(answer.status, 200)
     const lines = (await answer.json()) as Line[]
     t.true(lines.length <= 2)
-    seen.push(...said(lines))
+    seen.push(...summaryOf(lines))
     path = nextOf({ status: 200, body: lines, headers: answer.headers })
   }
   t.deepEqual(

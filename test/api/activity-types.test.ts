@@ -70,7 +70,7 @@ const scene = async (): Promise<Scene> => {
   return { space, collection, child, dataset, file: await upload(ann.call, dataset) }
 }
 
-type Deed = (things: Scene) => Promise<unknown>
+type Action = (things: Scene) => Promise<unknown>
 const context = { '@context': { k: 'http://example.org/k' }, content: { k: 1 } }
 const agent = (): object => ({ agent: { '@type': 'cat:user', user_id: `${server.url}/api/users/${ann.id}` } })
 const requested = async (space: string): Promise<void> => {
@@ -79,7 +79,7 @@ const requested = async (space: string): Promise<void> => {
 const update = { name: 'renamed', description: '', timetolive: '24', enabled: false }
 
 /** One change of each kind; `first` is a preparation whose lines are not compared. */
-const deeds: Readonly<Record<string, { readonly first?: Deed; readonly now: Deed }>> = {
+const actions: Readonly<Record<string, { readonly first?: Action; readonly now: Action }>> = {
   create_space: { now: () => newSpace(ann) },
   update_space_information: { now: ({ space }) => must(ann.post(`/api/spaces/${space}/update`, update)) },
   delete_space: { now: ({ space }) => must(ann.remove(`/api/spaces/${space}`)) },
@@ -176,7 +176,7 @@ const deeds: Readonly<Record<string, { readonly first?: Deed; readonly now: Deed
   ...Object.fromEntries(
     (['file', 'dataset', 'collection', 'space'] as const).flatMap(kind => {
       const path = (things: Scene): string => `/api/${kind}s/${things[kind]}`
-      const follow: Deed = things => must(ann.post(`${path(things)}/follow`))
+      const follow: Action = things => must(ann.post(`${path(things)}/follow`))
       return [
         [`follow_${kind}`, { now: follow }],
         [`unfollow_${kind}`, { first: follow, now: (things: Scene) => must(ann.post(`${path(things)}/unfollow`)) }],
@@ -186,9 +186,9 @@ const deeds: Readonly<Record<string, { readonly first?: Deed; readonly now: Deed
   ...Object.fromEntries(
     (['file', 'dataset'] as const).flatMap(kind => {
       const path = (things: Scene): string => `/api/${kind}s/${things[kind]}`
-      const tag: Deed = things => must(ann.post(`${path(things)}/tags`, { tags: ['x'] }))
-      const untag: Deed = things => must(ann.remove(`${path(things)}/tags`, { tags: ['x'] }))
-      const describe: Deed = things => must(ann.post(`${path(things)}/metadata.jsonld`, { ...context, ...agent() }))
+      const tag: Action = things => must(ann.post(`${path(things)}/tags`, { tags: ['x'] }))
+      const untag: Action = things => must(ann.remove(`${path(things)}/tags`, { tags: ['x'] }))
+      const describe: Action = things => must(ann.post(`${path(things)}/metadata.jsonld`, { ...context, ...agent() }))
       return [
         [`add_tags_${kind}`, { now: tag }],
         [`remove_tags_${kind}`, { first: tag, now: untag }],
@@ -198,7 +198,7 @@ const deeds: Readonly<Record<string, { readonly first?: Deed; readonly now: Deed
   ),
 }
 
-for (const [type, { first, now }] of Object.entries(deeds))
+for (const [type, { first, now }] of Object.entries(actions))
   test.serial(`one change over HTTP adds one ${type} entry to the feed`, async t => {
     const things = await scene()
     await first?.(things)
@@ -208,11 +208,11 @@ for (const [type, { first, now }] of Object.entries(deeds))
 
 test('every type of the reference is covered above or has a reason not to be', t => {
   t.deepEqual(
-    reference.filter(type => !(type in deeds) && !(type in withoutRoute)),
+    reference.filter(type => !(type in actions) && !(type in withoutRoute)),
     [],
   )
   t.deepEqual(
-    [...Object.keys(deeds), ...Object.keys(withoutRoute)].filter(type => !reference.includes(type)),
+    [...Object.keys(actions), ...Object.keys(withoutRoute)].filter(type => !reference.includes(type)),
     [],
   )
 })

@@ -53,7 +53,7 @@ const feedOf = async (who: Somebody, query = '', at: TestServer = server): Promi
   await at.drained()
   return ok<Line[]>(who.call(`/api/events?limit=200${query}`))
 }
-const said = (lines: readonly Line[]) =>
+const summaryOf = (lines: readonly Line[]) =>
   lines.map(({ event_type, object_name, source_name }) => [event_type, object_name, ...(source_name === undefined ? [] : [source_name])])
 
 test('the feed lists the caller’s own actions, newest first, with the event types of Clowder 1.x', async t => {
@@ -76,7 +76,7 @@ test('the feed lists the caller’s own actions, newest first, with the event ty
   await bob.post(`${path}/follow`)
   await bob.remove(`/api/files/${file}`)
   const lines = await feedOf(bob)
-  t.deepEqual(said(lines), [
+  t.deepEqual(summaryOf(lines), [
     ['delete_file', 'hello.txt'],
     ['follow_dataset', 'Plots'],
     ['attach_dataset_collection', 'Plots', 'Series'],
@@ -123,7 +123,7 @@ test('the feed shows the name of a file that is deleted before its events are pr
   )
   await activity.handleAll(events.slice(1, 2))
   await activity.handleAll(events.slice(2))
-  t.deepEqual(said(await feedOf(bob)).slice(0, 3), [
+  t.deepEqual(summaryOf(await feedOf(bob)).slice(0, 3), [
     ['remove_tags_file', 'gone.txt'],
     ['delete_file', 'gone.txt'],
     ['add_tags_file', 'gone.txt'],
@@ -149,7 +149,7 @@ test('entries show the current name of a resource', async t => {
   await feedOf(bob)
   await bob.put(`/api/datasets/${dataset}/title`, { name: 'New' })
   await bob.post(`/api/spaces/${space}/update`, { name: 'New space', description: '', timetolive: '720', enabled: false })
-  t.deepEqual(said(await feedOf(bob)), [
+  t.deepEqual(summaryOf(await feedOf(bob)), [
     ['update_space_information', 'New space'],
     ['update_dataset_information', 'New'],
     ['add_dataset_space', 'New', 'New space'],
@@ -179,7 +179,7 @@ test('the feed of a follower does not show that a dataset was added to an invisi
   await letIn(ann, open, 'Viewer', cem)
   await cem.post(`/api/datasets/${dataset}/follow`)
   await ann.post(`/api/spaces/${secret}/addDatasetToSpace/${dataset}`)
-  t.true(said(await feedOf(ann)).some(([type, , source]) => type === 'add_dataset_space' && source === 'Secret'))
+  t.true(summaryOf(await feedOf(ann)).some(([type, , source]) => type === 'add_dataset_space' && source === 'Secret'))
   const lines = await feedOf(cem)
   t.true(lines.some(({ event_type }) => event_type === 'add_dataset_space'))
   t.false(JSON.stringify(lines).includes('Secret'))
@@ -196,7 +196,7 @@ test('followers see the deletion of a resource only if they may still view its c
     await who.post(`/api/files/${file}/follow`)
   }
   await ann.remove(`/api/files/${file}`)
-  const ends = async (who: Somebody) => said(await feedOf(who)).filter(([type]) => type?.startsWith('delete_'))
+  const ends = async (who: Somebody) => summaryOf(await feedOf(who)).filter(([type]) => type?.startsWith('delete_'))
   t.deepEqual(await ends(cem), [['delete_file', 'ending.txt']])
   await ann.remove(`/api/datasets/${dataset}`)
   await ann.remove(`/api/datasets/${dataset}`)
@@ -225,7 +225,7 @@ test('followers of a user do not see deletions of what they could not view in a 
     t.false(JSON.stringify(await feedOf(who)).includes('delete_'))
     t.false(JSON.stringify((await who.get(`/api/users/${ann.id}/activity`)).body).includes('Secret'))
   }
-  const names = said(await feedOf(ann)).filter(([type]) => type?.startsWith('delete_'))
+  const names = summaryOf(await feedOf(ann)).filter(([type]) => type?.startsWith('delete_'))
   t.deepEqual(names, [
     ['delete_collection', 'Private'],
     ['delete_dataset', 'Secret'],
@@ -240,7 +240,7 @@ test('an edited comment is shown with its new text', async t => {
   const { body: comment } = await ann.post(`/api/datasets/${dataset}/comment`, { text: 'frist' })
   const path = `/api/comment/${comment}/editComment`
   t.like(await ann.post(path, { commentText: 'first' }), { status: 200, body: { status: 'success' } })
-  t.deepEqual(said(await feedOf(ann)).slice(0, 2), [
+  t.deepEqual(summaryOf(await feedOf(ann)).slice(0, 2), [
     ['edit_comment', 'first'],
     ['add_comment_dataset', 'first', 'Spoken'],
   ])
@@ -254,7 +254,7 @@ test('only callers who may view a file can follow and unfollow it', async t => {
   const [ann, eve] = [await somebody(server, 'ann'), await somebody(server, 'eve')]
   const file = await upload(ann.call, await newDataset(ann, { name: 'Watched' }), 'x', 'watched.txt')
   for (const verb of ['follow', 'follow', 'unfollow', 'unfollow']) t.is((await ann.post(`/api/files/${file}/${verb}`)).status, 200)
-  t.deepEqual(said(await feedOf(ann)).slice(0, 2), [
+  t.deepEqual(summaryOf(await feedOf(ann)).slice(0, 2), [
     ['unfollow_file', 'watched.txt'],
     ['follow_file', 'watched.txt'],
   ])
@@ -273,7 +273,7 @@ test('files deleted with their dataset have no entry of their own', async t => {
   await bob.remove(`/api/datasets/${dataset}`)
   await bob.remove(`/api/datasets/${dataset}`)
   t.deepEqual(
-    said(await feedOf(bob)).filter(([type]) => type?.startsWith('delete_')),
+    summaryOf(await feedOf(bob)).filter(([type]) => type?.startsWith('delete_')),
     [['delete_dataset', 'Full']],
   )
 })
@@ -290,7 +290,7 @@ test('an accepted request to join is in the feed of its sender, a rejected one i
   t.like(line, { event_type: 'acceptrequest_space', object_name: 'Club', targetuser: { id: bob.id, email: bob.email } })
   t.deepEqual(await feedOf(cid), [], 'a rejected sender may view neither the space nor its name')
   t.deepEqual(
-    said(await feedOf(ann))
+    summaryOf(await feedOf(ann))
       .slice(0, 2)
       .map(([type]) => type),
     ['rejectrequest_space', 'acceptrequest_space'],
@@ -321,7 +321,7 @@ test('callers with permission to add files can report several in one entry', asy
   const [ann, eve] = [await somebody(server, 'ann'), await somebody(server, 'eve')]
   const dataset = await newDataset(ann, { name: 'Filled' })
   t.like(await ann.post(`/api/datasets/${dataset}/addFileEvent?fileCount=12`), { status: 200, body: 'added new event' })
-  t.deepEqual(said(await feedOf(ann))[0], ['add_file_12', 'Filled'])
+  t.deepEqual(summaryOf(await feedOf(ann))[0], ['add_file_12', 'Filled'])
   t.is((await ann.post(`/api/datasets/${dataset}/addFileEvent?fileCount=0`)).status, 400)
   t.is((await eve.post(`/api/datasets/${dataset}/addFileEvent?fileCount=1`)).status, 404)
   t.is((await ann.post(`/api/datasets/${unknownId}/addFileEvent?fileCount=1`)).status, 404)
@@ -372,7 +372,7 @@ test('comments on own resources are in the feed if enabled', async t => {
   await letIn(ann, space, 'Viewer', eve)
   await other.drained()
   await bob.post(`/api/files/${await upload(ann.call, dataset)}/comment`, { text: 'looks good' })
-  const comments = async (who: Somebody) => said(await feedOf(who, '', other)).filter(([type]) => type === 'comment_file')
+  const comments = async (who: Somebody) => summaryOf(await feedOf(who, '', other)).filter(([type]) => type === 'comment_file')
   for (const who of [ann, bob, eve]) t.deepEqual(await comments(who), [['comment_file', 'looks good', 'hello.txt']])
   await letIn(ann, space, 'Viewer')
   t.deepEqual(await comments(eve), [])

@@ -140,14 +140,14 @@ test('concurrent, duplicate and reordered status messages yield each line once a
   const file = await newFile()
   const job = await requested('files', file)
   const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n))
-  const news = Array.from({ length: 20 }, (_, n) => n)
-  const statuses = [...news, ...news.toReversed()].map(n => bus.sendStatus(job, `StatusMessage.processing: ${n}`, { at: second(n) }))
+  const numbers = Array.from({ length: 20 }, (_, n) => n)
+  const statuses = [...numbers, ...numbers.toReversed()].map(n => bus.sendStatus(job, `StatusMessage.processing: ${n}`, { at: second(n) }))
   await Promise.all([...statuses, bus.sendStatus(job, 'StatusMessage.error: no luck', { at: second(30) })])
   const [run] = await runsOf(file)
   t.is(run?.status, 'StatusMessage.error: no luck')
   t.deepEqual(
     run?.messages.map(({ status }) => status.slice(-2).trim()),
-    ['ED', ...news.map(String), 'ck'],
+    ['ED', ...numbers.map(String), 'ck'],
   )
 })
 

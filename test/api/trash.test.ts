@@ -89,12 +89,12 @@ test.serial('trashed resources are in no list, search, count, tree or selection 
 test.serial('nothing can be added to a resource in the trash, nor the resource to others', async t => {
   const ann = await somebody(server, 'ann')
   const space = await newSpace(ann)
-  const [shelf, other] = [await newCollection(ann), await newCollection(ann)]
+  const [bookCollection, other] = [await newCollection(ann), await newCollection(ann)]
   const [dataset, live] = [await newDataset(ann), await newDataset(ann)]
   const folder = await newFolder(ann.call, dataset, 'f')
   const file = await upload(ann.call, live)
   await ann.remove(`/api/datasets/${dataset}`)
-  await ann.remove(`/api/collections/${shelf}`)
+  await ann.remove(`/api/collections/${bookCollection}`)
   const body = formWith('x', 'x.txt')
   const refused = [
     (await ann.call(`/api/uploadToDataset/${dataset}`, { method: 'POST', body })).status,
@@ -103,8 +103,8 @@ test.serial('nothing can be added to a resource in the trash, nor the resource t
     (await ann.post(`/api/datasets/${live}/moveBetweenDatasets/${dataset}/${file}`)).status,
     (await ann.post(`/api/spaces/${space}/addDatasetToSpace/${dataset}`)).status,
     (await ann.post(`/api/collections/${other}/datasets/${dataset}`)).status,
-    (await ann.post(`/api/collections/${shelf}/addSubCollection/${other}`)).status,
-    (await ann.post(`/api/collections/${other}/addSubCollection/${shelf}`)).status,
+    (await ann.post(`/api/collections/${bookCollection}/addSubCollection/${other}`)).status,
+    (await ann.post(`/api/collections/${other}/addSubCollection/${bookCollection}`)).status,
   ]
   t.deepEqual(new Set(refused), new Set([409]))
 })

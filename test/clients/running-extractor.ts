@@ -14,7 +14,7 @@ export interface ExtractorOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-const said = 20_000
+const maxOutput = 20_000
 
 /** Number of consumers of a queue; 0 if it does not exist. */
 const consumersOf = async (broker: string, queue: string): Promise<number> => {
@@ -43,7 +43,7 @@ export class RunningExtractor {
     this.#child = spawn(pythonOf(release), [script], { env: { ...own, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
-        this.#output = (this.#output + text).slice(-said)
+        this.#output = (this.#output + text).slice(-maxOutput)
       })
     }
   }

@@ -29,8 +29,8 @@ const send = async (call: (path: string, init: RequestInit) => Promise<Response>
   const answer = await call(`${g}/datapoints/bulk`, { method: 'POST', body, headers: { 'content-type': type } })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${answer.status} ${text}`)
-  const said = JSON.parse(text) as number | { inserted: number }
-  return typeof said === 'number' ? said : said.inserted
+  const reported = JSON.parse(text) as number | { inserted: number }
+  return typeof reported === 'number' ? reported : reported.inserted
 }
 
 test('kills during bulk requests lose no acknowledged datapoint, and leave none incomplete', async t => {

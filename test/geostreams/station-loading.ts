@@ -53,6 +53,6 @@ export const loadStations = async (call: TestFetch, choice: StationChoice): Prom
   return { data, readings, sensors, streams }
 }
 
-const expect = (said: unknown, count: number): void => {
-  if (said !== count) throw new Error(`${count} were sent, the answer is ${JSON.stringify(said)}`)
+const expect = (reported: unknown, count: number): void => {
+  if (reported !== count) throw new Error(`${count} were sent, the answer is ${JSON.stringify(reported)}`)
 }

@@ -89,7 +89,7 @@ const oneCollection = (world: World, who: Person, one: Collection): readonly Exp
 interface Carried {
   readonly tags: readonly string[]
 }
-const said = (who: Person, path: string, thing: Dataset | File): readonly Expectation[] => [
+const statements = (who: Person, path: string, thing: Dataset | File): readonly Expectation[] => [
   { who, path: `${path}/tags`, status: 200, body: { of: (body: Carried) => body.tags, is: thing.tags } },
   {
     who,
@@ -116,7 +116,7 @@ const oneDataset = (world: World, who: Person, dataset: Dataset): readonly Expec
       status: mayAdd ? 200 : who === 'nobody' ? 401 : 403,
       body: { of: (body: readonly Item[]) => body.map(({ name = '' }) => name), is: paths },
     },
-    ...said(who, path, dataset),
+    ...statements(who, path, dataset),
   ]
 }
 
@@ -133,7 +133,7 @@ const oneFile = (world: World, who: Person, file: File): readonly Expectation[] 
       status: mayDownload ? 200 : who === 'nobody' ? 401 : 403,
       body: { of: (body: string) => [body], is: [file.content] },
     },
-    ...said(who, path, file),
+    ...statements(who, path, file),
   ]
 }
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { type AnyThing, isOutOfSight, isPurging, type Kind, type Person, people } from './model-rights.ts'
 import type { World } from './model-world.ts'
 
-type Deed = readonly [method: string, rest: string, permission: string, json?: unknown]
+type Action = readonly [method: string, rest: string, permission: string, json?: unknown]
 
-const deeds: Readonly<Record<Kind, readonly Deed[]>> = {
+const actions: Readonly<Record<Kind, readonly Action[]>> = {
   space: [
     ['DELETE', '', 'DeleteSpace'],
     ['POST', '/update', 'EditSpace', { name: 'no', description: '', timetolive: '1', enabled: false }],
@@ -35,7 +35,7 @@ const deeds: Readonly<Record<Kind, readonly Deed[]>> = {
 }
 
 /** Expected statuses of a refusal; empty if the request would succeed. */
-const refusing = ({ rights }: World, who: Person, thing: AnyThing, [method, rest, permission]: Deed): readonly number[] => {
+const refusing = ({ rights }: World, who: Person, thing: AnyThing, [method, rest, permission]: Action): readonly number[] => {
   const isOpen = method === 'GET' || !isOutOfSight(thing) || (isPurging(permission, thing) && rest === '')
   if (!isOpen && rights.isFrozen(who, permission, thing)) return [409]
   if (isOpen && rights.may(who, permission, thing)) return []
@@ -48,11 +48,11 @@ export const tryWhatIsRefused = async (world: World): Promise<void> => {
   const { spaces, collections, datasets, files } = world.state
   const things: readonly AnyThing[] = [...spaces, ...collections, ...datasets, ...files]
   const lines = people.flatMap(who =>
-    things.flatMap(thing => deeds[thing.kind].map(deed => ({ who, thing, deed, expected: refusing(world, who, thing, deed) }))),
+    things.flatMap(thing => actions[thing.kind].map(action => ({ who, thing, action, expected: refusing(world, who, thing, action) }))),
   )
-  for (const { who, thing, deed, expected } of lines) {
+  for (const { who, thing, action, expected } of lines) {
     if (expected.length === 0) continue
-    const [method, rest, , json] = deed
+    const [method, rest, , json] = action
     const path = `/api/${thing.kind}s/${thing.id}${rest}`
     const answer = await world.calls[who](path, { method, ...(json === undefined ? {} : { json }) })
     await answer.body?.cancel()

@@ -42,7 +42,7 @@ const numberFrom = (name: string, otherwise: number): number => Number(process.e
  * The size of a run: `POUNCE_TEST_MODEL_MINUTES` of sequences instead of a few, `POUNCE_TEST_MODEL_STEPS` steps in each, and `POUNCE_TEST_SEED` to
  * reproduce a run.
  */
-const effort = () => ({
+const extent = () => ({
   minutes: numberFrom('POUNCE_TEST_MODEL_MINUTES', 0),
   steps: numberFrom('POUNCE_TEST_MODEL_STEPS', 40),
   seed: numberFrom('POUNCE_TEST_SEED', Math.floor(Math.random() * 2 ** 31)),
@@ -95,7 +95,7 @@ const play = async (world: World, steps: readonly Step[], problems: object): Pro
 
 /** Runs random sequences; fails with the shortest one found for which the server and the model differ. */
 const explore = async (t: ExecutionContext, server: TestServer, rights: Rights): Promise<void> => {
-  const { minutes, steps, seed } = effort()
+  const { minutes, steps, seed } = extent()
   const people = await everybody(server)
   await meet(server, people.ann, people.bob, people.cyd)
   // The space in which they met does not exist.
@@ -131,7 +131,7 @@ const explore = async (t: ExecutionContext, server: TestServer, rights: Rights):
 export const resourcesModel = (test: TestFn, options: (t: ExecutionContext) => BootOptions | Promise<BootOptions> = () => ({})): void => {
   for (const isPrivate of [true, false]) {
     test(`on a ${isPrivate ? 'private' : 'public'} server random changes by several people agree with the model`, async t => {
-      t.timeout((effort().minutes + 4) * 60_000)
+      t.timeout((extent().minutes + 4) * 60_000)
       const { config, ...more } = await options(t)
       const server = await bootForTest({ t, ...more, config: { ...config, access: { private: isPrivate } } })
       await explore(t, server, new Rights(isPrivate))

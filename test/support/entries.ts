@@ -243,7 +243,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     const anyDataset = () => seededRandom.pick(datasets)
     const placeIn = (dataset: string) => seededRandom.pick([undefined, ...[...folders].flatMap(([id, of]) => (of === dataset ? [id] : []))])
     t.log(`seed ${seededRandom.seed}`)
-    const deeds: readonly (() => Promise<unknown>)[] = [
+    const actions: readonly (() => Promise<unknown>)[] = [
       async () => {
         const dataset = anyDataset()
         const parent = placeIn(dataset)
@@ -288,7 +288,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
         for (const id of folders.keys()) if (!(await server.get(Folders).get(id))) folders.delete(id)
       },
     ]
-    for (let n = 0; n < 80; n++) await seededRandom.pick(deeds)?.()
+    for (let n = 0; n < 80; n++) await seededRandom.pick(actions)?.()
     const copied = (await ann.post(`/api/datasets/${datasets[0]}/copyDatasetToSpace/${space}`)).body as { newDatasetId: string }
     const imported = await importBag(ann, bagZip({ 'a.txt': 'one', 'deep/b.txt': 'three', 'deep/er/c.txt': 'seven' }))
     await server.drained()

@@ -83,32 +83,32 @@ export class FakeBus implements Transport {
   /** An extractor registers itself. */
   async introduce(info: Readonly<Record<string, unknown>>, owner?: string): Promise<void> {
     const queue = String(info['name'])
-    await this.#heard.heartbeat({ queue, info, isBuiltIn: false, ...(owner === undefined ? {} : { owner }) })
+    await this.#received.heartbeat({ queue, info, isBuiltIn: false, ...(owner === undefined ? {} : { owner }) })
   }
 
   /** An extractor reports the status of a job, by default with the current time. */
   async sendStatus(job: Job, status: string, about: Partial<JobStatus> = {}): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
-    await this.#heard.status({ jobId: job.id, targetId: job.target.id, extractor: job.queue, status, at, ...about })
+    await this.#received.status({ jobId: job.id, targetId: job.target.id, extractor: job.queue, status, at, ...about })
   }
 
   /** Like `tell`, by an extractor that omits the job id. */
   async sendOldStatus(job: Job, status: string): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
-    await this.#heard.status({ targetId: job.target.id, extractor: job.queue, status, at })
+    await this.#received.status({ targetId: job.target.id, extractor: job.queue, status, at })
   }
 
   /** The input of a job, as requested by a transport that runs jobs itself. */
   input({ target }: Job) {
-    return this.#heard.input(target)
+    return this.#received.input(target)
   }
 
   /** Reports a result, like such a transport. */
   result(result: JobResult): Promise<void> {
-    return this.#heard.result(result)
+    return this.#received.result(result)
   }
 
-  get #heard(): TransportListener {
+  get #received(): TransportListener {
     if (!this.#listener) throw new Error('The transport has no listener')
     return this.#listener
   }

@@ -36,7 +36,7 @@ const client = async (t: ExecutionContext, port: number) => {
   return { seen, say: (text: string) => void socket.write(text) }
 }
 
-const said = (seen: { readonly received: string }, text: string) =>
+const receives = (seen: { readonly received: string }, text: string) =>
   until(
     `${text} to be echoed`,
     () => seen.received,
@@ -54,7 +54,7 @@ test('data sent in mode silent arrives when the mode changes', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   const before = await client(t, proxy.port)
   before.say('a')
-  await said(before.seen, 'aa')
+  await receives(before.seen, 'aa')
   await proxy.become('silent')
   const during = await client(t, proxy.port)
   before.say('b')
@@ -62,11 +62,11 @@ test('data sent in mode silent arrives when the mode changes', async t => {
   const other = await flakyProxy(t, await echo(t))
   const witness = await client(t, other.port)
   witness.say('w')
-  await said(witness.seen, 'ww')
+  await receives(witness.seen, 'ww')
   t.deepEqual([before.seen.received, during.seen.received], ['aa', ''])
   await proxy.become('pass')
-  await said(before.seen, 'aabb')
-  await said(during.seen, 'cc')
+  await receives(before.seen, 'aabb')
+  await receives(during.seen, 'cc')
   t.is(proxy.open, 2)
 })
 
@@ -79,7 +79,7 @@ test('mode refuse closes open connections and accepts none, until mode pass list
   await proxy.become('pass')
   const after = await client(t, proxy.port)
   after.say('x')
-  await said(after.seen, 'xx')
+  await receives(after.seen, 'xx')
 })
 
 test('mode cut closes the connection at the first byte', async t => {

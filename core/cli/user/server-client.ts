@@ -231,8 +231,8 @@ export class ServerClient {
     const { status } = response
     const body = objectIn(await textOf(response).catch(() => ''))
     const details = typeof body === 'object' ? body : {}
-    const said = typeof body === 'string' ? body : String(details['message'] ?? '')
-    const message = said === '' ? `${this.url} answered ${status}` : said
+    const responseText = typeof body === 'string' ? body : String(details['message'] ?? '')
+    const message = responseText === '' ? `${this.url} answered ${status}` : responseText
     // A request refused by a rate limit had no effect.
     if (busy.has(status))
       return new TransientFailure(message, { retryAfterMs: retryAfterIn(response), isUnsent: status === 429 || status === 503 })

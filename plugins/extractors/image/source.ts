@@ -76,8 +76,8 @@ async function looksLikeSvg(input: ExtractorInput): Promise<boolean> {
 
 /** The library's error as a sentence for the user, without the path of the stored file. */
 export function readable(error: unknown, input: ExtractorInput): Error {
-  const said = error instanceof Error ? error.message : String(error)
-  const reason = said.replaceAll(input.path, input.filename).replace(/\s+/g, ' ').trim()
+  const errorText = error instanceof Error ? error.message : String(error)
+  const reason = errorText.replaceAll(input.path, input.filename).replace(/\s+/g, ' ').trim()
   if (reason.includes('pixel limit')) {
     return new Error(`The image exceeds the maximum of ${maxPixels / 1e6} million pixels.`, { cause: error })
   }

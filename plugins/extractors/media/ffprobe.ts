@@ -27,14 +27,14 @@ export async function ffprobe(input: ExtractorInput, command: string): Promise<M
     // The system reports EACCES when a folder in PATH is inaccessible and no other contains the program.
     if ('code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')) return undefined
     if ('killed' in error && error.killed) throw new Error(`ffprobe did not finish within ${timeoutMs / 1000} s.`, { cause: error })
-    const said = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : error.message
-    throw new Error(`The file cannot be read as audio or video: ${reasonIn(said, input)}`, { cause: error })
+    const reason = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : error.message
+    throw new Error(`The file cannot be read as audio or video: ${reasonIn(reason, input)}`, { cause: error })
   }
 }
 
 /** ffprobe's last line, without the path of the stored file. */
-function reasonIn(said: string, input: ExtractorInput): string {
-  const line = said.trim().split('\n').at(-1) ?? ''
+function reasonIn(reason: string, input: ExtractorInput): string {
+  const line = reason.trim().split('\n').at(-1) ?? ''
   return (
     line.replaceAll(`file:${input.path}`, input.filename).replaceAll(input.path, input.filename).slice(0, 300) || 'ffprobe gave no reason'
   )

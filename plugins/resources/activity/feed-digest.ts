@@ -42,8 +42,8 @@ export class FeedDigest implements Feed {
     for (let reads = 0; reads < maxReads && next && found.length <= limit; reads += 1) {
       const page = await this.#activity.feedOf({ id, followed, spaces }, { limit: pageSize, after: next })
       const fresh = page.items.filter(({ at }) => at > since)
-      const news = fresh.filter(line => line.user !== id && line.target !== id)
-      found.push(...(await this.#rights.visible(caller, news)))
+      const unread = fresh.filter(line => line.user !== id && line.target !== id)
+      found.push(...(await this.#rights.visible(caller, unread)))
       next = fresh.length < page.items.length ? undefined : page.next
     }
     const isCut = found.length > limit || next !== undefined

@@ -27,7 +27,7 @@ export const listEvents = read({
   },
 })
 
-export const listDeeds = read({
+export const listUserActivity = read({
   method: 'GET',
   path: '/api/users/:id/activity',
   summary: 'List the activity of a user, newest first',

@@ -24,9 +24,9 @@ class MailUntaken extends Problem {
 
 /** The messages of the error and its causes, outermost first, in one line. */
 const reasonOf = (error: unknown): string => {
-  const said: string[] = []
-  for (let at = error; at instanceof Error && said.length < 4; at = at.cause) if (!said.includes(at.message)) said.push(at.message)
-  return said
+  const lines: string[] = []
+  for (let at = error; at instanceof Error && lines.length < 4; at = at.cause) if (!lines.includes(at.message)) lines.push(at.message)
+  return lines
     .join(': ')
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .slice(0, 500)

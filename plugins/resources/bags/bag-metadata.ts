@@ -19,21 +19,24 @@ const agentOf = (agent: unknown, user: CallerUser): MetadataRecord['agent'] => {
   if (isAddress(extractor)) return { kind: 'extractor', name: called ?? extractor, extractorId: extractor, userId: null }
   const isImporter = isAddress(person) && accountsNamedBy(person).ids.includes(user.id)
   const address = isAddress(person) ? `<${person}>` : ''
-  const said = isImporter ? before : `${called ?? ''} ${address}`.trim()
-  return { ...importer, ...(typeof said === 'string' && said !== '' ? { attributedTo: said.slice(0, 3000).toWellFormed() } : {}) }
+  const described = isImporter ? before : `${called ?? ''} ${address}`.trim()
+  return {
+    ...importer,
+    ...(typeof described === 'string' && described !== '' ? { attributedTo: described.slice(0, 3000).toWellFormed() } : {}),
+  }
 }
 
 /** A document in the format of v1 or Pounce, or arbitrary JSON in its place. */
 const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser, sidecars: Sidecars): NewMetadata => {
   if (!isObject(given)) throw new Invalid(`${path}: a metadata document must be a JSON object`)
   const { '@context': context, agent, content, created_at: createdAt, ...rest } = given
-  const said = typeof content === 'object' && content !== null ? content : rest
+  const described = typeof content === 'object' && content !== null ? content : rest
   const createdMs = sidecars.dates.msOf(createdAt)
   return {
     target,
     ...(typeof context === 'string' || (typeof context === 'object' && context !== null) ? { context: context as Json } : {}),
     agent: agentOf(agent, user),
-    content: said as Json,
+    content: described as Json,
     ...(createdMs === undefined ? {} : { created: new Date(createdMs).toISOString() }),
     author: user.id,
     isImporting: true,

@@ -183,10 +183,10 @@ export class NotifyAdminsOnCollectionRemoved {
 
   async handle({ subject, actor, data: { name } }: StoredEvent<'collection.removed'>): Promise<void> {
     const user = actor === undefined ? undefined : await this.#users.get(actor)
-    const said = oneLine(`${user ? fullNameOf(user) : 'The server'} deleted the collection ${name}`)
+    const subjectLine = oneLine(`${user ? fullNameOf(user) : 'The server'} deleted the collection ${name}`)
     for (const { id, email } of await this.#users.admins()) {
       try {
-        await this.#mailer.send({ to: [email], subject: said, text: `${said} (${subject.id}).\n` })
+        await this.#mailer.send({ to: [email], subject: subjectLine, text: `${subjectLine} (${subject.id}).\n` })
       } catch (error) {
         if (!(error instanceof Invalid)) throw error
         this.#log.warn('failed to compose an email about a collection', { user: id, error })

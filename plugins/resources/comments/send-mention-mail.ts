@@ -85,9 +85,9 @@ export class SendMentionMail {
     const comment = commentId === null ? undefined : await this.#comments.get(commentId)
     const link = `${this.#installation.baseUrl}/${target.kind}s/${target.id}`
     const subject = oneLine(`${fullNameOf(writer)} mentioned you in a comment on ${name}`)
-    const said = comment ? `${comment.text}\n\n` : ''
+    const quoted = comment ? `${comment.text}\n\n` : ''
     try {
-      await this.#mailer.send({ to: [user.email], subject, text: `${subject}:\n\n${said}${link}\n` })
+      await this.#mailer.send({ to: [user.email], subject, text: `${subject}:\n\n${quoted}${link}\n` })
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
       this.#log.warn('Failed to send an email about a mention', { user: user.id, error })

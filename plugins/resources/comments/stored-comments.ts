@@ -201,7 +201,7 @@ wire(CommentEdits, StoredComments, Policy)
 
 /** The text of a comment, trimmed; throws `Invalid` when it is empty. */
 export const textOf = (text: string, member: string): string => {
-  const said = text.trim()
-  if (said === '') throw new Invalid(`${member} is empty: the text of the comment is required`)
-  return said
+  const trimmed = text.trim()
+  if (trimmed === '') throw new Invalid(`${member} is empty: the text of the comment is required`)
+  return trimmed
 }

@@ -5,11 +5,11 @@ import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 const line = (status: string, second: number): StatusLine => ({ status, at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString() })
 const requested = line(submitted, 30)
 
-const after = (news: readonly StatusLine[], start: readonly StatusLine[] = [requested]): readonly StatusLine[] =>
-  news.reduce((lines, each) => withLine(lines, each) ?? lines, start)
+const after = (added: readonly StatusLine[], start: readonly StatusLine[] = [requested]): readonly StatusLine[] =>
+  added.reduce((lines, each) => withLine(lines, each) ?? lines, start)
 
-const orders = (news: readonly StatusLine[]): StatusLine[][] =>
-  news.length < 2 ? [[...news]] : news.flatMap((first, at) => orders(news.toSpliced(at, 1)).map(rest => [first, ...rest]))
+const orders = (added: readonly StatusLine[]): StatusLine[][] =>
+  added.length < 2 ? [[...added]] : added.flatMap((first, at) => orders(added.toSpliced(at, 1)).map(rest => [first, ...rest]))
 
 const started = line('StatusMessage.start: Started processing.', 10)
 const works = line('StatusMessage.processing: Downloading file.', 11)
@@ -24,8 +24,8 @@ test('the same status messages give the same result in every order, repeated or 
     [[started, failed, line('StatusMessage.start: Started processing.', 14)], 'open', started.status],
     [[started, failed, line('DONE', 15)], 'done', 'DONE'],
   ] as const
-  for (const [news, state, status] of cases)
-    for (const order of orders(news)) t.like(outcomeOf(after([...order, ...order])), { state, status }, JSON.stringify(order))
+  for (const [added, state, status] of cases)
+    for (const order of orders(added)) t.like(outcomeOf(after([...order, ...order])), { state, status }, JSON.stringify(order))
 })
 
 test('an error from an extractor whose clock is behind ends the run', t => {

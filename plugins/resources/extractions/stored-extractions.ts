@@ -171,7 +171,7 @@ export class StoredExtractions {
     const isOver = outcome.state !== 'open' && outcome.state !== run.state
     const { target, extractor } = run
     const ended = { target, extractor, ...(outcome.state !== 'open' && { state: outcome.state }) }
-    const news = event('extraction.status', { kind: 'job', id: run.id }, ended)
+    const statusEvent = event('extraction.status', { kind: 'job', id: run.id }, ended)
     const change = {
       update: run.id,
       in: extractions,
@@ -179,7 +179,7 @@ export class StoredExtractions {
       set: { ...outcome, lines, endHeard: this.#endHeard(run, outcome.state) },
     } as const
     try {
-      await this.#documents.commit(change, isOver ? [...events, news] : events)
+      await this.#documents.commit(change, isOver ? [...events, statusEvent] : events)
       return true
     } catch (error) {
       if (error instanceof CommitConflict) return false

@@ -52,9 +52,9 @@ class FileScans {
     for (const scanner of this.#scanners.all()) {
       const bytes = await this.#damage.open(blob, () => this.#blobs.get(blob))
       if (!bytes) return { state: 'skipped', reason: 'its bytes are not in the blob store' }
-      const said = await scanner.scan(bytes, { sizeBytes })
-      if (said.state === 'infected') return said
-      if (said.state === 'clean' || result.state !== 'clean') result = said
+      const scanned = await scanner.scan(bytes, { sizeBytes })
+      if (scanned.state === 'infected') return scanned
+      if (scanned.state === 'clean' || result.state !== 'clean') result = scanned
     }
     return result
   }

@@ -92,9 +92,9 @@ export class GroupMembers {
       const joined = wanted.filter(group => !held.includes(group))
       const left = held.filter(group => !wanted.includes(group))
       if (joined.length + left.length === 0) return
-      const said = (change: 'added' | 'removed') => (group: string) =>
+      const changeEvent = (change: 'added' | 'removed') => (group: string) =>
         event('group.member-changed', { kind: 'group', id: group }, { user: id, change }, actor)
-      const events = [...joined.map(said('added')), ...left.map(said('removed'))]
+      const events = [...joined.map(changeEvent('added')), ...left.map(changeEvent('removed'))]
       try {
         await this.#users.change(id, { set: { groups: wanted }, where: eq('revision', user.revision) }, events)
         return

@@ -16,9 +16,9 @@ test('a pending report is dropped once another kernel has logged the end of its 
   }
   report(run)
   const subject = { kind: 'job', id: run } as const
-  const said = { id: run, type: 'extraction.finished', source: server.url, subject: `job/${run}`, data: { id: run } }
+  const expected = { id: run, type: 'extraction.finished', source: server.url, subject: `job/${run}`, data: { id: run } }
   const end: PublicEvent = {
-    event: { ...said, specversion: '1.0', time: new Date().toISOString(), datacontenttype: 'application/json' },
+    event: { ...expected, specversion: '1.0', time: new Date().toISOString(), datacontenttype: 'application/json' },
     subject,
     about: [subject],
     spaces: [],

@@ -142,9 +142,9 @@ export class StoredPublicEvents implements PublicEvents {
   /** A public event that does not originate from a stored one. */
   async present(
     draft: EventDraft,
-    said: { readonly id: string; readonly at: string; readonly actor: string | null },
+    draftFacts: { readonly id: string; readonly at: string; readonly actor: string | null },
   ): Promise<PublicEvent> {
-    return this.#completed(draft, said, await this.#factsOf([draft.subject, ...(draft.within ?? [])]))
+    return this.#completed(draft, draftFacts, await this.#factsOf([draft.subject, ...(draft.within ?? [])]))
   }
 
   #completed(
@@ -353,5 +353,11 @@ const unique = (refs: readonly Ref[]): readonly Ref[] =>
 /** An event in the format of CloudEvents 1.0. */
 export const cloudEvent = (
   source: string,
-  said: { readonly id: string; readonly type: string; readonly subject: string; readonly time: string; readonly data: CloudEvent['data'] },
-): CloudEvent => ({ specversion: '1.0', source, datacontenttype: 'application/json', ...said })
+  draftFacts: {
+    readonly id: string
+    readonly type: string
+    readonly subject: string
+    readonly time: string
+    readonly data: CloudEvent['data']
+  },
+): CloudEvent => ({ specversion: '1.0', source, datacontenttype: 'application/json', ...draftFacts })

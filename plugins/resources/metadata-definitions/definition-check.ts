@@ -15,7 +15,7 @@ interface Field {
 }
 
 /** Maximum number of labels that are looked up by name. */
-const maxAsked = 200
+const maxCandidates = 200
 const isMembers = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const lists: ReadonlySet<string> = new Set(['list', 'listjquery'])
 
@@ -51,7 +51,7 @@ export class DefinitionCheck implements MetadataCheck {
     const scopes = async (): Promise<readonly string[]> => [everywhere, ...(await this.#spaces.of(target))]
     const candidates = [...labels].filter(label => label.length <= 500)
     const found =
-      candidates.length > maxAsked ? await this.#among(labels, await scopes()) : await this.#definitions.labelled(candidates, scopes)
+      candidates.length > maxCandidates ? await this.#among(labels, await scopes()) : await this.#definitions.labelled(candidates, scopes)
     const fields = fieldsOf(objects, new Set(found.map(({ label }) => label)))
     for (const [label, all] of Map.groupBy(found, definition => definition.label)) {
       const definitions = nearest(all)

@@ -63,7 +63,7 @@ export const getDefinition = route({
   },
 })
 
-export const getDefinitionWords = route({
+export const getDefinitionTerms = route({
   method: 'GET',
   path: '/api/metadata/definitions/:id',
   summary: "Get the terms of a metadata definition's list",

@@ -88,8 +88,8 @@ export const addOwnMetadata = route({
   async handle({ body, caller }, { annotations, policy, installation }) {
     const target = targetOf(body)
     await authorize(policy, caller, 'AddMetadata', target)
-    const said = annotations.own(body.content as Json, (body['@context'] ?? undefined) as Json | undefined, caller)
-    const document = await annotations.add(target, said, caller)
+    const posted = annotations.own(body.content as Json, (body['@context'] ?? undefined) as Json | undefined, caller)
+    const document = await annotations.add(target, posted, caller)
     const html = htmlOf(document.id, document.agent.name, document.content)
     return { status: 200, body: { ...html, document: shownMetadata(document, installation.baseUrl) } }
   },

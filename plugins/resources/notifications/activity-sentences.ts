@@ -56,9 +56,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
 
 /** A description such as `added a file to the dataset Leaves`; unknown types are printed unchanged. */
 export const activitySentence = ({ type, object, source }: FeedLine): string => {
-  const [said, where] = [named(object), named(source)]
+  const [objectText, where] = [named(object), named(source)]
   const several = /^add_file_(folder_)?(\d+)$/.exec(type)
-  if (several) return `added ${several[2]} files to ${said}`
+  if (several) return `added ${several[2]} files to ${objectText}`
   const sentence = sentences[type]
-  return sentence ? sentence(said, where).trim() : `${type.replaceAll('_', ' ')} ${said}`.trim()
+  return sentence ? sentence(objectText, where).trim() : `${type.replaceAll('_', ' ')} ${objectText}`.trim()
 }

@@ -65,12 +65,12 @@ export const digestMail = (
   const total = lines.length + notified.length
   const count = `${isCut ? 'more than ' : ''}${total}`
   const own = notified.map(({ title, path, created }) => `${minute(created)}  ${oneLine(title, 500)}\n    ${baseUrl}${path}`)
-  const news = lines.map(
+  const feedLines = lines.map(
     line => `${minute(line.at)}  ${oneLine(line.who) || 'Someone'} ${oneLine(activitySentence(line), 500)}${pageOf(baseUrl, line)}`,
   )
   const text = [
     ...(own.length === 0 ? [] : [`Your notifications at ${place} (times in UTC):`, own.join('\n\n')]),
-    ...(news.length === 0 ? [] : [`Activity at ${place} on the resources that you follow (times in UTC):`, news.join('\n\n')]),
+    ...(feedLines.length === 0 ? [] : [`Activity at ${place} on the resources that you follow (times in UTC):`, feedLines.join('\n\n')]),
     ...(isCut ? [`More: ${baseUrl}/`] : []),
     `--\nThis email is sent at most once ${every === 'hourly' ? 'an hour' : 'a day'}, and only after new activity. To change the frequency or to unsubscribe, set \`notifications\` in your profile: ${baseUrl}/`,
   ]
@@ -129,15 +129,15 @@ export class SendDigest {
     if (!user || !(await this.#preferences.everyOf(user))) return
     const isFollowing = (await this.#preferences.of(user)).followed === 'digest'
     const span = { since: told, until, limit: this.#settings.maxLines }
-    const news = isFollowing ? await this.#feed.newsFor(user, span) : { lines: [], isCut: false }
+    const feedLines = isFollowing ? await this.#feed.newsFor(user, span) : { lines: [], isCut: false }
     const found = await this.#waitingFor(id)
     const waiting = found.slice(0, this.#settings.maxLines)
-    const isCut = news.isCut || found.length > waiting.length
+    const isCut = feedLines.isCut || found.length > waiting.length
     const notified = await this.#inbox.visible(id, waiting)
-    if (news.lines.length === 0 && notified.length === 0) return
+    if (feedLines.lines.length === 0 && notified.length === 0) return
     const displayName = await siteName(this.#sites)
     const { subject, text } = digestMail(
-      { lines: news.lines, isCut, notified },
+      { lines: feedLines.lines, isCut, notified },
       { displayName, every, baseUrl: this.#installation.baseUrl },
     )
     try {

@@ -46,14 +46,14 @@ const decoded = (path: string): string => {
   }
 }
 
-type Asked = Pick<Request<typeof params, undefined, undefined>, 'caller' | 'headers' | 'isHead' | 'signal' | 'url'> & {
+type ProxyRequest = Pick<Request<typeof params, undefined, undefined>, 'caller' | 'headers' | 'isHead' | 'signal' | 'url'> & {
   readonly params: { readonly key: string; readonly path?: string }
   readonly body?: SentBytes | undefined
 }
 
 const disposition = /^(?:attachment|inline)(?:;[\x20-\x7e]{0,500})?$/i
 
-const relay = async (method: string, { params, caller, headers, isHead, signal, url, body }: Asked, endpoints: FixedEndpoints) => {
+const relay = async (method: string, { params, caller, headers, isHead, signal, url, body }: ProxyRequest, endpoints: FixedEndpoints) => {
   if (caller.scope === 'extraction') throw new Forbidden('Keys of extractors cannot use the proxy')
   if (caller.user?.status === 'ReadOnly' && method !== 'GET') throw new Forbidden('The account is ReadOnly')
   endpoints.requireAccess(params.key, method, caller)

@@ -14,8 +14,8 @@ export interface SearchFilters {
 }
 
 /** The query for all parameters. Only `query` is parsed as the query language; the others are literal values. */
-export function queryOfFilters(asked: SearchFilters): SearchQuery {
-  const all = [main(asked), ...filtersOf(asked)].filter(part => part.op !== 'all')
+export function queryOfFilters(filters: SearchFilters): SearchQuery {
+  const all = [main(filters), ...filtersOf(filters)].filter(part => part.op !== 'all')
   if (all.length === 0) return { op: 'all' }
   return checkQuery(all.length === 1 ? (all[0] as SearchQuery) : { op: 'and', all })
 }

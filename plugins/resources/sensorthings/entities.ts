@@ -48,9 +48,9 @@ const names = ['unitOfMeasurement', 'unitsOfMeasurement', 'units', 'unit'] as co
 /** For this parameter only, or for all parameters. */
 const unitIn = (parameter: string, properties: Properties): Unit | undefined => {
   for (const name of names) {
-    const said = properties[name]
-    const own = isObject(said) && Object.hasOwn(said, parameter) ? readUnit(said[parameter]) : undefined
-    const unit = own ?? readUnit(said)
+    const described = properties[name]
+    const own = isObject(described) && Object.hasOwn(described, parameter) ? readUnit(described[parameter]) : undefined
+    const unit = own ?? readUnit(described)
     if (unit) return unit
   }
   return undefined

@@ -137,14 +137,14 @@ export class SpaceMail {
   }
 
   /** Notifies members who want emails of this kind. */
-  async #notify(to: readonly User[], kind: NotificationKind, said: string, link: string, message?: string): Promise<void> {
+  async #notify(to: readonly User[], kind: NotificationKind, sentence: string, link: string, message?: string): Promise<void> {
     const wanting: User[] = []
     for (const user of to) if (await wantsMailOf(this.#preferences, user, kind)) wanting.push(user)
-    return this.#write(wanting, said, link, message)
+    return this.#write(wanting, sentence, link, message)
   }
 
-  async #write(to: readonly User[], said: string, link?: string, message?: string): Promise<void> {
-    const subject = oneLine(said)
+  async #write(to: readonly User[], sentence: string, link?: string, message?: string): Promise<void> {
+    const subject = oneLine(sentence)
     for (const { id, email, status } of to) {
       if (status === 'Inactive') continue
       try {
@@ -201,16 +201,16 @@ export class InvitationMail {
     if (!found || !space) return
     const [author, user] = await Promise.all([this.#users.get(found.author), this.#users.byEmail(found.email)])
     if (user && !(await wantsMailOf(this.#preferences, user, 'invitation'))) return
-    const said = oneLine(`${author ? fullNameOf(author) : 'Someone'} invites you to the space ${space.name}`)
+    const sentence = oneLine(`${author ? fullNameOf(author) : 'Someone'} invites you to the space ${space.name}`)
     const way = user ? `Sign in to accept:\n\n${this.#installation.baseUrl}/` : await this.#wayFor(found.email)
     const text = [
-      `${said}.`,
+      `${sentence}.`,
       ...(found.message ? [found.message] : []),
       way,
       'If you do not know what this is about, there is nothing to do.',
     ]
     try {
-      await this.#mailer.send({ to: [found.email], subject: said, text: `${text.join('\n\n')}\n` })
+      await this.#mailer.send({ to: [found.email], subject: sentence, text: `${text.join('\n\n')}\n` })
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
       this.#log.warn('Failed to send an invitation', { invitation: found.id, error })

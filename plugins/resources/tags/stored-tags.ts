@@ -74,8 +74,8 @@ export class StoredTags implements Tags {
       const created = this.#clock.now().toISOString()
       fresh = wanted.filter(name => !isKnown(name)).map(name => ({ id: this.#ids.next(), name, user, extractor, created }))
       if (tags.length + fresh.length > maxTags) throw new Invalid(`A ${target.kind} can have at most ${maxTags} tags`)
-      const news = event('tags.added', target, { tags: fresh.map(tag => tag.name) }, by.user)
-      return { tags: [...tags, ...fresh], events: fresh.length > 0 ? [news] : [] }
+      const tagEvent = event('tags.added', target, { tags: fresh.map(tag => tag.name) }, by.user)
+      return { tags: [...tags, ...fresh], events: fresh.length > 0 ? [tagEvent] : [] }
     })
     return fresh
   }
@@ -91,8 +91,8 @@ export class StoredTags implements Tags {
   async remove(target: Ref, fits: (tag: Tag) => boolean, actor: string | undefined): Promise<void> {
     await this.#alter(target, tags => {
       const gone = tags.filter(fits)
-      const news = event('tags.removed', target, { tags: gone.map(tag => tag.name) }, actor)
-      return { tags: tags.filter(tag => !fits(tag)), events: gone.length > 0 ? [news] : [] }
+      const tagEvent = event('tags.removed', target, { tags: gone.map(tag => tag.name) }, actor)
+      return { tags: tags.filter(tag => !fits(tag)), events: gone.length > 0 ? [tagEvent] : [] }
     })
   }
 

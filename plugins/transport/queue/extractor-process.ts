@@ -225,7 +225,8 @@ export class ExtractorProcess {
     this.#isGone = true
     // Its last output may still be in transit; a child may hold the other end open, so the wait is limited.
     const { stderr } = this.#child
-    if (!error && stderr && !stderr.closed) await Promise.race([new Promise(said => stderr.once('close', said)), pause(lastWordsMs)])
+    if (!error && stderr && !stderr.closed)
+      await Promise.race([new Promise(onClosed => stderr.once('close', onClosed)), pause(lastWordsMs)])
     this.#current?.reject(error ? new RunFailure('fault', 'The extractor process could not be started', { cause: error }) : this.#whyLeft())
     // Its children may outlive a process that ended by itself.
     this.#kill()

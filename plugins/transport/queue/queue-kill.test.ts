@@ -26,9 +26,9 @@ async function setUp(t: ExecutionContext) {
   }
   const start = (first: number, count: number, queue = 'wait'): void => {
     server = fork(script, [folder, `${first}`, `${count}`, queue], { execArgv: ['--disable-warning=ExperimentalWarning'] })
-    server.on('message', said => {
-      if (String(said).endsWith('looping')) looping += 1
-      else confirmed.add(String(said))
+    server.on('message', message => {
+      if (String(message).endsWith('looping')) looping += 1
+      else confirmed.add(String(message))
     })
   }
   t.teardown(async () => {

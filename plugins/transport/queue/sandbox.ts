@@ -48,7 +48,7 @@ export async function failureOf([program = '', ...words]: readonly string[]): Pr
   } catch (error) {
     if (!(error instanceof Error)) return String(error)
     if ('code' in error && error.code === 'ENOENT') return `${program} is not installed`
-    const said = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : ''
-    return (said.split('\n').at(-1) || error.message).slice(0, 300)
+    const reason = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : ''
+    return (reason.split('\n').at(-1) || error.message).slice(0, 300)
   }
 }

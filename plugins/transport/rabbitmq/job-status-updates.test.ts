@@ -8,7 +8,7 @@ import { hasNoReason, JobStatusUpdates, reportsRefusedKey, reportsUnavailableSer
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 const job = jobFor(1, { queue: 'private.k1.some.extractor' })
-const news = (status: string, second: number, changes: Partial<JobStatus> = {}): JobStatus => ({
+const statusAt = (status: string, second: number, changes: Partial<JobStatus> = {}): JobStatus => ({
   jobId: job.id,
   targetId: job.target.id,
   extractor: 'some.extractor',
@@ -38,14 +38,14 @@ async function setUp(t: ExecutionContext, wasAway = false) {
 
 test('repeated and out-of-order replies leave the same state', async t => {
   const { take, state, listener, over } = await setUp(t)
-  await take(news('StatusMessage.start: x', 1), news('StatusMessage.error: broken', 9))
+  await take(statusAt('StatusMessage.start: x', 1), statusAt('StatusMessage.error: broken', 9))
   t.is(await state(), 'dead')
-  await take(news('StatusMessage.start: x', 1), news('StatusMessage.processing: y', 5), news('StatusMessage.error: broken', 9))
+  await take(statusAt('StatusMessage.start: x', 1), statusAt('StatusMessage.processing: y', 5), statusAt('StatusMessage.error: broken', 9))
   t.is(await state(), 'dead')
   t.is(listener.statuses.length, 5)
-  await take(news('StatusMessage.start: again', 20))
+  await take(statusAt('StatusMessage.start: again', 20))
   t.is(await state(), 'running')
-  await take(news('DONE', 21), news('StatusMessage.processing: late', 20))
+  await take(statusAt('DONE', 21), statusAt('StatusMessage.processing: late', 20))
   t.is(await state(), undefined)
   t.deepEqual(over, [job.id])
 })
@@ -57,9 +57,9 @@ test('a job whose file is deleted ends with the error of its extractor: it is ne
   ]) {
     const { take, state, listener, over } = await setUp(t)
     listener.answer = 'unknown'
-    await take(news('StatusMessage.start: x', 1))
+    await take(statusAt('StatusMessage.start: x', 1))
     t.is(await state(), 'running')
-    await take(news(error, 2))
+    await take(statusAt(error, 2))
     t.is(await state(), undefined)
     t.deepEqual(over, [job.id])
   }
@@ -67,8 +67,8 @@ test('a job whose file is deleted ends with the error of its extractor: it is ne
 
 test('an old extractor that sends no job ids can requeue a failed job itself and finish it', async t => {
   const { take, state, over } = await setUp(t)
-  const old = (...[status, second]: Parameters<typeof news>): JobStatus => {
-    const { jobId: _none, ...rest } = news(status, second)
+  const old = (...[status, second]: Parameters<typeof statusAt>): JobStatus => {
+    const { jobId: _none, ...rest } = statusAt(status, second)
     return rest
   }
   await take(old('StatusMessage.start: x', 1), old('StatusMessage.error: broken', 2))
@@ -82,7 +82,7 @@ test('an old extractor that sends no job ids can requeue a failed job itself and
 
 test('a reply without a job id is assigned to the job of its extractor, even a private one', async t => {
   const { take, state, listener } = await setUp(t)
-  const { jobId: _none, ...old } = news('StatusMessage.start: x', 1)
+  const { jobId: _none, ...old } = statusAt('StatusMessage.start: x', 1)
   await take(old)
   t.is(await state(), 'running')
   t.is(listener.statuses[0]?.jobId, job.id)
@@ -96,7 +96,7 @@ test('a job that failed while the server was unreachable is requeued three times
   const waits: number[] = []
   for (let time = 1; time <= 4; time += 1) {
     const before = Date.now()
-    await take(news('StatusMessage.error: Error processing message.', time))
+    await take(statusAt('StatusMessage.error: Error processing message.', time))
     const stored = await book.get(job.id)
     if (stored?.state !== 'parked') break
     waits.push(Math.round((Date.parse(stored.due) - before) / 1000))
@@ -118,7 +118,7 @@ test('a job that failed while the server was unreachable is requeued three times
 test('a status is not recorded before the listener has accepted it', async t => {
   const { take, state, listener } = await setUp(t)
   listener.onStatus = () => Promise.reject(new Error('not now'))
-  await t.throwsAsync(take(news('DONE', 1)))
+  await t.throwsAsync(take(statusAt('DONE', 1)))
   t.is(await state(), 'sent')
 })
 
@@ -134,25 +134,25 @@ test('a reply that arrives while its message is being recorded as sent is not lo
     isFirst = false
     return become.apply(book, change)
   }
-  await take(news('StatusMessage.error: broken', 1))
+  await take(statusAt('StatusMessage.error: broken', 1))
   t.is(await state(), 'dead')
 })
 
 test('a job ends even if the clock of its extractor is behind', async t => {
   const { take, state } = await setUp(t)
-  await take(news('StatusMessage.retry: (#1) x', 30), news('StatusMessage.start: x', 5), news('StatusMessage.error: broken', 6))
+  await take(statusAt('StatusMessage.retry: (#1) x', 30), statusAt('StatusMessage.start: x', 5), statusAt('StatusMessage.error: broken', 6))
   t.is(await state(), 'dead')
 })
 
 test('a duplicate error requeues a job once', async t => {
   const { take, state, book } = await setUp(t, true)
-  await take(news('StatusMessage.error: x', 1), news('StatusMessage.error: x', 1))
+  await take(statusAt('StatusMessage.error: x', 1), statusAt('StatusMessage.error: x', 1))
   t.is(await state(), 'parked')
   t.is((await book.get(job.id))?.putBack, 1)
 })
 
 test('a job older than job keys is requeued when its extractor gives no reason for the failure', async t => {
-  const given = news('StatusMessage.error: Error processing message.', 5)
+  const given = statusAt('StatusMessage.error: Error processing message.', 5)
   const present = await setUp(t)
   await present.take(given)
   t.is(await present.state(), 'dead')
@@ -169,11 +169,11 @@ test('a job whose key was rejected is requeued three times, then dead-lettered',
   const { book, take, state } = await setUp(t)
   const text = 'StatusMessage.error: 401 Client Error: Unauthorized for url: http://inner:9000/api/files/1?key=secretKey'
   for (let time = 1; time <= 3; time += 1) {
-    await take(news(text, time))
+    await take(statusAt(text, time))
     t.is(await state(), 'parked')
     await book.become((await book.get(job.id))!, 'sent')
   }
-  await take(news(text, 9))
+  await take(statusAt(text, 9))
   t.is(await state(), 'dead')
 })
 
@@ -203,10 +203,10 @@ test('other messages are attributed to the extractor', t => {
 })
 
 test('pyclowder messages about a rejected job key are recognized, unless another server rejected it', t => {
-  const said = (address: string) => `StatusMessage.error: 401 Client Error: Unauthorized for url: ${address}`
-  t.true(reportsRefusedKey(said('https://data.example.org/dm/api/files/1/metadata?key=secretKey'), host))
-  t.true(reportsRefusedKey(said('http://inner:9000/api/files/1?key=secretKey'), host))
-  t.false(reportsRefusedKey(said('https://elsewhere.example.org/login'), host))
+  const refusedAt = (address: string) => `StatusMessage.error: 401 Client Error: Unauthorized for url: ${address}`
+  t.true(reportsRefusedKey(refusedAt('https://data.example.org/dm/api/files/1/metadata?key=secretKey'), host))
+  t.true(reportsRefusedKey(refusedAt('http://inner:9000/api/files/1?key=secretKey'), host))
+  t.false(reportsRefusedKey(refusedAt('https://elsewhere.example.org/login'), host))
   t.false(
     reportsRefusedKey('StatusMessage.error: 403 Client Error: Forbidden for url: https://data.example.org/dm/api/x?key=secretKey', host),
   )

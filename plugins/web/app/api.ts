@@ -684,8 +684,8 @@ export interface Operations {
   'GET /api/me/searches': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['SavedSearch'])[] }
   'POST /api/me/searches': { path: Record<never, never>; query: Record<never, never>; body: Models['NewSavedSearch']; answer: Models['SavedSearch'] }
   'POST /api/datasets/{id}/addFileEvent': { path: { id: string }; query: { inFolder?: boolean | undefined; fileCount: number }; body: undefined; answer: string }
-  'GET /api/users/{id}/activity': { path: { id: string }; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Event'])[] }
   'GET /api/events': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Event'])[] }
+  'GET /api/users/{id}/activity': { path: { id: string }; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Event'])[] }
   'GET /api/live': { path: Record<never, never>; query: { kind?: readonly (string)[] | undefined; id?: readonly (string)[] | undefined; space?: readonly (string)[] | undefined; type?: readonly (string)[] | undefined; mine?: boolean | undefined; since?: string | undefined }; body: undefined; answer: string }
   'POST /api/webhooks': { path: Record<never, never>; query: Record<never, never>; body: Models['NewWebhook']; answer: Models['WebhookWithSecret'] }
   'GET /api/webhooks': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['Webhook'])[] }

@@ -146,7 +146,7 @@ export const needsOfPeople: Needs = {
   listExtractionStates: 'reader',
   explainPermission: 'anyKey; each ViewDataset dataset=id',
   listPermissions: 'anyKey',
-  listDeeds: 'ViewUser user=id',
+  listUserActivity: 'ViewUser user=id',
 
   // spaces
   createSpace: 'CreateSpace',

@@ -25,7 +25,7 @@ export const needsOfWords: Needs = {
   createDefinition: 'serverAdmin',
   deleteDefinition: 'CreateVocabulary; EditSpace definition=id',
   getDefinition: 'AddMetadata; ViewSpace definition=id',
-  getDefinitionWords: 'AddMetadata; ViewSpace definition=id',
+  getDefinitionTerms: 'AddMetadata; ViewSpace definition=id',
   listDefinitions: 'ViewDataset',
   listDistinctDefinitions: 'ViewDataset',
   updateDefinition: 'EditVocabulary; EditSpace definition=id',

@@ -31,7 +31,7 @@ const add = (known: Sums | undefined, { count, sum, min, max }: Sums): Sums =>
     : { count, sum, min, max }
 
 /** The requested selection of datapoints. */
-interface Asked {
+interface AverageRequest {
   readonly filter: Filter
   /** Names of the properties to return; absent: all. */
   readonly shown?: ReadonlySet<string>
@@ -48,7 +48,7 @@ const maxNumbers = 50_000
 const numbersOf = async (
   store: GeoStore,
   filter: GeoFilter,
-  { shown, signal }: Asked,
+  { shown, signal }: AverageRequest,
   seen: (bin: GeoBin) => void = () => undefined,
 ): Promise<Map<string, Sums>> => {
   const numbers = new Map<string, Sums>()
@@ -71,7 +71,12 @@ interface KnownEnds {
 }
 
 /** When the last matching datapoint ends. If it has no number it is found by counting those that end by a time. */
-const lastEnd = async (store: GeoStore, part: SensorPart, { filter, signal }: Asked, { endMs, numbers }: KnownEnds): Promise<number> => {
+const lastEnd = async (
+  store: GeoStore,
+  part: SensorPart,
+  { filter, signal }: AverageRequest,
+  { endMs, numbers }: KnownEnds,
+): Promise<number> => {
   let [before, end] = [endMs, Math.min(part.lastEndMs ?? endMs, filter.untilMs ?? Number.POSITIVE_INFINITY)]
   if (end <= before) return before
   if (Object.keys(filter).length === 0) return end
@@ -92,25 +97,25 @@ const lastEnd = async (store: GeoStore, part: SensorPart, { filter, signal }: As
 }
 
 /** Aggregates a sensor's datapoints; undefined when none matches. */
-const sensorValues = async (store: GeoStore, part: SensorPart, asked: Asked): Promise<SensorValues | undefined> => {
-  const { shown, omitted, signal } = asked
-  const filter = { ...asked.filter, streams: part.streams }
+const sensorValues = async (store: GeoStore, part: SensorPart, averageQuery: AverageRequest): Promise<SensorValues | undefined> => {
+  const { shown, omitted, signal } = averageQuery
+  const filter = { ...averageQuery.filter, streams: part.streams }
   const [first] = (await store.find({ filter, limit: 1 })).points
   const [last] = (await store.find({ filter, limit: 1, sort: { by: 'start', order: 'descending' } })).points
   if (!first || !last) return undefined
   let endMs = Math.max(first.endMs ?? first.startMs, last.endMs ?? last.startMs)
   const streams = new Set([first.stream, last.stream])
-  const numbers = await numbersOf(store, filter, asked, ({ stream, toMs }) => {
+  const numbers = await numbersOf(store, filter, averageQuery, ({ stream, toMs }) => {
     endMs = Math.max(endMs, toMs)
     streams.add(stream)
   })
   for (const stream of part.streams) {
     signal?.throwIfAborted()
-    if (!streams.has(stream) && (await store.count({ ...asked.filter, streams: [stream] }, 1)) > 0) streams.add(stream)
+    if (!streams.has(stream) && (await store.count({ ...averageQuery.filter, streams: [stream] }, 1)) > 0) streams.add(stream)
   }
   const isOther = (name: string): boolean => (shown?.has(name) ?? true) && !numbers.has(name) && !omitted?.has(name)
   const others = await firstValues(store, { filter, signal }, first, isOther, part)
-  endMs = await lastEnd(store, part, asked, { endMs, numbers })
+  endMs = await lastEnd(store, part, averageQuery, { endMs, numbers })
   for (const name of omitted ?? []) numbers.delete(name)
   return { first, endMs, streams: [...streams].sort((one, other) => one - other), numbers, others }
 }
@@ -150,13 +155,13 @@ const valueIn = ({ properties }: Datapoint, name: string): readonly (readonly [s
 const looked = async (store: GeoStore, { filter, signal }: Looking, names: readonly string[]): Promise<ReadonlyMap<string, Json>> => {
   const values = new Map<string, Json>()
   // Attributes are alternatives: the store filters by property, and those of the query are checked here.
-  const { attributes: asked } = filter
+  const { attributes: averageQuery } = filter
   let query = { filter: { ...filter, attributes: names.map(key => ({ key })) }, limit: fewPoints }
   for (;;) {
     signal?.throwIfAborted()
     const { points, next } = await store.find(query)
     for (const point of points)
-      if (!asked || asked.some(each => hasAttribute(point.properties, each)))
+      if (!averageQuery || averageQuery.some(each => hasAttribute(point.properties, each)))
         for (const name of names) if (!values.has(name)) for (const [, value] of valueIn(point, name)) values.set(name, value)
     if (!next || values.size === names.length) return values
     query = { ...query, ...{ after: next }, limit: manyPoints }
@@ -201,7 +206,7 @@ export const within = (filter: Omit<GeoFilter, 'streams'>, { fromMs, toMs }: Win
 })
 
 /** The parameters of trends. */
-interface TrendQuery extends Asked {
+interface TrendQuery extends AverageRequest {
   readonly window: Window
   /** Also return the latest of these spans. */
   readonly last?: BinTimes
@@ -270,7 +275,7 @@ const newestOf = async (
 }
 
 /** Properties to average, and additional ones to return. */
-interface AverageQuery extends Asked {
+interface AverageQuery extends AverageRequest {
   readonly aggregates: readonly Aggregate[]
 }
 

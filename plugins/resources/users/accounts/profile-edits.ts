@@ -56,11 +56,11 @@ export class ProfileEdits {
 
   /** Absent fields are unchanged. Throws `Invalid` for an institution or project that is not in the lists. */
   async change(id: string, change: ProfileChange, actor: string | undefined): Promise<UserRecord & Stored> {
-    const { firstName, lastName, notifications, ...said } = await this.#spelled(change)
+    const { firstName, lastName, notifications, ...edits } = await this.#spelled(change)
     const names = Object.entries({ firstName: firstName?.trim(), lastName: lastName?.trim(), notifications }).filter(
       ([, to]) => to !== undefined,
     )
-    const profile = Object.entries(said).filter(([, to]) => to !== undefined)
+    const profile = Object.entries(edits).filter(([, to]) => to !== undefined)
     const fields = [...names.map(([name]) => name), ...(profile.length > 0 ? ['profile'] : [])]
     if (fields.length === 0) throw new Invalid(`Nothing to change: send one of ${Object.keys(ProfileChange.properties).join(', ')}`)
     const set = Object.fromEntries([...names, ...profile.filter(([, to]) => to !== null).map(([name, to]) => [`profile.${name}`, to])])

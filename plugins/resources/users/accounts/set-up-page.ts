@@ -2,7 +2,7 @@ import { type PlainPage, plainPage } from 'pounce/sdk/kit'
 
 const script = `
 const form = document.querySelector('form')
-const said = document.querySelector('[role=status]')
+const statusLine = document.querySelector('[role=status]')
 const base = location.pathname.replace(/\\/setup\\/?$/, '')
 const address = location.origin + base
 const leadOn = async ({ email, password }) => {
@@ -21,14 +21,14 @@ form.addEventListener('submit', async event => {
   if ('private' in body) body.private = body.private === 'true'
   body.token = new URLSearchParams(location.search).get('token') ?? ''
   form.querySelector('button').disabled = true
-  said.textContent = 'One moment …'
+  statusLine.textContent = 'One moment …'
   try {
     const answer = await fetch(location.pathname, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
     if (answer.ok) { form.hidden = true; history.replaceState(null, '', location.pathname) }
-    said.textContent = answer.ok ? 'Done. You can sign in now.' : (await answer.json()).message
+    statusLine.textContent = answer.ok ? 'Done. You can sign in now.' : (await answer.json()).message
     if (answer.ok) await leadOn(body)
   } catch (error) {
-    said.textContent = 'The server is unreachable.'
+    statusLine.textContent = 'The server is unreachable.'
   }
   form.querySelector('button').disabled = false
 })

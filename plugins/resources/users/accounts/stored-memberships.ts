@@ -59,8 +59,8 @@ export class StoredMemberships {
       ...(outcome === 'added' && { ...(by.message && { message: by.message }), ...(by.isAnswer && { isAnswer: true }) }),
     }
     const data = { user: id, change, ...now, ...more }
-    const said = event('space.member-changed', { kind: 'space', id: space }, data, by.actor)
-    await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [said])
+    const memberChanged = event('space.member-changed', { kind: 'space', id: space }, data, by.actor)
+    await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [memberChanged])
     return outcome
   }
 

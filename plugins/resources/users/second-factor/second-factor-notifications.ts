@@ -4,7 +4,7 @@ import { AccountMail } from '../accounts/account-notifications.ts'
 import { namedAccount } from '../accounts/user-commands.ts'
 import { FactorEnrolment } from './enrolment.ts'
 
-const news: Readonly<Record<SecondFactorChange, string | undefined>> = {
+const sentences: Readonly<Record<SecondFactorChange, string | undefined>> = {
   'totp-enrolled': 'An authenticator app was enrolled as a second factor of your account.',
   'totp-removed': 'The authenticator app was removed from your account.',
   'passkey-added': 'A passkey was added to your account.',
@@ -27,7 +27,7 @@ export class NotifySecondFactorChanged {
   }
 
   async handle({ subject, data: { change, recoveryCodesLeft } }: StoredEvent<'user.second-factor-changed'>): Promise<void> {
-    const text = news[change]
+    const text = sentences[change]
     const user = text === undefined ? undefined : await this.#users.get(subject.id)
     if (!user || text === undefined) return
     const left = recoveryCodesLeft === undefined ? [] : [`Recovery codes left: ${recoveryCodesLeft}.`]

@@ -12,14 +12,14 @@ const person: VerifiedIdentity = {
   lastName: 'Lovelace',
   groups: [],
 }
-let said: Partial<VerifiedIdentity> | undefined
+let verified: Partial<VerifiedIdentity> | undefined
 
 /** A directory that returns the identity set by a test. */
 class Directory implements AuthProvider {
   readonly id = 'directory'
 
   async password(name: string, password: string): Promise<VerifiedIdentity | undefined> {
-    return said && password === 'theirs' ? { ...person, subject: name, ...said } : undefined
+    return verified && password === 'theirs' ? { ...person, subject: name, ...verified } : undefined
   }
 }
 wire(Directory)
@@ -30,7 +30,7 @@ test.after.always(() => server.stop())
 
 /** Signs in with the directory's identity; returns the account. */
 const arrive = async (who: Partial<VerifiedIdentity>) => {
-  said = who
+  verified = who
   const answer = await server.as()('/api/login', { method: 'POST', json: { email: 'typed', password: 'theirs' } })
   const { id = '' } = (await answer.json()) as { id?: string }
   return answer.status === 200 ? server.get(Users).get(id) : answer.status
@@ -66,7 +66,7 @@ test.serial('neither the address of another user nor an account with a common su
 })
 
 test.serial('concurrent first sign-ins of one user create one account', async t => {
-  said = { subject: 'cn=crowd', email: 'crowd@example.org', isEmailVerified: true }
+  verified = { subject: 'cn=crowd', email: 'crowd@example.org', isEmailVerified: true }
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => server.as()('/api/login', { method: 'POST', json: { email: 'typed', password: 'theirs' } })),
   )
@@ -76,7 +76,7 @@ test.serial('concurrent first sign-ins of one user create one account', async t 
 })
 
 test.serial('of two users with the same address who sign in concurrently, one gets the account', async t => {
-  said = { email: 'both@example.org', isEmailVerified: true }
+  verified = { email: 'both@example.org', isEmailVerified: true }
   const at = (email: string) => server.as()('/api/login', { method: 'POST', json: { email, password: 'theirs' } })
   const statuses = (await Promise.all(['cn=one', 'cn=two', 'cn=one', 'cn=two'].map(at))).map(({ status }) => status)
   t.deepEqual(statuses.toSorted(), [200, 200, 401, 401])

@@ -136,8 +136,8 @@ export class AccountSignIn {
   /** Records a sign-in. */
   async note(user: User, address: string): Promise<User> {
     const lastLogin = this.#clock.now().toISOString()
-    const said = event('user.signed-in', { kind: 'user', id: user.id }, { address }, user.id)
-    return this.#users.change(user.id, { set: { lastLogin } }, [said])
+    const signedInEvent = event('user.signed-in', { kind: 'user', id: user.id }, { address }, user.id)
+    return this.#users.change(user.id, { set: { lastLogin } }, [signedInEvent])
   }
 
   /**

@@ -11,8 +11,8 @@ const delayMs = 500
 
 /** The tooltip text of an element: its `data-tip` or, where that is empty, its own text if it is truncated. */
 const textOf = (element: HTMLElement): string => {
-  const said = element.dataset['tip'] ?? ''
-  if (said !== '') return said
+  const tipText = element.dataset['tip'] ?? ''
+  if (tipText !== '') return tipText
   return element.scrollWidth > element.clientWidth ? (element.textContent ?? '') : ''
 }
 

@@ -18,7 +18,7 @@ import { Dialog } from './dialog.tsx'
 import { DotProgress } from './page-parts.tsx'
 import { toast } from './toasts.tsx'
 
-interface Question {
+interface DuplicateChoice {
   readonly target: UploadTarget
   readonly chosen: Chosen
   /** The IDs of files with the same name and size that are already in the dataset, by path. */
@@ -26,10 +26,10 @@ interface Question {
 }
 
 /** Files that wait for the user's answer, asked one after the other. Another user gets none of them. */
-const questions = createStore<readonly Question[]>([])
-personChanges.subscribe(() => questions.set([]))
+const pendingChoices = createStore<readonly DuplicateChoice[]>([])
+personChanges.subscribe(() => pendingChoices.set([]))
 
-const queue = ({ target, chosen, there }: Question): Promise<void> =>
+const queue = ({ target, chosen, there }: DuplicateChoice): Promise<void> =>
   uploads.add(target, chosen, there).catch(error => toast(messageOf(error)))
 
 /** Queues the dropped or selected files. Asks first when some of them are already in the dataset. */
@@ -41,7 +41,7 @@ export const addFiles = async (target: UploadTarget, all: Chosen): Promise<void>
   // Without a response nothing is known to be there; the queue handles an unreachable server.
   const there = await arrivedOf(target, sizes).catch(() => new Map<string, string>())
   if (there.size === 0) await queue({ target, chosen, there })
-  else questions.set([...questions.get(), { target, chosen, there }])
+  else pendingChoices.set([...pendingChoices.get(), { target, chosen, there }])
 }
 
 /** Pending uploads, on every page: a button in the header, and the tray that it opens. `isOpened`: by the previous button, which had the focus. */
@@ -49,8 +49,8 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
   const state = useSyncExternalStore(uploads.subscribe, uploads.state)
   const user = useSession()?.user?.id
   const [isOpen, setOpen] = useState(isOpened)
-  const pending = useStore(questions)
-  const [question] = pending
+  const pending = useStore(pendingChoices)
+  const [duplicates] = pending
   useEffect(() => {
     if (user !== undefined) void uploads.restore(user)
   }, [user])
@@ -87,12 +87,20 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
           </div>
         </Dialog>
       )}
-      {question && <Duplicates key={pending.length} question={question} onClose={() => questions.set(questions.get().slice(1))} />}
+      {duplicates && (
+        <Duplicates key={pending.length} duplicates={duplicates} onClose={() => pendingChoices.set(pendingChoices.get().slice(1))} />
+      )}
     </>
   )
 }
 
-const Duplicates = ({ question: { target, chosen, there }, onClose }: { readonly question: Question; readonly onClose: () => void }) => {
+const Duplicates = ({
+  duplicates: { target, chosen, there },
+  onClose,
+}: {
+  readonly duplicates: DuplicateChoice
+  readonly onClose: () => void
+}) => {
   const add = (isSkipped: boolean) => () => {
     onClose()
     void queue({ target, there, chosen: isSkipped ? { ...chosen, files: chosen.files.filter(one => !there.has(one.path)) } : chosen })

@@ -12,7 +12,7 @@ import type { Entry, EntryList } from './entries.ts'
 import { digestsOf, downloadUrl } from './entry-acts.ts'
 
 /** Actions on entries that open a dialog first. */
-export type Question = 'move' | 'copy' | 'delete' | 'tag' | 'untag' | 'archive'
+export type EntryDialog = 'move' | 'copy' | 'delete' | 'tag' | 'untag' | 'archive'
 
 const mayDelete = (rights: ReadonlySet<string>): boolean => rights.has('DeleteFile') || rights.has('RemoveResourceFromDataset')
 
@@ -32,7 +32,7 @@ export const rowActions = ({
   readonly canCopy: boolean
   readonly onOpen: () => void
   readonly onRename: () => void
-  readonly onAsk: (question: Question) => void
+  readonly onAsk: (dialog: EntryDialog) => void
 }): readonly GridAction[] => {
   const path = isFile(row) ? `/files/${row.id}` : `/datasets/${dataset}?folder=${row.id}`
   const canAdd = rights.has('AddResourceToDataset')
@@ -93,7 +93,7 @@ export const barActions = ({
   readonly canCopy: boolean
   readonly run: (label: string, total: number, act: (progress: Progress, signal: AbortSignal) => Promise<void>) => Promise<void>
   readonly onDownload: () => void
-  readonly onAsk: (question: Question) => void
+  readonly onAsk: (dialog: EntryDialog) => void
 }): readonly GridAction[] => {
   const { folder, filter } = list.query
   const isEverything = selection.isAllBut && selection.rows.size === 0 && folder === undefined && filter === ''

@@ -15,7 +15,7 @@ import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import { AddFilesButton, ToolButton, Toolbar, usePaste } from './browser-tools.tsx'
 import { chosenRows, chosenTarget, sizeOf } from './chosen-entries.ts'
 import { type Entry, type EntryList, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
-import { barActions, type Question, rowActions } from './entry-actions.ts'
+import { barActions, type EntryDialog, rowActions } from './entry-actions.ts'
 import {
   type CopyPlace,
   copyEntries,
@@ -79,7 +79,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
     isChosen(selection, row.id) ? chosenTarget(selection, list) : Promise.resolve({ entries: [row] })
   /** The target of a keyboard shortcut: the selected rows, as for the buttons, or the focused row if none is selected. */
   const keyed = (row: Entry): Promise<Target> => (count > 0 ? chosenTarget(selection, list) : meant(row))
-  const ask = (kind: Question, about: Promise<Target>): void =>
+  const ask = (kind: EntryDialog, about: Promise<Target>): void =>
     void about.then(found => setDialog({ kind, target: kind === 'tag' || kind === 'untag' ? filesOf(found) : found })).catch(toastFailure)
   const move = (what: Target, to: FolderPlace): void => {
     setCut({ entries: [] })

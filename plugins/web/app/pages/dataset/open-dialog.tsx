@@ -3,12 +3,12 @@ import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { CopyDialog } from './copy-dialog.tsx'
 import type { Entry, EntryList } from './entries.ts'
-import type { Question } from './entry-actions.ts'
+import type { EntryDialog } from './entry-actions.ts'
 import { type CopyPlace, countOf, type FolderPlace, type Target } from './entry-acts.ts'
 import { DeleteDialog, MoveDialog, NewFolderDialog } from './entry-dialogs.tsx'
 
 /** A dialog, and the entries that it is about. */
-export type OpenDialog = { readonly kind: 'folder' } | { readonly kind: Question; readonly target: Target }
+export type OpenDialog = { readonly kind: 'folder' } | { readonly kind: EntryDialog; readonly target: Target }
 
 /** The entries of an archive, all loaded. */
 const membersOf = async ({ entries, rest }: Target, list: EntryList): Promise<readonly Entry[]> => {

@@ -245,9 +245,9 @@ const target = (
 }
 
 const placeOf = (event: { readonly target: EventTarget }): CellPlace | undefined => {
-  const said = (event.target as HTMLElement).closest<HTMLElement>('[data-cell]')?.dataset['cell']
-  const [row, column] = (said ?? '').split(':').map(Number)
-  return said === undefined || row === undefined || column === undefined ? undefined : { row, column }
+  const position = (event.target as HTMLElement).closest<HTMLElement>('[data-cell]')?.dataset['cell']
+  const [row, column] = (position ?? '').split(':').map(Number)
+  return position === undefined || row === undefined || column === undefined ? undefined : { row, column }
 }
 
 const reveal = (box: HTMLElement | null, { row, column }: CellPlace, { offsets }: GridPlace, rows: number): void => {
