@@ -40,7 +40,8 @@ const kernelDoctor = (kernel: Kernel): Command => ({
       { check: 'migrations', ok: open.length === 0, ...(detail === '' ? {} : { detail }) },
       { check: 'events', ok: deadLetters === 0, detail: put },
       ...absent,
-      ...(separate === undefined ? [] : [{ check: 'data folders', ok: false, detail: separate }]),
+      // Not a failure: installations without data of these plugins run so.
+      ...(separate === undefined ? [] : [{ check: 'data folders', ok: true, detail: `warning: ${separate}` }]),
     ]
   },
 })

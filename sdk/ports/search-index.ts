@@ -100,7 +100,8 @@ export interface SearchRequest {
   readonly scope: SearchScope
   readonly kinds?: readonly Kind[]
   /**
-   * `score`: best match first. A field: its smallest value if ascending, its largest if descending, dates in ms; documents without a value come last. Ties are
+   * `score`: best match first. A match in the name counts more than one in a tag, then in the description, a comment, other text; a whole word more than the
+   * beginning of one. Other documents do not matter: how many contain a word would disclose hidden ones. A field: its smallest value if ascending, its largest if descending, dates in ms; documents without a value come last. Ties are
    * sorted newest first. Only `created` and metadata fields that some document within the scope has as a number or date are allowed, otherwise `Invalid`,
    * unless there are no hits.
    */

@@ -42,9 +42,9 @@ export const isInScope = ({ kind, spaces, creator, isPublic }: SearchDocument, s
   return (isSeen || inPart.some(part => part.kinds.includes(kind) && isIn(part.spaces))) && (within === undefined || isIn(within))
 }
 
-/** The number by which `SearchRequest.sort` orders a document, dates in ms; undefined if it lacks the field. */
+/** The number by which `SearchRequest.sort` orders a document, dates in ms; undefined if it lacks the field, and for text such as `name`. */
 export const sortValueOf = (document: SearchDocument, by: string, order: 'ascending' | 'descending'): number | undefined => {
-  const all = by === 'created' ? [document.created] : metadataValuesOf(document, by)
+  const all = by === 'created' ? [document.created] : isSpecial(by) ? [] : metadataValuesOf(document, by)
   const numbers = all.flatMap(value => (value instanceof Date ? [value.getTime()] : typeof value === 'number' ? [value] : []))
   if (numbers.length === 0) return undefined
   return order === 'ascending' ? Math.min(...numbers) : Math.max(...numbers)

@@ -119,6 +119,14 @@ export async function countQueues(
   return counts
 }
 
+/** Whether the broker has a queue. */
+export async function queueExists(model: ChannelModel, queue: string): Promise<boolean> {
+  const channel = await quietChannel(model)
+  const facts = await ifThere(channel, queue)
+  if (facts) await channel.close()
+  return facts !== undefined
+}
+
 /** A channel whose closing is not logged: the call that caused it reports it. */
 async function quietChannel(model: ChannelModel): Promise<Channel> {
   const channel = await model.createChannel()

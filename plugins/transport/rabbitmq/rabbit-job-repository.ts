@@ -183,6 +183,20 @@ export class RabbitJobRepository {
     }
   }
 
+  /** Makes all jobs in state `sent` due `inMs` from now; their queues are searched before any of them is sent again. Returns their number. */
+  async recheckSent(inMs: number): Promise<number> {
+    let count = 0
+    for await (const queue of this.queueNames('sent')) {
+      for (let jobs = await this.inQueue('sent', queue); jobs.length > 0; jobs = await this.inQueue('sent', queue)) {
+        const set = { state: 'unsent', due: this.#in(inMs), isHeld: true } as const
+        const changes = jobs.map(({ id }) => ({ change: { update: id, in: busJobs, where: eq('state', 'sent'), set } }))
+        requireDone(await this.#documents.commitEach<JobRecord>(changes))
+        count += jobs.length
+      }
+    }
+    return count
+  }
+
   async #unsent(ids: readonly string[], set: Partial<Pick<JobRecord, 'state' | 'due' | 'isHeld'>>): Promise<void> {
     for (let at = 0; at < ids.length; at += maxAtOnce) {
       const some = ids.slice(at, at + maxAtOnce)

@@ -44,6 +44,8 @@ class RecentTexts {
 
 const maxJobs = 1000
 const doubtfulSearchMs = 2000
+/** Extractors that lost the broker, too, declare their queues within this time. */
+const recreationMs = 60_000
 const nothingRuns: ReadonlySet<string> = new Set()
 
 /** Jobs over RabbitMQ in Clowder 1.x's wire format. They stay in the document store until an extractor has finished them. */
@@ -108,7 +110,11 @@ export class RabbitTransport implements Transport {
       id => this.#over.add(id),
     )
     const take = (status: JobStatus) => this.#statusUpdates.take(this.#received(), status)
-    this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take })
+    const recover = async (): Promise<void> => {
+      const jobs = await this.#book.recheckSent(recreationMs)
+      if (jobs > 0) log.warn('the broker has lost its queues; jobs that are not in them a minute from now are sent again', { jobs })
+    }
+    this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take, recover })
     this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#received().heartbeat(heartbeat) })
     const management = new Management({ uri, managementUrl, timeoutMs })
     this.bus = new RabbitBus(management, config.exchange, replyTo, log)

@@ -4,6 +4,7 @@ import type { Log, Metrics } from 'pounce/sdk'
 import type { JobStatus } from 'pounce/sdk/kit'
 import type { BrokerConnection, ConnectionUser } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
+import { queueExists } from './queue-search.ts'
 import { withRetry } from './retry.ts'
 import { readReply } from './status-reply.ts'
 import { textOf } from './text-of.ts'
@@ -19,6 +20,8 @@ export interface RepliesParts {
   now(): Date
   /** Resolves when the reply is stored. Called again with the same reply when it rejects. */
   take(status: JobStatus): Promise<void>
+  /** Called before the queue is declared if the broker does not have it: it is new, or has lost its queues. */
+  recover(): Promise<void>
 }
 
 /** Replies about jobs, from a queue that stores them while no kernel runs. Those of one job are processed one after the other. */
@@ -36,7 +39,8 @@ export class Replies implements ConnectionUser {
   }
 
   async up(model: ChannelModel): Promise<void> {
-    const { queue, prefetch, log, link } = this.#parts
+    const { queue, prefetch, log, link, recover } = this.#parts
+    if (!(await queueExists(model, queue()))) await recover()
     const channel = await model.createChannel()
     channel.on('error', error => log.warn('reply channel closed by the broker', { error }))
     channel.on('close', () => link.reset(model, 'the channel of replies was closed'))

@@ -76,7 +76,7 @@ export class MemorySearch implements SearchIndex {
     mustBeWithin('from', from, 0, 10_000)
     mustBeWithin('size', size, 0, 1000)
     const found = matching(this.#entries.within(scope, kinds), query)
-    const ordered = !sort || sort.by === 'score' ? byName(found, query) : this.#sorted(found, scope, sort)
+    const ordered = !sort || sort.by === 'score' ? byScore(found, query) : this.#sorted(found, scope, sort)
     return {
       hits: ordered.slice(from, from + size).map(({ id, kind }) => ({ id, kind })),
       total: Math.min(found.length, maxCounted),
@@ -200,14 +200,39 @@ const matching = (documents: readonly SearchDocument[], query: SearchQuery): rea
   }
 }
 
-/** Documents whose names match come first. */
-const byName = (found: readonly SearchDocument[], query: SearchQuery): readonly SearchDocument[] => {
-  const ofName = (document: SearchDocument): boolean => {
-    const { text: _text, createdAs: _createdAs, ...rest } = document
-    return matchesQuery({ ...rest, description: '', tags: [], comments: [], metadata: [] }, query)
+/** Best match first. How often a word occurs in other documents must not matter: that would disclose the words of hidden ones. */
+const byScore = (found: readonly SearchDocument[], query: SearchQuery): readonly SearchDocument[] => {
+  const scores = new Map(found.map(document => [document, scoreOf(document, query)]))
+  return [...found].sort((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0))
+}
+
+const scoreOf = (document: SearchDocument, query: SearchQuery): number => {
+  switch (query.op) {
+    case 'and':
+      if (query.all.some(part => part.op === 'visible' && !isInScope(document, part.scope))) return 0
+      return query.all.reduce((sum, part) => sum + scoreOf(document, part), 0)
+    case 'or':
+      return query.any.reduce((sum, part) => sum + scoreOf(document, part), 0)
+    case 'word':
+      return pointsFor(document, query) + pointsFor(document, { op: 'phrase', text: query.text })
+    case 'phrase':
+    case 'regex':
+    case 'field':
+      return pointsFor(document, query)
+    default:
+      return 0
   }
-  const { first = [], rest = [] } = Object.groupBy(found, document => (ofName(document) ? 'first' : 'rest'))
-  return [...first, ...rest]
+}
+
+/** The points for a match in each field. */
+const points = { name: 10, tags: 6, description: 4, createdAs: 2, comments: 2 } as const
+const names = Object.keys(points) as readonly (keyof typeof points)[]
+
+const pointsFor = (document: SearchDocument, query: SearchQuery): number => {
+  const { createdAs: _createdAs, text: _text, ...rest } = document
+  const empty: SearchDocument = { ...rest, name: '', description: '', tags: [], comments: [], metadata: [] }
+  const anywhere = matchesQuery(document, query) ? 1 : 0
+  return names.reduce((sum, name) => sum + (matchesQuery({ ...empty, [name]: document[name] }, query) ? points[name] : 0), anywhere)
 }
 
 const facetValues: Readonly<Record<FacetName, (document: SearchDocument) => readonly string[]>> = {
