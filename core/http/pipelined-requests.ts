@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 const maxWaiting = 16
 
 /** The requests of one connection. */
-interface Line {
+interface ConnectionQueue {
   isBusy: boolean
   isFull: boolean
   readonly waiting: (() => void)[]
@@ -16,44 +16,44 @@ interface Line {
  * responses, or without reading them, would otherwise make the server hold all of them.
  */
 export class PipelinedRequests {
-  readonly #lines = new WeakMap<Socket, Line>()
+  readonly #queues = new WeakMap<Socket, ConnectionQueue>()
 
   /** Calls `process` when all earlier requests of the connection have been answered; never if the connection ends first. */
   inTurn(socket: Socket, res: ServerResponse, process: () => void): void {
-    const line = this.#lineOf(socket)
+    const queue = this.#queueOf(socket)
     const begin = () => {
-      line.isBusy = true
-      res.once('close', () => this.#next(socket, line))
+      queue.isBusy = true
+      res.once('close', () => this.#next(socket, queue))
       process()
     }
-    if (!line.isBusy) begin()
-    else if (line.waiting.push(begin) >= maxWaiting && !line.isFull) {
-      line.isFull = true
+    if (!queue.isBusy) begin()
+    else if (queue.waiting.push(begin) >= maxWaiting && !queue.isFull) {
+      queue.isFull = true
       socket.pause()
     }
   }
 
-  #lineOf(socket: Socket): Line {
-    const known = this.#lines.get(socket)
+  #queueOf(socket: Socket): ConnectionQueue {
+    const known = this.#queues.get(socket)
     if (known) return known
-    const line: Line = { isBusy: false, isFull: false, waiting: [] }
-    this.#lines.set(socket, line)
+    const queue: ConnectionQueue = { isBusy: false, isFull: false, waiting: [] }
+    this.#queues.set(socket, queue)
     // Node resumes reading after each request that it has parsed, and when a response has been sent.
     socket.on('resume', () => {
-      if (line.isFull) socket.pause()
+      if (queue.isFull) socket.pause()
     })
-    return line
+    return queue
   }
 
-  #next(socket: Socket, line: Line): void {
-    line.isBusy = false
+  #next(socket: Socket, queue: ConnectionQueue): void {
+    queue.isBusy = false
     if (socket.destroyed || socket.writableEnded) {
-      line.waiting.length = 0
+      queue.waiting.length = 0
       return
     }
-    line.waiting.shift()?.()
-    if (!line.isFull || line.waiting.length >= maxWaiting) return
-    line.isFull = false
+    queue.waiting.shift()?.()
+    if (!queue.isFull || queue.waiting.length >= maxWaiting) return
+    queue.isFull = false
     socket.resume()
   }
 }

@@ -167,7 +167,7 @@ inBrowser('signing out during uploads must be confirmed; it stops them until the
   await page.getByRole('heading', { name: '0 of 6 files uploaded' }).waitFor()
   const requested = page.getByRole('dialog', { name: 'Sign out during uploads?' })
   await choose(page, /^Account of/, 'Sign out')
-  await requested.getByText('6 files have not been uploaded completely.').waitFor()
+  await requested.getByText('The upload of 6 files stops.').waitFor()
   await requested.getByRole('button', { name: 'Stay signed in' }).click()
   await requested.waitFor({ state: 'detached' })
   t.is((await page.context().request.get('/api/me')).status(), 200)

@@ -257,11 +257,17 @@ inBrowser('a passkey signs in alone, or as the second factor after the password'
   await page.getByRole('button', { name: 'Use a passkey' }).click()
   await waitForPath(page, '/collections')
   t.deepEqual(unexpected(problems), [])
+})
 
-  // A browser refuses the passkeys of another host.
-  await page.goto(`http://127.0.0.1:${port}/login`)
+inBrowser('a browser refuses the passkeys of another host, and the page names that host', async t => {
+  const port = await freePort()
+  const server = await bootForTest({ t, config: { http: { port, baseUrl: `http://pounce.test:${port}` } } })
+  const { page } = await webPage(t, browser(), server.url)
+  await page.goto(`http://localhost:${port}/login`)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-  await page.getByText('Passkeys can be used only where the address of this server is localhost.').waitFor()
+  const message = page.getByText('Passkeys of this server work only at pounce.test.')
+  await message.waitFor()
+  t.is(await message.count(), 1)
 })
 
 inBrowser('users of a directory sign in with their user name', async t => {

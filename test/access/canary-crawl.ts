@@ -57,7 +57,7 @@ const bodyOf = (body: unknown): { readonly text: string; readonly headers: Reado
 }
 
 /** Number of checks, and the interval between them in milliseconds. */
-const [silentLooks, lookMs] = [4, 100]
+const [silentLooks, lookMs] = [6, 100]
 
 /**
  * Reads an event stream until it is silent, because it never ends. Checks several times, because a late timer of a busy process runs before data

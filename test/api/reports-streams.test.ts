@@ -8,11 +8,11 @@ import { until } from '../support/until.ts'
 /** Random data, which does not compress well. */
 const piece = Buffer.from(Array.from({ length: 2000 }, () => `{"author":"${randomBytes(12).toString('hex')}","size":1}`).join(','))
 
-/** A server whose store writes lines endlessly, or until `failAfter` pieces; `seen` counts them. */
+/** A server whose store writes rows endlessly, or until `failAfter` pieces; `seen` counts them. */
 const serverWithEndlessFiles = async (t: ExecutionContext, failAfter = Number.POSITIVE_INFINITY) => {
   const seen = { begun: 0, ended: 0, pieces: 0 }
   const { documents } = await embeddedStores(t)
-  async function* lines(): AsyncGenerator<Uint8Array> {
+  async function* rows(): AsyncGenerator<Uint8Array> {
     seen.begun += 1
     try {
       for (;;) {
@@ -28,7 +28,7 @@ const serverWithEndlessFiles = async (t: ExecutionContext, failAfter = Number.PO
   }
   const store = new Proxy(documents, {
     get: (target, member) => {
-      if (member === 'lines') return lines
+      if (member === 'formattedRows') return rows
       const value: unknown = Reflect.get(target, member, target)
       return typeof value === 'function' ? (...values: unknown[]): unknown => Reflect.apply(value, target, values) : value
     },

@@ -27,6 +27,8 @@ const callerMs = 1000
 const maxConcurrent = 32
 /** Maximum number of replays that send a segment at the same time. */
 const maxReplays = 4
+/** Number of events that replays send per turn of the event loop, so that they do not block requests. */
+const replayedPerTurn = 25
 
 /** Streams with the same filter, which receive the same bytes. */
 interface Channel {
@@ -71,6 +73,7 @@ export class StreamHub implements LiveStreamOwner, SegmentReceiver {
   readonly #open = new Map<LiveStream, string>()
   readonly #openByCaller = new Map<string, number>()
   readonly #replays = new Semaphore({ max: maxReplays })
+  #replayedInTurn = 0
   #heartbeat: NodeJS.Timeout | undefined
 
   constructor(
@@ -207,8 +210,12 @@ export class StreamHub implements LiveStreamOwner, SegmentReceiver {
   }
 
   async #resend(segment: Segment, stream: LiveStream, group: Group): Promise<void> {
-    // Rights and events may all be in memory: without a pause a long replay would block all requests.
-    await nextTurn()
+    // Rights and events may all be in memory: without pauses a long replay would block all requests.
+    if (this.#replayedInTurn >= replayedPerTurn) {
+      await nextTurn()
+      this.#replayedInTurn = 0
+    }
+    this.#replayedInTurn += segment.events.length
     const caller = await this.#callerOf(group)
     if (!caller) return stream.close('credential-ended')
     const some = this.#partOf(segment, stream)

@@ -173,7 +173,7 @@ class SignInFailureAudit {
       await recordAuditNote(this.#trails, {
         type: 'sign-in.refused',
         ...(user ? { user } : {}),
-        about: { attemptLimit: method },
+        about: { door: method },
         address,
         isCounted: true,
       })

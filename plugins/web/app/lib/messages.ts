@@ -1,13 +1,11 @@
 import i18next from 'i18next'
 import { ApiError } from './api.ts'
 import { t } from './i18n.ts'
-import { PasskeyElsewhere } from './passkeys.ts'
 import { TextConflict } from './save-text.ts'
 
 /** The message for the user about a failure: our text for known codes, otherwise the server's. */
 export const messageOf = (error: unknown): string => {
   if (error instanceof TextConflict) return t('conflict.title')
-  if (error instanceof PasskeyElsewhere) return t('problems.passkeyElsewhere', { host: error.host })
   if (!(error instanceof ApiError)) return t('problems.unexpected')
   const key = `problems.${error.code}`
   return i18next.exists(key) ? String(i18next.t(key as never, error.details as never)) : error.message

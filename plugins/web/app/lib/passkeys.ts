@@ -1,4 +1,5 @@
 import type { Operations } from '../api.ts'
+import { ApiError } from './api.ts'
 
 type Assertion = NonNullable<Operations['POST /api/login/second-factor']['body']['passkey']>
 
@@ -11,16 +12,6 @@ export const canUsePasskeys = (): boolean =>
   typeof PublicKeyCredential !== 'undefined' &&
   typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function'
 
-/** The address of this page is not that of the host whose passkeys the server accepts. */
-export class PasskeyElsewhere extends Error {
-  readonly host: string
-
-  constructor(host: string, options?: ErrorOptions) {
-    super(`Passkeys of this server belong to ${host}`, options)
-    this.host = host
-  }
-}
-
 /** Prompts for a passkey; undefined when the user dismisses the browser's prompt. */
 export const passkeyFor = async (options: Readonly<Record<string, unknown>>): Promise<Assertion | undefined> => {
   try {
@@ -29,8 +20,9 @@ export const passkeyFor = async (options: Readonly<Record<string, unknown>>): Pr
     return credential instanceof PublicKeyCredential ? (credential.toJSON() as Assertion) : undefined
   } catch (error) {
     if (error instanceof DOMException && (error.name === 'NotAllowedError' || error.name === 'AbortError')) return undefined
+    // The address of this page is not that of the host whose passkeys the server accepts.
     if (error instanceof DOMException && error.name === 'SecurityError')
-      throw new PasskeyElsewhere(String(options['rpId']), { cause: error })
+      throw new ApiError(0, { code: 'passkeyElsewhere', host: options['rpId'] })
     throw error
   }
 }
