@@ -77,7 +77,7 @@ inBrowser('code that an updated server does not have any longer is reported, and
   await description(page).fill('At the pond')
   await page.context().route(/\/web\/assets\/(?:open-dialog|explore)-/, route => route.fulfill({ status: 404 }))
   await page.getByRole('button', { name: 'New folder' }).click()
-  await page.getByText('The web interface was updated on the server.').waitFor()
+  await page.getByText('The web interface was updated.').waitFor()
   t.is(await description(page).inputValue(), 'At the pond')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await description(page).waitFor({ state: 'detached' })
@@ -85,7 +85,7 @@ inBrowser('code that an updated server does not have any longer is reported, and
 
   await page.getByRole('link', { name: 'Explore' }).click()
   const failed = page.getByRole('main').getByRole('alert')
-  await failed.getByText('The web interface was updated on the server.').waitFor()
+  await failed.getByText('The web interface was updated.').waitFor()
   await page.context().unrouteAll()
   await failed.getByRole('button', { name: 'Reload' }).click()
   await page.getByRole('heading', { name: 'Explore' }).waitFor()
