@@ -200,7 +200,7 @@ export { pause, withTimeLimit } from './time-limit.ts'
 export { msOfTime, readTime } from './times.ts'
 export { clearTrashEveryMs, Trash, type TrashOf, trashIndexes, trashSettings } from './trash.ts'
 export { trimEnd } from './trim-end.ts'
-export { type DocumentChange, orNotFound, updateWithRetry } from './update-with-retry.ts'
+export { type DocumentChange, orNotFound, unlessConflict, updateWithRetry } from './update-with-retry.ts'
 export {
   type MountedPart,
   type PartElement,

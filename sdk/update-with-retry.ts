@@ -45,3 +45,13 @@ export const orNotFound = async <T>(kind: Kind, commit: Promise<T>): Promise<T> 
     throw error
   }
 }
+
+/** The result of a commit; undefined if it was refused because of a concurrent change: its guard failed, or an inserted record already exists. */
+export const unlessConflict = async <T>(commit: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await commit
+  } catch (error) {
+    if (error instanceof CommitConflict) return undefined
+    throw error
+  }
+}

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { and, type Clock, CommitConflict, type DocumentStore, eq, type Stored } from 'pounce/sdk'
+import { and, type Clock, type DocumentStore, eq, type Stored } from 'pounce/sdk'
+import { unlessConflict } from 'pounce/sdk/kit'
 import { idOfName, type LeaseRecord, leaseRecords } from './kernel-records.ts'
 
 /** A lease that this kernel holds. */
@@ -17,16 +18,6 @@ export interface HeldLease {
   /** Aborted when another kernel may hold it: it was not renewed in time, or was lost. */
   readonly signal: AbortSignal
   end(): void
-}
-
-/** The result of a commit; undefined if its guard failed or an inserted record already exists. */
-export const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof CommitConflict) return undefined
-    throw error
-  }
 }
 
 /** Other kernels wait longer than the holder by this factor, because monotonic clocks drift. */

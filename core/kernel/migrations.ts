@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { type Clock, type DocumentStore, isIn, type Log, type Plugin } from 'pounce/sdk'
-import { pause } from 'pounce/sdk/kit'
+import { pause, unlessConflict } from 'pounce/sdk/kit'
 import { idOfName, installationId as metaId, metaRecords, migrationRecords } from './kernel-records.ts'
-import { type Leases, unlessConflict } from './leases.ts'
+import type { Leases } from './leases.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { messageOf, refusing, StartupError } from './startup-error.ts'
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
-import { CommitConflict, type DocumentStore, eq, type Log } from 'pounce/sdk'
+import { type DocumentStore, eq, type Log } from 'pounce/sdk'
+import { unlessConflict } from 'pounce/sdk/kit'
 import type { Config } from '../kernel/config.ts'
 import { idOfName, type LeaseRecord, leaseRecords } from '../kernel/kernel-records.ts'
 import { folderId } from './local-stores.ts'
@@ -55,15 +56,15 @@ export class SeparateData {
     const renew = async (): Promise<void> => {
       const notBefore = new Date().toISOString()
       const set = { owner, notBefore }
-      if (await unlessChanged(documents.commit({ update: id, in: leaseRecords, set }))) return
-      await unlessChanged(documents.commit({ insert: { id, name, owner, forMs: 0, notBefore, fence: 1 }, into: leaseRecords }))
+      if (await unlessConflict(documents.commit({ update: id, in: leaseRecords, set }))) return
+      await unlessConflict(documents.commit({ insert: { id, name, owner, forMs: 0, notBefore, fence: 1 }, into: leaseRecords }))
     }
     // First: of servers that start at the same time, at least one then finds the other.
     await renew()
     for (const one of await foldersIn(documents)) {
       if (one.name === name) continue
       if (ageOf(one) > keptMs)
-        await unlessChanged(documents.commit({ tombstone: one.id, in: leaseRecords, where: eq('notBefore', one.notBefore) }))
+        await unlessConflict(documents.commit({ tombstone: one.id, in: leaseRecords, where: eq('notBefore', one.notBefore) }))
       else if (ageOf(one) < currentMs)
         this.#log.warn('Another server uses these records with its own data folder, and each has its own data of some plugins', {
           ...{ dataFolder: one.owner, plugins, remedy },
@@ -83,16 +84,5 @@ export class SeparateData {
   /** Stops renewing. */
   async abandon(): Promise<void> {
     clearInterval(this.#renewing)
-  }
-}
-
-/** False after a conflict. */
-const unlessChanged = async (committed: Promise<unknown>): Promise<boolean> => {
-  try {
-    await committed
-    return true
-  } catch (error) {
-    if (error instanceof CommitConflict) return false
-    throw error
   }
 }

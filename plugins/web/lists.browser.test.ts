@@ -132,7 +132,7 @@ inBrowser('the lists and counts of a collection and a space follow what others m
   const inside = { name: 'Inner woods', description: '', parentId: collection }
   const { id: child } = await ok<{ id: string }>(call('/api/collections/newCollectionWithParent', { method: 'POST', json: inside }))
   const dataset = await newDataset(call, { name: 'Ash', space: [space], collection: [collection] })
-  const { page } = await webPage(t, browser(), server.url, server.admin)
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
   await page.goto(`/collection/${collection}`)
   await page.getByText('1 dataset', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Inner woods' }).waitFor()
@@ -148,5 +148,5 @@ inBrowser('the lists and counts of a collection and a space follow what others m
   await ok(call(`/api/datasets/restore/${dataset}`, { method: 'PUT' }))
   await page.getByText('1 dataset', { exact: true }).waitFor()
   await other.getByText('1 dataset', { exact: true }).waitFor()
-  t.pass()
+  t.deepEqual(problems, [])
 })

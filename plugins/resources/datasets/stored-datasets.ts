@@ -16,7 +16,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type NewDataset, naturalKey, noStatistics, orNotFound, ownLicense, updateWithRetry } from 'pounce/sdk/kit'
+import { type NewDataset, naturalKey, noStatistics, orNotFound, ownLicense, unlessConflict, updateWithRetry } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 import { Config, type config } from './dataset-trash.ts'
@@ -118,6 +118,7 @@ export class StoredDatasets implements Datasets {
     if (dataset?.state !== 'importing') return
     const { name, spaces } = dataset
     const dropped = event('dataset.removed', { kind: 'dataset', id }, { wasTrashed: false, wasImporting: true, name, spaces })
+    // A conflict: the dataset was shown or dropped concurrently.
     await unlessConflict(this.#documents.commit({ tombstone: id, in: datasets, where: eq('state', 'importing') }, [dropped]))
   }
 
@@ -142,15 +143,6 @@ const announcing = ({ id, author, spaces, collections }: DatasetRecord & { reado
   const subject = { kind: 'dataset', id } as const
   const others = [...spaces.map(id => ({ kind: 'space', id }) as const), ...collections.map(id => ({ kind: 'collection', id }) as const)]
   return [event('dataset.created', subject, {}, author), ...others.map(other => event('dataset.attached', subject, { other }, author))]
-}
-
-/** Ignores a conflict: the dataset was shown or dropped concurrently. */
-const unlessConflict = async (commit: Promise<unknown>): Promise<void> => {
-  try {
-    await commit
-  } catch (error) {
-    if (!(error instanceof CommitConflict)) throw error
-  }
 }
 
 wire(StoredDatasets, Config, DocumentStore, DatasetPlaces, Ids, Clock)

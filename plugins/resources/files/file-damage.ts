@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream'
 import {
   type AnyEvent,
   Clock,
-  CommitConflict,
   CorruptContent,
   collection,
   type DamageReports,
@@ -16,6 +15,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
+import { unlessConflict } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 
 /** A file whose stored bytes are damaged, by id. */
@@ -74,7 +74,9 @@ export class FileDamage implements DamageReports {
   /** Unmarks a file whose bytes were read without errors. */
   async repaired(file: string): Promise<void> {
     if ((await this.since(file)) === undefined) return
-    await ifThere(this.#documents.commit({ tombstone: file, in: damagedFiles }, [event('file.repaired', { kind: 'file', id: file }, {})]))
+    await unlessConflict(
+      this.#documents.commit({ tombstone: file, in: damagedFiles }, [event('file.repaired', { kind: 'file', id: file }, {})]),
+    )
     this.#log.info('The bytes of a damaged file are valid again', { file })
   }
 
@@ -91,23 +93,13 @@ export class FileDamage implements DamageReports {
     if ((await this.since(id)) !== undefined) return
     const damageEvent = event('file.damaged', { kind: 'file', id }, { found })
     const record = { id, at: this.#clock.now().toISOString(), blob }
-    const isNew = await ifThere(this.#documents.commit({ insert: record, into: damagedFiles }, [damageEvent]))
+    const isNew = (await unlessConflict(this.#documents.commit({ insert: record, into: damagedFiles }, [damageEvent]))) !== undefined
     if (!isNew) return
     this.#metrics.count('damaged_files_total', { found })
     this.#log.error('The stored bytes of a file are damaged', { file: id, blob, found })
   }
 }
 wire(FileDamage, DocumentStore, Clock, Log, Metrics)
-/** False after a concurrent change. */
-const ifThere = async (commit: Promise<unknown>): Promise<boolean> => {
-  try {
-    await commit
-    return true
-  } catch (error) {
-    if (error instanceof CommitConflict) return false
-    throw error
-  }
-}
 
 /** Deletes the mark with its file. */
 export class DeleteDamageOnFileRemoved {
@@ -122,7 +114,7 @@ export class DeleteDamageOnFileRemoved {
       damagedFiles,
       events.map(({ subject }) => subject.id),
     )
-    for (const id of marked.keys()) await ifThere(this.#documents.commit({ tombstone: id, in: damagedFiles }))
+    for (const id of marked.keys()) await unlessConflict(this.#documents.commit({ tombstone: id, in: damagedFiles }))
   }
 }
 wire(DeleteDamageOnFileRemoved, DocumentStore)

@@ -1,6 +1,5 @@
 import {
   Clock,
-  CommitConflict,
   collection,
   DocumentStore,
   eq,
@@ -13,7 +12,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
-import type { FileScan } from 'pounce/sdk/kit'
+import { type FileScan, unlessConflict } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { FileRemoval } from './file-removal.ts'
 
@@ -109,12 +108,12 @@ export class FileQuarantine {
     const marked: FileScan = { state: 'infected', signature, ...(scan?.extract ? { extract: true } : {}) }
     // Its jobs are not submitted, and clients that wait for PROCESSED must not wait forever.
     const set = { scan: marked, ...(status === 'CREATED' ? { status: 'PROCESSED' } : {}) }
-    const isMarked = await unlessConflict(
+    const quarantined = await unlessConflict(
       this.#documents.commit({ update: id, in: files, where: eq('revision', file.revision), set }, [
         event('file.quarantined', { kind: 'file', id }, { signature }, author),
       ]),
     )
-    if (isMarked) {
+    if (quarantined) {
       this.#metrics.count('quarantined_files_total')
       this.#log.warn('Malware found; file quarantined', { file: id, signature })
       return
@@ -128,10 +127,10 @@ export class FileQuarantine {
     const { id, places, author } = file
     const extract = file.scan?.extract ?? false
     const scanned = event('file.scanned', { kind: 'file', id }, { state: scan.state, extract, dataset: places[0]?.dataset ?? null }, author)
-    const isDone = await unlessConflict(
+    const updated = await unlessConflict(
       this.#documents.commit({ update: id, in: files, where: eq('revision', file.revision), set: { scan } }, announces ? [scanned] : []),
     )
-    if (isDone) return
+    if (updated) return
     const now = await this.#documents.get(files, id)
     // A concurrent scan result takes precedence.
     if (now && now.scan?.state === file.scan?.state) await this.#settle(now, scan, announces)
@@ -148,13 +147,3 @@ export class FileQuarantine {
   }
 }
 wire(FileQuarantine, DocumentStore, FileRemoval, Clock, Log, Metrics)
-/** False after a concurrent change. */
-const unlessConflict = async (commit: Promise<unknown>): Promise<boolean> => {
-  try {
-    await commit
-    return true
-  } catch (error) {
-    if (error instanceof CommitConflict) return false
-    throw error
-  }
-}

@@ -1,19 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import {
-  and,
-  Clock,
-  CommitConflict,
-  collection,
-  DocumentStore,
-  eq,
-  or,
-  type Ref,
-  range,
-  type Stored,
-  type Update,
-  type Where,
-  wire,
-} from 'pounce/sdk'
+import { and, Clock, collection, DocumentStore, eq, or, type Ref, range, type Stored, type Update, type Where, wire } from 'pounce/sdk'
+import { unlessConflict } from 'pounce/sdk/kit'
 
 /** One rebuild of the index, for everything or for one resource, shared by all kernels. */
 export interface ReindexRecord {
@@ -48,15 +35,6 @@ const leaseMs = 20_000
 /** A lease that ends later is from before the clock was set back; clocks of kernels differ less. */
 const longestLeaseMs = 2 * leaseMs
 const everythingId = '000000000000000000000001'
-
-const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof CommitConflict) return undefined
-    throw error
-  }
-}
 
 /** Rebuild requests and the kernels that run them, in the document store, so that one of all kernels runs each. */
 export class ReindexTasks {
