@@ -4,6 +4,9 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
+/** Tells the process that `runOnInstalledNode` starts that its channel is the launcher's. */
+const launcherVariable = 'POUNCE_LAUNCHER'
+
 /** The Node binary that npm installed as an optional dependency. */
 const installedNode = () => {
   const isWindows = process.platform === 'win32'
@@ -16,11 +19,25 @@ const installedNode = () => {
   }
 }
 
+/**
+ * If this process was started by `runOnInstalledNode`: ends it when the launcher has ended. A launcher that is killed cannot forward the
+ * signal, and a server that goes on would keep its port and data folder.
+ */
+export const endWithLauncher = () => {
+  if (process.env[launcherVariable] === undefined) return
+  delete process.env[launcherVariable]
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+  process.channel?.unref()
+}
+
 /** Reruns this command line with the installed Node and exits with its status. Resolves to false if none is installed. */
 export const runOnInstalledNode = async () => {
   const node = installedNode()
   if (node === undefined) return false
-  const child = spawn(node, ['--max-semi-space-size=8', ...process.argv.slice(1)], { stdio: 'inherit' })
+  const child = spawn(node, ['--max-semi-space-size=8', ...process.argv.slice(1)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, [launcherVariable]: 'yes' },
+  })
   // A terminal sends the interrupt to both processes, and a second signal would end the server immediately.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { constants, copyFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import { tempFolder } from '../../test/support/temp-folder.ts'
 import { until } from '../../test/support/until.ts'
-import { fixturePlugin, pounce, startPounce, startServer } from '../kernel/fixtures/pounce.ts'
+import { fixturePlugin, main, pounce, startPounce, startServer } from '../kernel/fixtures/pounce.ts'
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers: { connection: 'close' } })).status
 
@@ -26,6 +27,29 @@ test('a second server on the same data folder is refused, naming the first one; 
   await first.ended
   const third = await startServer(t, folder)
   t.is(await statusOf(`${third.url}/readyz`), 200)
+})
+
+test('a server started by an older Node ends when its launcher is killed, and a new one starts on the same data folder', async t => {
+  // Another file with the same program, as this test runs on the installed Node already.
+  const older = join(await tempFolder(t), 'node')
+  await copyFile(process.execPath, older, constants.COPYFILE_FICLONE)
+  const script = join(dirname(older), 'launch.mjs')
+  const module = (name: string): string => JSON.stringify(pathToFileURL(join(dirname(main), name)).href)
+  await writeFile(
+    script,
+    `if (process.execPath === ${JSON.stringify(older)}) await (await import(${module('installed-node.js')})).runOnInstalledNode()
+     else await import(${module('main.js')})`,
+  )
+  const folder = await tempFolder(t)
+  const launcher = await startServer(t, folder, {}, [older, script])
+  t.is(await statusOf(`${launcher.url}/healthz`), 200)
+  launcher.kill('SIGKILL')
+  // Its output is closed when the server has ended, too.
+  t.is((await launcher.ended).signal, 'SIGKILL')
+  const next = await startServer(t, folder, {}, [older, script])
+  t.is(await statusOf(`${next.url}/readyz`), 200)
+  next.kill('SIGTERM')
+  t.is((await next.ended).code, 0)
 })
 
 test('SIGTERM waits for a running request, with 503 or no new connections meanwhile, and exits with 0', async t => {

@@ -70,7 +70,8 @@ const makeSensor = async (
 test.before(async t => {
   const roll = seededRandom(20_260_105)
   t.log(`seed ${roll.seed}`)
-  server = await bootForTest()
+  // The tests of this file run at once: on a slow machine the last of them waits longer than the default.
+  server = await bootForTest({ config: { http: { budgets: { maxWaitMs: 120_000 } } } })
   ann = await somebody(server, 'ann')
   await makeSensor(roll, 'short', { streams: 1, readings: 120, longestMs: 3 * hourMs })
   await makeSensor(roll, 'long', { streams: 3, readings: 60, longestMs: 500 * dayMs })
