@@ -1,6 +1,6 @@
 import { rm, truncate } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
-import { Mailer } from 'pounce/sdk'
+import { BlobStore, Mailer, Unavailable } from 'pounce/sdk'
 import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
 import { damage, onlyFile } from '../support/damage.ts'
 import { runCommand } from '../support/doctor.ts'
@@ -133,4 +133,23 @@ test('bytes that are not read are checked once a week', async t => {
   await check()
   t.truthy(await since())
   t.is(await mails(), 1)
+})
+
+test('a verification that meets an outage of the store continues after it, instead of passing over the files', async t => {
+  const { server, clock, since } = await setUp(t)
+  const check = () => server.runPeriodic('resources.files/scrub')
+  await check()
+  await damage(server.folder, 'files', 200_000)
+  clock.advance(8 * 86_400_000)
+  const blobs = server.get(BlobStore)
+  const { get, list } = blobs
+  blobs.get = () => Promise.reject(new Unavailable('The store does not respond'))
+  blobs.list = () => {
+    throw new Unavailable('The store does not respond')
+  }
+  await t.throwsAsync(check(), { instanceOf: Unavailable })
+  Object.assign(blobs, { get, list })
+  t.is(await since(), undefined)
+  await check()
+  t.truthy(await since())
 })

@@ -27,7 +27,7 @@ test('without the plugin that decrypts them, stored bytes are a problem for the 
   t.false(await areSound({}, '--read-data'))
 })
 
-test('files whose encryption key is not configured are each reported by the doctor, which goes on, and none is marked as damaged', async t => {
+test('files whose encryption key is not configured are each reported by the doctor and the verification of checksums, which go on, and none is marked as damaged', async t => {
   const folder = await dataFolder(t)
   const keyed = () => ({ POUNCE_PLUGINS: '+blobs.encrypted', POUNCE_BLOBS__ENCRYPTED__KEY: randomBytes(32).toString('base64') })
   const [old, current] = [keyed(), keyed()]
@@ -59,6 +59,9 @@ test('files whose encryption key is not configured are each reported by the doct
     for (const id of [first, second]) t.regex(detail, new RegExp(`${id} \\([^,]*, not readable: The file was encrypted with another key`))
     t.false(detail.includes(readable), detail)
   }
+  const { code, out } = await runPounceWith(current, folder, 'files', 'scrub')
+  t.is(code, 1)
+  t.like(JSON.parse(out), { ok: false, files: 3, unreadable: 2, damaged: 0, missing: 0 })
   const both = { ...current, POUNCE_BLOBS__ENCRYPTED__FORMER_KEYS: old.POUNCE_BLOBS__ENCRYPTED__KEY }
   t.like(await rowOf(both, '--read-data'), { ok: true, detail: '3 files read' })
 })

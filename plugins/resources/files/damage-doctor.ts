@@ -2,42 +2,23 @@ import { crc32 } from 'node:zlib'
 import {
   type BlobOwner,
   BlobOwners,
+  BlobStore,
   type Command,
   type Contributions,
   DocumentStore,
   type FileRecord,
   Invalid,
   type Stored,
-  Unavailable,
   wire,
 } from 'pounce/sdk'
 import { type DoctorRow, valueAt } from 'pounce/sdk/kit'
 import type { BlobPlace } from 'pounce/sdk/store-kit'
 import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
+import { ReadFailures } from './read-failures.ts'
 import { Scrub } from './scrub.ts'
 
 const maxNamed = 20
-const slowMs = 1000
-const maxSlow = 20
-
-/** Failures to read single blobs, such as those whose encryption key is missing. Unlike those, an outage of the store takes time. */
-class Unreadable {
-  #slow = 0
-
-  /** The fault that `check` finds, or why it cannot; rejects during an outage. */
-  async faultIn(check: () => Promise<string | undefined>): Promise<{ readonly fault: string | undefined; readonly isKnown: boolean }> {
-    const begun = performance.now()
-    try {
-      return { fault: await check(), isKnown: true }
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error
-      if (performance.now() - begun > slowMs) this.#slow += 1
-      if (this.#slow >= maxSlow) throw error
-      return { fault: `not readable: ${error.message}`, isKnown: false }
-    }
-  }
-}
 
 /** Which bytes are checked, and whether they are read. */
 interface DoctorOptions {
@@ -63,9 +44,11 @@ export class DamageDoctor implements Command {
   #scrub: Scrub
   #damage: FileDamage
   #owners: Contributions<BlobOwner>
+  #failures: ReadFailures
 
-  constructor(documents: DocumentStore, scrub: Scrub, damage: FileDamage, owners: Contributions<BlobOwner>) {
+  constructor(documents: DocumentStore, blobs: BlobStore, scrub: Scrub, damage: FileDamage, owners: Contributions<BlobOwner>) {
     this.#documents = documents
+    this.#failures = new ReadFailures(blobs)
     this.#scrub = scrub
     this.#damage = damage
     this.#owners = owners
@@ -79,13 +62,12 @@ export class DamageDoctor implements Command {
 
   async #files({ isIncluded, isRead }: DoctorOptions, isRepairing: boolean, progress: (message: string) => void): Promise<DoctorRow> {
     const found: string[] = []
-    const unreadable = new Unreadable()
     let checked = 0
     progress(isRead ? 'reading stored files' : 'stored files')
     for await (const file of this.#documents.walk(files)) {
       if (!isIncluded(file.id)) continue
       checked += 1
-      const fault = await this.#check(file, { isRead, isRepairing, unreadable })
+      const fault = await this.#check(file, { isRead, isRepairing })
       if (fault !== undefined && found.length < maxNamed) found.push(`${file.id} (${file.blob}, ${fault})`)
     }
     const named = await this.#withMarked(found)
@@ -97,14 +79,14 @@ export class DamageDoctor implements Command {
   /** Bytes of other records are not marked: what depends on them, such as a preview, fails visibly and can be created again. */
   async #others({ isIncluded, isRead }: DoctorOptions, progress: (message: string) => void): Promise<DoctorRow> {
     const found: string[] = []
-    const unreadable = new Unreadable()
     for (const place of this.#owners.all().flatMap(({ places }) => places)) {
       if (place.in.name === files.name) continue
       progress(`stored bytes of ${place.in.name}`)
       for await (const record of this.#documents.walk(place.in)) {
         if (!isIncluded(record.id)) continue
-        const { fault } = await unreadable.faultIn(() => this.#faultAt(place, record, isRead))
-        if (fault !== undefined && found.length <= maxNamed) found.push(`${place.in.name} ${record.id} (${fault})`)
+        const { fault, unreadable } = await this.#failures.faultIn(() => this.#faultAt(place, record, isRead))
+        const problem = unreadable === undefined ? fault : `not readable: ${unreadable}`
+        if (problem !== undefined && found.length <= maxNamed) found.push(`${place.in.name} ${record.id} (${problem})`)
       }
     }
     const detail = [found.slice(0, maxNamed).join(', '), ...(found.length > maxNamed ? ['and maybe more'] : [])].join(' ')
@@ -124,10 +106,10 @@ export class DamageDoctor implements Command {
 
   async #check(
     file: FileRecord & Stored,
-    { isRead, isRepairing, unreadable }: Pick<DoctorOptions, 'isRead'> & { readonly isRepairing: boolean; readonly unreadable: Unreadable },
+    { isRead, isRepairing }: Pick<DoctorOptions, 'isRead'> & { readonly isRepairing: boolean },
   ): Promise<string | undefined> {
-    const { fault, isKnown } = await unreadable.faultIn(() => this.#scrub.faultOf(file, { isRead }))
-    if (!isKnown) return fault
+    const { fault, unreadable } = await this.#failures.faultIn(() => this.#scrub.faultOf(file, { isRead }))
+    if (unreadable !== undefined) return `not readable: ${unreadable}`
     if (isRepairing && fault !== undefined) await this.#damage.damaged(file.blob, 'scrub')
     else if (isRepairing && isRead) await this.#damage.repaired(file.id)
     return fault
@@ -140,7 +122,7 @@ export class DamageDoctor implements Command {
     return [...found, ...others.map(({ id, blob, at }) => `${id} (${blob}, since ${at})`)]
   }
 }
-wire(DamageDoctor, DocumentStore, Scrub, FileDamage, BlobOwners)
+wire(DamageDoctor, DocumentStore, BlobStore, Scrub, FileDamage, BlobOwners)
 
 /** The files selected by a part such as `2/7`. Throws `Invalid` for a malformed part. */
 const subset = (given: string | boolean | undefined): ((id: string) => boolean) => {

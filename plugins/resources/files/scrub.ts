@@ -20,6 +20,7 @@ import {
 import { youngGeneration } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
+import { ReadFailures } from './read-failures.ts'
 import { Config, type config } from './stored-files.ts'
 
 /** The progress of the pass over all files, so that it resumes after a restart. */
@@ -34,12 +35,16 @@ const passId = '000000000000000000000001'
 
 const dayMs = 86_400_000
 const savedEveryMs = 10_000
+/** Number of unreadable files of a pass that are logged. */
+const maxNamed = 20
 
 /** The result of checking all files. */
 export interface ScrubReport {
   readonly files: number
   readonly damaged: number
   readonly missing: number
+  /** Files whose bytes could not be checked, such as those whose encryption key is missing. They are not marked. */
+  readonly unreadable: number
   readonly bytes: number
 }
 
@@ -115,20 +120,25 @@ export class Scrub {
     readonly mibPerSecond?: number
     reached?(file: string): Promise<void>
   } = {}): Promise<ScrubReport> {
-    const report = { files: 0, damaged: 0, missing: 0, bytes: 0 }
+    const report = { files: 0, damaged: 0, missing: 0, unreadable: 0, bytes: 0 }
+    const failures = new ReadFailures(this.#blobs)
     let saved = performance.now()
     // Files uploaded meanwhile have just been verified, and are left to the next pass.
     const next = this.#ids.next()
     for await (const file of this.#documents.walk(files, after)) {
       if (signal?.aborted || file.id > next) break
-      report[await this.#check(file, { mibPerSecond, ...(signal ? { signal } : {}) })] += 1
+      const { fault, unreadable } = await failures.faultIn(() => this.#check(file, { mibPerSecond, ...(signal ? { signal } : {}) }))
+      if (unreadable !== undefined && report.unreadable < maxNamed)
+        this.#log.error('A file could not be verified', { file: file.id, reason: unreadable })
+      report[unreadable === undefined ? (fault ?? 'files') : 'unreadable'] += 1
       report.bytes += file.sizeBytes
       if (performance.now() - saved < savedEveryMs || signal?.aborted) continue
       await reached(file.id)
       saved = performance.now()
     }
-    this.#metrics.count('scrubbed_files_total', {}, report.files + report.damaged + report.missing)
-    return { ...report, files: report.files + report.damaged + report.missing }
+    const read = report.files + report.damaged + report.missing
+    this.#metrics.count('scrubbed_files_total', {}, read)
+    return { ...report, files: read + report.unreadable }
   }
 
   /** The fault of a file's stored bytes; undefined when there is none. Does not mark the file. */
@@ -150,11 +160,11 @@ export class Scrub {
     return faultIn(isRead ? this.#read(blob, sizeBytes, pace) : this.#measure(blob, sizeBytes))
   }
 
-  async #check(file: File, pace: ScrubOptions): Promise<'files' | Fault> {
+  async #check(file: File, pace: ScrubOptions): Promise<Fault | undefined> {
     const fault = await this.faultOf(file, { isRead: true, ...pace })
     if (fault !== undefined) await this.#damage.damaged(file.blob, 'scrub')
     else if (!pace.signal?.aborted) await this.#damage.repaired(file.id)
-    return fault ?? 'files'
+    return fault
   }
 
   async #measure(blob: string, sizeBytes: number | undefined): Promise<void> {
@@ -220,7 +230,7 @@ export class ScrubCommand implements Command {
 
   async run(): Promise<Readonly<Record<string, unknown>>> {
     const report = await this.#scrub.scrub()
-    return { ok: report.damaged + report.missing === 0, ...report }
+    return { ok: report.damaged + report.missing + report.unreadable === 0, ...report }
   }
 }
 wire(ScrubCommand, Scrub)
