@@ -37,11 +37,11 @@ const messages: readonly (readonly [text: string, folder: string])[] = [
   ['Handler failed; the event will be retried', 'core/kernel/'],
   ['Plugin is still starting', 'core/kernel/'],
   ['Stopping; waiting for running requests', 'core/'],
-  ['search index rebuilt', 'plugins/resources/search/'],
+  ['Search index rebuilt', 'plugins/resources/search/'],
   ['Extractors run in an operating system sandbox', 'plugins/transport/queue/'],
   ['Metadata successfully added to db', 'plugins/resources/metadata/'],
   ['Dead letters cannot be migrated: see `pounce events dead-letters`, then `events retry` or `events drop`', 'core/'],
-  ['job requeued from its error queue', 'plugins/transport/rabbitmq/'],
+  ['Job requeued from its error queue', 'plugins/transport/rabbitmq/'],
 ]
 
 for (const [what, texts] of Object.entries({ urls, settings, messages })) {

@@ -76,7 +76,7 @@ export class DownloadCounts {
       this.#pending = new Map()
       this.#events = 0
       this.#uncounted = 0
-      if (uncounted > 0) this.#log.warn('too many downloads at once to count them all', { uncounted })
+      if (uncounted > 0) this.#log.warn('Too many downloads at once to count them all', { uncounted })
       const all = [...writing]
       for (let at = 0; at < all.length; at += changesAtOnce)
         await Promise.all(all.slice(at, at + changesAtOnce).map(([id, some]) => this.#change(id, some)))
@@ -91,7 +91,7 @@ export class DownloadCounts {
     try {
       await this.#records.change(id, downloads > 0 ? counted : {}, events)
     } catch (error) {
-      this.#log.warn('failed to count downloads', { id, downloads: events.length, error })
+      this.#log.warn('Failed to count downloads', { id, downloads: events.length, error })
     } finally {
       stored.resolve()
     }

@@ -41,7 +41,7 @@ export class StagedBlob implements AsyncDisposable {
     try {
       await this.#blobs.remove(this.bytes.key)
     } catch (error) {
-      this.#log.warn('failed to delete abandoned bytes; the next sweep will', { blob: this.bytes.key, error })
+      this.#log.warn('Failed to delete abandoned bytes; the next sweep will', { blob: this.bytes.key, error })
     }
   }
 }

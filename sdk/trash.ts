@@ -83,7 +83,7 @@ export class Trash<T extends Trashable> {
     const { days, log, from } = this.#of
     if (days === 0) return
     const count = await this.clearOld(days, undefined, signal)
-    if (count > 0) log.info('expired trash deleted', { of: from.name, count, days })
+    if (count > 0) log.info('Expired trash deleted', { of: from.name, count, days })
   }
 
   async #removeAll(using: string, where: Where, actor: string | undefined, signal?: AbortSignal): Promise<number> {

@@ -41,16 +41,37 @@ const replacements: readonly (readonly [old: RegExp, instead: string])[] = [
 const isLeftOut = (path: string): boolean =>
   /^(?:test\/data\/|CHANGELOG\.md$|docs\/(?:configuration|coverage|sdk-api)\.md$|test\/wording\.test\.ts$)/.test(path)
 
-test('sources and documents use the terms of the field', async t => {
-  const root = new URL('../', import.meta.url)
-  const listed = execFileSync('git', ['ls-files', '-z', '*.ts', '*.js', '*.md'], { cwd: root, encoding: 'utf8' })
+const root = new URL('../', import.meta.url)
+
+interface Line {
+  /** Path and line number. */
+  readonly at: string
+  readonly text: string
+}
+
+/** The lines of the tracked files that match the patterns. */
+const linesOf = async (...patterns: readonly string[]): Promise<readonly Line[]> => {
+  const listed = execFileSync('git', ['ls-files', '-z', ...patterns], { cwd: root, encoding: 'utf8' })
   const paths = listed.split('\0').filter(path => path !== '' && !isLeftOut(path))
-  t.true(paths.length > 500)
+  const files = await Promise.all(paths.map(path => readFile(new URL(encodeURI(path), root), 'utf8')))
+  return files.flatMap((file, n) => file.split('\n').map((text, at) => ({ at: `${paths[n]}:${at + 1}`, text })))
+}
+
+test('sources and documents use the terms of the field', async t => {
+  const lines = await linesOf('*.ts', '*.js', '*.md')
+  t.true(lines.length > 50_000)
   const found: string[] = []
-  for (const path of paths) {
-    const lines = (await readFile(new URL(encodeURI(path), root), 'utf8')).split('\n')
-    for (const [at, line] of lines.entries())
-      for (const [old, instead] of replacements) if (old.test(line)) found.push(`${path}:${at + 1} ${old.exec(line)?.[0]} → ${instead}`)
-  }
+  for (const { at, text } of lines)
+    for (const [old, instead] of replacements) if (old.test(text)) found.push(`${at} ${old.exec(text)?.[0]} → ${instead}`)
   t.deepEqual(found, [])
+})
+
+test('log messages begin with a capital letter', async t => {
+  const lines = await linesOf('core/*.ts', 'plugins/*.ts', 'sdk/*.ts', 'examples/*.ts', ':!*.test.ts', ':!sdk/testing')
+  const messages = lines.filter(({ text }) => /\b[lL]og\??\.(?:debug|info|warn|error)\(['"`]/.test(text))
+  t.true(messages.length > 150)
+  t.deepEqual(
+    messages.filter(({ text }) => /\b[lL]og\??\.\w+\(['"`][a-z]/.test(text)),
+    [],
+  )
 })

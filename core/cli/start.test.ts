@@ -55,7 +55,7 @@ test('a server started by an older Node ends when its launcher is killed, and a 
 test('SIGTERM waits for a running request, with 503 or no new connections meanwhile, and exits with 0', async t => {
   const { url, kill, ended, waitForOutput } = await startServer(t, await tempFolder(t))
   const running = fetch(`${url}/api/slow`)
-  await waitForOutput(/the slow request has begun/)
+  await waitForOutput(/The slow request has begun/)
   kill('SIGTERM')
   await waitForOutput(/Stopping/)
   const readiness = await statusOf(`${url}/readyz`).catch(() => 503)
@@ -68,7 +68,7 @@ test('SIGTERM waits for a running request, with 503 or no new connections meanwh
 test('a second signal ends the process immediately', async t => {
   const { url, kill, ended, waitForOutput } = await startServer(t, await tempFolder(t))
   const running = fetch(`${url}/api/endless`)
-  await waitForOutput(/the endless request has begun/)
+  await waitForOutput(/The endless request has begun/)
   kill('SIGTERM')
   await waitForOutput(/Stopping/)
   kill('SIGINT')
@@ -147,7 +147,7 @@ test('SIGTERM during a hanging start ends the process immediately with 0', async
     ...hanging,
     POUNCE_START_TIMEOUT_MS: '3600000',
   })
-  await waitForOutput(/the start hangs/)
+  await waitForOutput(/The start hangs/)
   kill('SIGTERM')
   t.deepEqual(await ended, { code: 0, signal: null })
 })

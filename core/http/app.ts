@@ -117,7 +117,7 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
   const app = new App()
   for (const each of chain) app.use(each)
   // Only errors of `problems` itself get here.
-  app.on('error', error => log.error('request failed', { error }))
+  app.on('error', error => log.error('Request failed', { error }))
   return app
 }
 

@@ -110,7 +110,7 @@ export class BytesResponder {
       length,
       mayCompress,
       begin: isGzip => this.#writer.begin(request, status, head, isGzip),
-      onCut: error => this.#log.error('download interrupted', { requestId: request.id, path: request.target.redactedPath, error }),
+      onCut: error => this.#log.error('Download interrupted', { requestId: request.id, path: request.target.redactedPath, error }),
     })
   }
 }

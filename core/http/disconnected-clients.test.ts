@@ -38,9 +38,9 @@ for (const [how, end] of Object.entries(ends))
     await begun.promise
     client.socket[end]()
     if (!client.socket.closed) await once(client.socket, 'close')
-    const logged = () => lines.find(({ message }) => message === 'client disconnected' || message === 'request failed')
+    const logged = () => lines.find(({ message }) => message === 'Client disconnected' || message === 'Request failed')
     while (logged() === undefined) await turn()
-    t.is(logged()?.['message'], 'client disconnected', JSON.stringify(logged()))
+    t.is(logged()?.['message'], 'Client disconnected', JSON.stringify(logged()))
     t.deepEqual(
       lines.filter(({ level }) => level === 'error' || level === 'warn'),
       [],

@@ -169,7 +169,7 @@ export const crossOriginWarning = (
     if (from !== undefined && (from.host === headers.host || from.origin === originOf(baseUrl())?.origin)) return
     if (noted.has(origin) || noted.size >= maxNoted || origin.length > longestOrigin) return
     noted.add(origin)
-    log.warn('cross-origin request blocked by CORS; to allow it add its origin to http.allowedOrigins', {
+    log.warn('Cross-origin request blocked by CORS; to allow it add its origin to http.allowedOrigins', {
       origin,
     })
   }

@@ -41,7 +41,7 @@ const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): Text
   // A plugin without types may pass any status.
   const problem = Number.isInteger(refusal.status) && refusal.status >= 400 && refusal.status < 600 ? refusal : unexpected
   if (problem.status >= 500 && problem.status !== 503) {
-    log.error('request failed', { requestId: request.id, method: request.req.method, path: request.target.redactedPath, error: thrown })
+    log.error('Request failed', { requestId: request.id, method: request.req.method, path: request.target.redactedPath, error: thrown })
   }
   const { status, code, message } = problem
   // The details of a 500, such as the location of damaged bytes, are only logged.
@@ -108,7 +108,7 @@ export const problems =
       const { request } = context.state
       if (request.res.destroyed || request.isAborted) {
         // Handlers fail in many ways when a client disconnects; there is no client left for the response.
-        log.debug('client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
+        log.debug('Client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
         return
       }
       const { status, headers, text } = problemAnswer(error, request, log)

@@ -31,9 +31,9 @@ test('a list is logged as slow if its first byte is late, not if the client read
     })
   const { url } = await serve(t, { late: list('/late', 5000, 0), long: list('/long', 0, 5000) }, { options: { log } })
   for (const path of ['/long', '/late']) await (await fetch(url + path)).text()
-  while (!lines.some(({ message }) => message === 'slow request')) await turn()
+  while (!lines.some(({ message }) => message === 'Slow request')) await turn()
   t.deepEqual(
-    lines.filter(({ message }) => message === 'slow request').map(({ path }) => path),
+    lines.filter(({ message }) => message === 'Slow request').map(({ path }) => path),
     ['/late'],
   )
 })

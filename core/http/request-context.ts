@@ -283,8 +283,8 @@ export class RequestTracker {
     const nowMs = performance.now()
     const ms = nowMs - request.startedMs
     const fields = this.#fields(request, ms, isComplete)
-    if (ms > this.#config.slowRequestMs && workedMs(request, ms) > this.#config.slowRequestMs) this.#log.warn('slow request', fields)
-    else this.#log.debug('request', fields)
+    if (ms > this.#config.slowRequestMs && workedMs(request, ms) > this.#config.slowRequestMs) this.#log.warn('Slow request', fields)
+    else this.#log.debug('Request', fields)
     if (this.#config.metrics) this.#measure(request, ms)
     if (this.#running.length === 0) this.#onIdle?.()
   }

@@ -185,7 +185,7 @@ class RowsResponder {
       else out.end(`${piece}${end}`)
     } catch (error) {
       if (!res.headersSent) throw error
-      this.#log.error('streamed list interrupted', { requestId: request.id, path: request.target.redactedPath, error })
+      this.#log.error('Streamed list interrupted', { requestId: request.id, path: request.target.redactedPath, error })
       res.destroy()
     }
   }

@@ -179,7 +179,7 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
   const refuse = (socket: Socket, cause: string | undefined): void => {
     const refusal = refusals[cause ?? ''] ?? notHttp
     const requestId = ids.next()
-    log.debug('connection refused', { requestId, status: refusal[0], code: refusal[1] })
+    log.debug('Connection refused', { requestId, status: refusal[0], code: refusal[1] })
     write(socket, refusal, requestId)
   }
   const pipelined = new PipelinedRequests()
@@ -227,7 +227,7 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
   server.on('checkExpectation', listen)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const request = busy(socket)
-    if (request) log.debug('connection failed', { error })
+    if (request) log.debug('Connection failed', { error })
     if (!socket.writable || error.code === 'ECONNRESET' || request?.res.headersSent) socket.destroy()
     else refuse(socket, error.code)
     request?.abort()

@@ -41,7 +41,7 @@ export class StoredReadAccess implements ReadAccess {
     if (this.#configured !== undefined) return
     await this.#read()
     this.#refresh = setInterval(() => {
-      this.#read().catch((error: unknown) => this.#log.debug('read access not refreshed', { error }))
+      this.#read().catch((error: unknown) => this.#log.debug('Read access not refreshed', { error }))
     }, freshMs).unref()
   }
 

@@ -76,7 +76,7 @@ export class Issuer {
       return typeof payload.sub === 'string' && payload.sub !== '' && payload.sub.length <= 255 ? payload : undefined
     } catch (error) {
       if (!(error instanceof jose.errors.JOSEError)) throw error
-      this.#log.debug('token rejected', { provider: this.provider.name, reason: reasonOf(error) })
+      this.#log.debug('Token rejected', { provider: this.provider.name, reason: reasonOf(error) })
       return undefined
     }
   }

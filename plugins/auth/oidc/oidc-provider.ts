@@ -68,7 +68,7 @@ export class OidcProvider implements SignInSite {
       })
     } catch (error) {
       if (this.#isUnavailable(error)) throw this.#issuer.unavailable(error)
-      this.#log.info('callback from a provider without a valid code', { provider: this.id, reason: reasonOf(error) })
+      this.#log.info('Callback from a provider without a valid code', { provider: this.id, reason: reasonOf(error) })
       return undefined
     }
   }

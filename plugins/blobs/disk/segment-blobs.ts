@@ -93,7 +93,7 @@ export class SegmentBlobs {
     const live: SegmentRange[] = []
     for await (const stretch of walkSegment(file, end)) {
       if (stretch.state === 'live') live.push(stretch)
-      if (stretch.state === 'damaged') this.#log.warn('a segment is partly damaged', { segment, offset: stretch.offset })
+      if (stretch.state === 'damaged') this.#log.warn('A segment is partly damaged', { segment, offset: stretch.offset })
     }
     return live
   }
@@ -127,7 +127,7 @@ export class SegmentBlobs {
     for await (const stretch of walkSegment(file, size)) last = stretch
     if (last?.state !== 'damaged') return
     await file.truncate(last.offset)
-    this.#log.info('truncated an entry left incomplete by a crash', { segment, offset: last.offset })
+    this.#log.info('Truncated an entry left incomplete by a crash', { segment, offset: last.offset })
   }
 }
 

@@ -111,7 +111,7 @@ export class SegmentSpace {
       if (use.liveEntries === 0 && !use.hasDamage) await this.#drop(segment)
       else if (use.diskBytes > worthwhileBytes && use.diskBytes > 2 * needed && !use.hasDamage) await this.#shrink(segment)
     } catch (error) {
-      this.#parts.log.warn('failed to reclaim the space of deleted entries', { segment, error })
+      this.#parts.log.warn('Failed to reclaim the space of deleted entries', { segment, error })
     }
   }
 

@@ -160,7 +160,7 @@ export class SingleFileBlobs {
       await mkdir(dirname(path), { recursive: true })
       await writeFile(path, encodeSums(sums))
     } catch (error) {
-      this.#log.warn('failed to write the checksums of a blob; they will be written at the next read', { key: formatKey(key), error })
+      this.#log.warn('Failed to write the checksums of a blob; they will be written at the next read', { key: formatKey(key), error })
     }
   }
 

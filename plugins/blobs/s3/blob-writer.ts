@@ -313,7 +313,7 @@ export class BlobWriter {
   /** Not awaited while the server is unavailable: the sweeps of abandoned uploads and of orphans delete what remains. */
   async #clear(failure: unknown, work: () => Promise<void>): Promise<void> {
     const cleared = work().catch((error: unknown) => {
-      this.#parts.log.info('failed to clean up an upload in the bucket; a sweep will delete it', { error })
+      this.#parts.log.info('Failed to clean up an upload in the bucket; a sweep will delete it', { error })
     })
     this.#cleaning.add(cleared)
     const done = cleared.finally(() => this.#cleaning.delete(cleared))

@@ -146,7 +146,7 @@ export class AbandonedUploads {
 
   async run(signal: AbortSignal): Promise<void> {
     const aborted = await this.sweep(signal)
-    if (aborted > 0) this.#log.info('abandoned multipart uploads deleted from S3', { aborted })
+    if (aborted > 0) this.#log.info('Abandoned multipart uploads deleted from S3', { aborted })
   }
 
   /** Number of aborted uploads. */

@@ -21,7 +21,7 @@ export async function checkBucket({ sdk, client, bucket, prefix }: Wire, config:
     if (!config.createBucket || codeOf(rootOf(error)) !== 'NoSuchBucket') throw error
     const make: Send = abortSignal => client.send(new sdk.CreateBucketCommand({ Bucket: bucket }), { abortSignal })
     await trying('create', make).then(
-      () => log.info('bucket created', { bucket }),
+      () => log.info('Bucket created', { bucket }),
       (failed: unknown) => {
         // Another kernel that starts at the same time was quicker.
         if (codeOf(rootOf(failed)) !== 'BucketAlreadyOwnedByYou') throw failed

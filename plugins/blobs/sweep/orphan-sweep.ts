@@ -147,7 +147,7 @@ export class OrphanSweep {
     const absent = await this.#beginning.absent()
     if (absent.length > 0) return this.#log.warn(keptFor(absent))
     const { seen, removed, removedBytes, older } = await this.sweep({ signal })
-    if (removed > 0) this.#log.info('unreferenced bytes deleted', { seen, removed, removedBytes })
+    if (removed > 0) this.#log.info('Unreferenced bytes deleted', { seen, removed, removedBytes })
     if (older > 0) this.#log.warn('Unreferenced bytes are older than the records and were kept: see blobs.sweep', { seen, kept: older })
   }
 

@@ -78,8 +78,8 @@ export class BagDates {
 
   report(log: Log, dataset: string): void {
     if (this.#unknownZones.size > 0)
-      log.warn('unknown time zones in a bag; their dates were read as UTC', { dataset, zones: [...this.#unknownZones].sort() })
+      log.warn('Unknown time zones in a bag; their dates were read as UTC', { dataset, zones: [...this.#unknownZones].sort() })
     if (this.#unreadable > 0)
-      log.warn('unreadable dates in a bag; the time of the import applies', { dataset, count: this.#unreadable, example: this.#example })
+      log.warn('Unreadable dates in a bag; the time of the import applies', { dataset, count: this.#unreadable, example: this.#example })
   }
 }

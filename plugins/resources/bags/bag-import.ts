@@ -110,7 +110,7 @@ export class BagImport {
     const signOfLife = setInterval(() => {
       this.#datasets
         .stillImporting(id)
-        .catch((error: unknown) => this.#log.warn('failed to renew the lease of an import', { dataset: id, error }))
+        .catch((error: unknown) => this.#log.warn('Failed to renew the lease of an import', { dataset: id, error }))
     }, signOfLifeMs)
     undoing.defer(() => clearInterval(signOfLife))
     await this.#fill(id, bag, contents, order, sidecars)
@@ -233,7 +233,7 @@ export class BagImport {
       if (!isHidden) await this.#datasets.remove(id, user)
     } catch (error) {
       const outcome = isHidden ? 'it will be rolled back later' : 'it may remain visible'
-      this.#log.warn(`failed to roll back an import; ${outcome}`, { dataset: id, error })
+      this.#log.warn(`Failed to roll back an import; ${outcome}`, { dataset: id, error })
     }
   }
 }

@@ -194,7 +194,7 @@ export class BulkRunner {
         return isDeleted ? { type, id, state: 'done' } : { type, id, state: 'failed', code: error.code, message: error.message }
       }
       if (error instanceof Problem) throw error
-      this.#log.error('an operation of a bulk job failed', { job: job.id, act: job.act, type, id, error })
+      this.#log.error('An operation of a bulk job failed', { job: job.id, act: job.act, type, id, error })
       return { type, id, state: 'failed', code: 'internal-error', message: 'Unexpected error; see the log of the server' }
     }
   }

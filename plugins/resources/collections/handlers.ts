@@ -189,7 +189,7 @@ export class NotifyAdminsOnCollectionRemoved {
         await this.#mailer.send({ to: [email], subject: subjectLine, text: `${subjectLine} (${subject.id}).\n` })
       } catch (error) {
         if (!(error instanceof Invalid)) throw error
-        this.#log.warn('failed to compose an email about a collection', { user: id, error })
+        this.#log.warn('Failed to compose an email about a collection', { user: id, error })
       }
     }
   }

@@ -114,7 +114,7 @@ export class AbandonedImports {
       if (signal.aborted) return
       if (modified >= before) continue
       await this.#datasets.drop(id)
-      this.#log.info('interrupted import rolled back', { dataset: id })
+      this.#log.info('Interrupted import rolled back', { dataset: id })
     }
   }
 }

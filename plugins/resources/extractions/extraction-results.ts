@@ -82,7 +82,7 @@ export class ExtractionResults implements TransportListener {
       return undefined
     }
     const { jobId: job, targetId: target, extractor } = status
-    this.#log.warn('status of an unknown extraction dropped', { job, target, extractor })
+    this.#log.warn('Status of an unknown extraction dropped', { job, target, extractor })
     return 'unknown'
   }
 

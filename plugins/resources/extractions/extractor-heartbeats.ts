@@ -41,7 +41,7 @@ export class ExtractorHeartbeats {
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error
       // Not its queue: the queue name of a private extractor contains its key.
-      this.#log.warn('invalid extractor registration ignored', {
+      this.#log.warn('Invalid extractor registration ignored', {
         extractor: nameIn(info),
         reason: error.message,
       })
@@ -59,7 +59,7 @@ export class ExtractorHeartbeats {
     // An unverified address proves nothing: anyone can enter it.
     const user = account?.isEmailUnverified ? undefined : account?.id
     if (sent.key !== null && user === undefined) {
-      this.#log.warn('private extractor without a known owner not registered', { extractor: sent.info.name })
+      this.#log.warn('Private extractor without a known owner not registered', { extractor: sent.info.name })
       return
     }
     await this.#extractors.register(sent, { via: 'bus', user, isAdmin: false })

@@ -189,7 +189,7 @@ export class Submission {
       const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !(await this.#transports.isOnBus(queue)))
       await this.#extractions.noted(id, isGone ? cancelWords.success : cancelWords.failed)
     } catch (error) {
-      this.#log.warn('failed to cancel an extraction', { job: id, error })
+      this.#log.warn('Failed to cancel an extraction', { job: id, error })
       await this.#giveUp(id, cancelWords.failed)
     }
   }
@@ -198,7 +198,7 @@ export class Submission {
     try {
       await this.#extractions.noted(id, status)
     } catch (error) {
-      this.#log.warn('failed to record the result of an extraction', { job: id, status, error })
+      this.#log.warn('Failed to record the result of an extraction', { job: id, status, error })
     }
   }
 }

@@ -47,7 +47,7 @@ export class BulkRemoval {
       await this.#removal.remove(file, caller.user?.id)
       return 'deleted'
     } catch (error) {
-      this.#log.warn('failed to delete one of several files', { file: file.id, error })
+      this.#log.warn('Failed to delete one of several files', { file: file.id, error })
       return 'error deleting'
     }
   }

@@ -99,7 +99,7 @@ export class FileDownloads {
     const wanted = event('file.wanted-from-archive', { kind: 'file', id }, {}, user)
     this.#files.change(id, { where: ne('wantedOn', wantedOn), set: { wantedOn } }, [wanted]).catch((error: unknown) => {
       if (error instanceof CommitConflict) return
-      this.#log.warn('failed to notify admins of a request for an archived file', { file: id, error })
+      this.#log.warn('Failed to notify admins of a request for an archived file', { file: id, error })
     })
   }
 

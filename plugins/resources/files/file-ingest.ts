@@ -222,7 +222,7 @@ export class FileIngestService implements FileIngest {
       if (existing && isNew) await this.#removal.remove(existing, caller.user?.id)
       else if (!existing && isCertain) await this.#admission.release(fileId)
     } catch (cause) {
-      this.#log.error('failed to delete a file of a failed upload', { file: fileId, error: cause })
+      this.#log.error('Failed to delete a file of a failed upload', { file: fileId, error: cause })
     }
   }
 }

@@ -159,7 +159,7 @@ export class FileLinks implements BatchHandler {
     const used = event('file.link-used', { kind: 'file', id: file }, { link: id, maker, address })
     const update = { update: id, in: fileLinks, set: { lastUsed: now.toISOString(), lastFrom: from } }
     this.#documents.commit(update, [used]).catch((error: unknown) => {
-      if (!(error instanceof CommitConflict)) this.#log.warn('failed to record the use of a link', { link: id, error })
+      if (!(error instanceof CommitConflict)) this.#log.warn('Failed to record the use of a link', { link: id, error })
     })
   }
 

@@ -58,7 +58,7 @@ export class ConfiguredGroups {
     for (const line of this.#lines) {
       const role = roles.find(({ name }) => name.toLowerCase() === line.role.toLowerCase())
       const [, before = []] = wanted.get(nameOf(line)) ?? []
-      if (!role) this.#log.error('resources.groups.roles names an unknown role; ignored', { role: line.role })
+      if (!role) this.#log.error('An unknown role in resources.groups.roles is ignored', { role: line.role })
       const others = before.filter(({ space }) => space !== line.space)
       wanted.set(nameOf(line), [line, role ? [...others, { space: line.space, role: role.id }] : before])
     }
@@ -77,7 +77,7 @@ export class ConfiguredGroups {
     } catch (error) {
       if (!(error instanceof Taken)) throw error
       if (error.index !== 'byName') return this.#found({ provider, group } as Line)
-      this.#log.error('resources.groups.roles names a group whose name is already in use; ignored', { provider, group })
+      this.#log.error('A group in resources.groups.roles is ignored: its name is already in use', { provider, group })
       return undefined
     }
   }

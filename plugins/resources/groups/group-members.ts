@@ -62,7 +62,7 @@ export class GroupMembers {
       const next = new Set(held.filter(id => known.get(id)?.source !== source))
       for (const id of wanted)
         if (next.size < maxGroups) next.add(id)
-        else this.#log.warn('user has too many groups', { user, group: id, most: maxGroups })
+        else this.#log.warn('User has too many groups', { user, group: id, max: maxGroups })
       return held.every(id => next.has(id)) && next.size === held.length ? held : [...next]
     })
   }

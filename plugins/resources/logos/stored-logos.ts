@@ -156,7 +156,7 @@ export class StoredLogos {
       await this.#dropBytes(gone.blob)
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
-      this.#log.debug('logo already deleted', { id, blob })
+      this.#log.debug('Logo already deleted', { id, blob })
     }
   }
 
@@ -173,7 +173,7 @@ export class StoredLogos {
     try {
       await this.#blobs.remove(blob)
     } catch (error) {
-      this.#log.warn('failed to delete the bytes of a logo; the next sweep will', { blob, error })
+      this.#log.warn('Failed to delete the bytes of a logo; the next sweep will', { blob, error })
     }
   }
 }

@@ -119,7 +119,7 @@ export class DerivedStore {
     try {
       await this.#blobs.remove(blob)
     } catch (error) {
-      this.#log.warn('failed to delete the bytes of a derived file; the next sweep will', { blob, error })
+      this.#log.warn('Failed to delete the bytes of a derived file; the next sweep will', { blob, error })
     }
   }
 }

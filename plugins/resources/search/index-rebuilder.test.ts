@@ -182,7 +182,7 @@ test('a kernel that stops releases its rebuild, which is not logged as a failure
     ['info', 'info'],
   )
   t.like(logged.at(-1), {
-    1: 'search index rebuild interrupted by shutdown; it continues at the next start or on another kernel',
+    1: 'Search index rebuild interrupted by shutdown; it continues at the next start or on another kernel',
     2: undefined,
   })
   t.like(await second.latest(), { state: 'queued', owner: null })
@@ -208,7 +208,7 @@ test('a check interrupted by shutdown is not logged', async t => {
   )
   t.deepEqual(
     logged.map(([, message]) => message),
-    ['failed to check the search index'],
+    ['Failed to check the search index'],
   )
 })
 
@@ -223,7 +223,7 @@ test('a failure is reported without the error message, unless it is a Problem', 
     const { problem: logLine } = (await state(kernel, 'failed')) ?? {}
     t.regex(logLine ?? '', problem)
     await kernel.dispose()
-    t.deepEqual(logged.at(-1), ['error', 'search index rebuild failed', { error }])
+    t.deepEqual(logged.at(-1), ['error', 'Search index rebuild failed', { error }])
   }
 })
 

@@ -52,7 +52,7 @@ export class IndexRebuilder {
     if (!this.#installation.roles.has('worker')) return
     this.run().catch((error: unknown) => {
       // The next start checks again: a server that stops, or whose start is refused, closes the stores meanwhile.
-      if (!this.#stop.signal.aborted) this.#log.warn('failed to check the search index', { error })
+      if (!this.#stop.signal.aborted) this.#log.warn('Failed to check the search index', { error })
     })
   }
 
@@ -99,8 +99,8 @@ export class IndexRebuilder {
   #begin(id: string): void {
     const work = this.#takeAndWork(id).catch((error: unknown) => {
       if (error === this.#stop.signal.reason)
-        this.#log.info('search index rebuild interrupted by shutdown; it continues at the next start or on another kernel')
-      else this.#log.error('search index rebuild failed', { error })
+        this.#log.info('Search index rebuild interrupted by shutdown; it continues at the next start or on another kernel')
+      else this.#log.error('Search index rebuild failed', { error })
     })
     this.#running.add(work)
     void work.finally(() => this.#running.delete(work))
@@ -109,9 +109,9 @@ export class IndexRebuilder {
   async #takeAndWork(id: string): Promise<void> {
     const taken = this.#stop.signal.aborted ? undefined : await this.#board.take(id)
     if (!taken) return
-    this.#log.info('search index rebuild started', { what: taken.what ?? 'everything', reason: taken.reason })
+    this.#log.info('Search index rebuild started', { what: taken.what ?? 'everything', reason: taken.reason })
     const count = await this.#work(taken, () => undefined)
-    this.#log.info('search index rebuilt', { what: taken.what ?? 'everything', count })
+    this.#log.info('Search index rebuilt', { what: taken.what ?? 'everything', count })
   }
 
   /** Runs it, and records its progress and result. */
@@ -143,7 +143,7 @@ export class IndexRebuilder {
     try {
       if (!(await this.#board.renew(id, count, total))) lost.abort(new Error('another kernel is rebuilding the index'))
     } catch (error) {
-      this.#log.warn('failed to store the progress of the search index rebuild', { error })
+      this.#log.warn('Failed to store the progress of the search index rebuild', { error })
     }
   }
 

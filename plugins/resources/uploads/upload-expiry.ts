@@ -23,7 +23,7 @@ export class UploadExpiry {
     for (let some = await this.#uploads.expired(); some.length > 0 && !signal.aborted; some = await this.#uploads.expired()) {
       for (const upload of some) {
         if (upload.state === 'open')
-          this.#log.info('upload expired', { upload: upload.id, owner: upload.owner, received: upload.receivedBytes })
+          this.#log.info('Upload expired', { upload: upload.id, owner: upload.owner, received: upload.receivedBytes })
         await this.#uploads.drop(upload)
       }
     }

@@ -46,7 +46,7 @@ export class ElasticsearchConnection {
     } catch (error) {
       const wrong = wrongSetting(error)
       if (wrong) throw new Error(wrong, { cause: error })
-      this.#log.warn('search server unavailable; searches are refused', { error })
+      this.#log.warn('Search server unavailable; searches are refused', { error })
     }
   }
 

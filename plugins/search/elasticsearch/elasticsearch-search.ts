@@ -46,7 +46,7 @@ export class ElasticsearchSearch implements SearchIndex {
     this.#server = server
     this.#indexes = new ElasticsearchIndexes(this.#server, this.#names, settings.shards)
     const refused = (id: string, reason: string): void =>
-      log.error('the search server rejected an entry; it is indexed without its text', { id, reason })
+      log.error('The search server rejected an entry; it is indexed without its text', { id, reason })
     const writer = new BulkWriter(this.#server, this.#names, this.#indexes, settings.writeTimeoutMs, refused)
     this.#lock = new RebuildLock(this.#server, this.#names, times)
     this.#rebuild = new IndexRebuild(this.#indexes, this.#names, writer, this.#lock)
@@ -60,7 +60,7 @@ export class ElasticsearchSearch implements SearchIndex {
     } catch (error) {
       const wrong = wrongSetting(error)
       if (wrong) throw new Error(wrong, { cause: error })
-      this.#log.warn('failed to check the search index; retried at the first request', { error })
+      this.#log.warn('Failed to check the search index; retried at the first request', { error })
     }
   }
 

@@ -140,7 +140,7 @@ export class FtsIndexes {
     try {
       applyAll(next, changes)
     } catch (error) {
-      this.#log.error('failed to write the new search index', { error })
+      this.#log.error('Failed to write the new search index', { error })
       this.dropNext()
     }
   }
@@ -158,7 +158,7 @@ export class FtsIndexes {
   /** Empties the index because its file is damaged; does nothing when another file replaced it meanwhile. */
   replaceDamaged(path: string, error: unknown): void {
     if (path !== this.path) return
-    this.#log.error('search index damaged; starting with an empty one, a rebuild is required', { error })
+    this.#log.error('Search index damaged; starting with an empty one, a rebuild is required', { error })
     this.empty({ isComplete: false })
   }
 
@@ -203,8 +203,8 @@ export class FtsIndexes {
       if (error instanceof NoSpace) throw error
       if (error instanceof OtherIndexVersion) {
         const { version } = error
-        this.#log.warn('search index has another version; it will be rebuilt', { version, requiredVersion: schemaVersion })
-      } else this.#log.error('search index unusable; starting with an empty one, a rebuild is required', { error })
+        this.#log.warn('Search index has another version; it will be rebuilt', { version, requiredVersion: schemaVersion })
+      } else this.#log.error('Search index unusable; starting with an empty one, a rebuild is required', { error })
       return undefined
     }
   }

@@ -216,7 +216,7 @@ export class FtsSearch implements SearchIndex {
     } catch (error) {
       if (error instanceof DamagedIndex) this.#indexes.replaceDamaged(path, error)
       // An unchecked index is checked at the next start.
-      else if (!this.#isClosing) this.#log.warn('failed to check the search index after a crash', { error })
+      else if (!this.#isClosing) this.#log.warn('Failed to check the search index after a crash', { error })
     }
   }
 }

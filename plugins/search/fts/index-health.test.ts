@@ -157,7 +157,7 @@ for (const [how, spoil] of ways) {
     const isOld = how === 'of another version'
     t.deepEqual(
       warnings,
-      isOld ? [['search index has another version; it will be rebuilt', { version: 99, requiredVersion: schemaVersion }]] : [],
+      isOld ? [['Search index has another version; it will be rebuilt', { version: 99, requiredVersion: schemaVersion }]] : [],
     )
     t.is(errors.length > 0, !isOld && how !== 'emptied' && how !== 'lost')
     t.is(await total(again), 0)

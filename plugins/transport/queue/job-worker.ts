@@ -72,7 +72,7 @@ export class JobWorker {
         await this.#fill()
       }
     } catch (error) {
-      this.#log.warn('failed to read jobs; will be retried', { error })
+      this.#log.warn('Failed to read jobs; will be retried', { error })
     } finally {
       this.#isTurning = false
     }
@@ -147,7 +147,7 @@ export class JobWorker {
       await listener.status({ jobId: job.id, targetId: job.target.id, extractor, status, at: now() })
       return true
     } catch (error) {
-      this.#log.warn('failed to report an error; will be retried', { job: job.id, error })
+      this.#log.warn('Failed to report an error; will be retried', { job: job.id, error })
       return false
     }
   }
@@ -159,7 +159,7 @@ export class JobWorker {
     try {
       for (const id of await book.renew(ids, owner, config.leaseMs)) this.#active.get(id)?.lose()
     } catch (error) {
-      this.#log.warn('failed to renew leases', { error })
+      this.#log.warn('Failed to renew leases', { error })
     }
   }
 }

@@ -201,7 +201,7 @@ export class QueueTransport implements Transport {
     try {
       await withRetry(() => listener.heartbeat({ queue, info, isBuiltIn: true }), retryPolicy)
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#log.error('failed to register a built-in extractor', { queue, error })
+      if (!this.#stopping.signal.aborted) this.#log.error('Failed to register a built-in extractor', { queue, error })
     }
   }
 

@@ -6,6 +6,6 @@ export async function removeFolder(path: string, log: Log): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
   } catch (error) {
-    log.warn('failed to delete a temporary folder', { path, error })
+    log.warn('Failed to delete a temporary folder', { path, error })
   }
 }

@@ -106,7 +106,7 @@ export class JobRun {
       return await this.#attempt(job)
     } catch (error) {
       // The lease is not renewed any more, so the job will be found and requeued.
-      log.error('failed to claim a job or to record its end', { job: this.job.id, queue: this.job.queue, error })
+      log.error('Failed to claim a job or to record its end', { job: this.job.id, queue: this.job.queue, error })
       return 'lost'
     } finally {
       this.#nowExecuted()
@@ -118,7 +118,7 @@ export class JobRun {
     const { listener, log, now } = this.#around
     const about = { jobId: job.id, targetId: job.target.id, extractor: this.#extractor.info.name }
     const unreported = (error: unknown): void => {
-      if (this.#interruption === undefined) log.warn('failed to report a status', { job: job.id, error })
+      if (this.#interruption === undefined) log.warn('Failed to report a status', { job: job.id, error })
     }
     const status = new StatusUpdates(listener, about, { now, signal: this.#control.signal, unreported })
     let runResult: FailureDecision
@@ -182,7 +182,7 @@ export class JobRun {
     if (runResult.end !== 'done') this.#isDelivering = false
     if (runResult.end === 'waiting' && runResult.status !== undefined) status.note(runResult.status)
     if (runResult.end === 'dead')
-      await status.say(runResult.status).catch(error => log.warn('failed to report an error', { job: job.id, error }))
+      await status.say(runResult.status).catch(error => log.warn('Failed to report an error', { job: job.id, error }))
     if (runResult.end === 'done' || runResult.end === 'cancelled') this.#around.over(job.id)
     const record = (): Promise<unknown> => {
       if (runResult.end === 'dead') return book.bury(job.id, owner, runResult.error)

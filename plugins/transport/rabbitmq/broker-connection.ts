@@ -87,7 +87,7 @@ export class BrokerConnection {
   /** Closes the connection, so that everything is set up again. */
   reset(model: ChannelModel, reason: string): void {
     if (model !== this.#model || this.#stopping.signal.aborted) return
-    this.#log.warn('reconnecting to the broker', { reason, link: this.#options.name() })
+    this.#log.warn('Reconnecting to the broker', { reason, link: this.#options.name() })
     destroy(model, reason)
   }
 
@@ -157,7 +157,7 @@ export class BrokerConnection {
       for (const tenant of this.#tenants) await tenant.up(model)
       isSetUp = true
       isUp()
-      this.#log.info('connected to the broker', { link: this.#options.name() })
+      this.#log.info('Connected to the broker', { link: this.#options.name() })
       await closed
     } catch (error) {
       destroy(model, textOf(error))
@@ -169,7 +169,7 @@ export class BrokerConnection {
       this.#trouble ??= 'the connection ended'
       for (const tenant of this.#tenants) tenant.down()
     }
-    if (!this.#stopping.signal.aborted) this.#log.warn('broker unavailable', { link: this.#options.name(), reason: this.#trouble })
+    if (!this.#stopping.signal.aborted) this.#log.warn('Broker unavailable', { link: this.#options.name(), reason: this.#trouble })
     return isSetUp
   }
 
@@ -184,7 +184,7 @@ export class BrokerConnection {
   #notePassing(error: unknown, failures: number): void {
     this.#trouble = textOf(error)
     if (this.#stopping.signal.aborted || (failures > 1 && failures % 12 !== 0)) return
-    this.#log.warn('broker unreachable; will be retried', { link: this.#options.name(), reason: this.#trouble })
+    this.#log.warn('Broker unreachable; will be retried', { link: this.#options.name(), reason: this.#trouble })
   }
 }
 

@@ -61,7 +61,7 @@ export class DowntimeLog {
       if (this.#isServing) await this.#note(record, gapMs)
     } catch (error) {
       const isUsual = error instanceof CommitConflict || (error instanceof Problem && error.status === 503)
-      if (!isUsual) this.#log.warn('failed to record that the API works', { error })
+      if (!isUsual) this.#log.warn('Failed to record that the API works', { error })
     }
   }
 

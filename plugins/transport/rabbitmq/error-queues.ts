@@ -43,7 +43,7 @@ export class ErrorQueues {
       try {
         await this.#putBackFrom(model, queue, some)
       } catch (error) {
-        log.warn('jobs are kept in their error queue', { queue: maskQueue(queue), jobs: some.length, error })
+        log.warn('Jobs are kept in their error queue', { queue: maskQueue(queue), jobs: some.length, error })
         for (const job of some) await book.become(job, 'parked', {}, againMs)
       }
     }
@@ -91,7 +91,7 @@ export class ErrorQueues {
         else {
           await this.#parts.book.become(job, 'sent')
           search.take(message)
-          this.#parts.log.info('job requeued from its error queue', { jobId: job.id, queue: maskQueue(queue), times: job.putBack })
+          this.#parts.log.info('Job requeued from its error queue', { jobId: job.id, queue: maskQueue(queue), times: job.putBack })
         }
       }
     } finally {

@@ -88,7 +88,7 @@ export class Heartbeats implements ConnectionUser {
         this.#telling = undefined
       })
     } catch (error) {
-      this.#parts.log.warn('extractor heartbeat ignored', { reason: maskKeys(textOf(error)), bytes: content.length })
+      this.#parts.log.warn('Extractor heartbeat ignored', { reason: maskKeys(textOf(error)), bytes: content.length })
     }
   }
 
@@ -97,7 +97,7 @@ export class Heartbeats implements ConnectionUser {
     this.#receivedOn = model
     const { log, link } = this.#parts
     const channel = await model.createChannel()
-    channel.on('error', error => log.warn('heartbeat channel closed by the broker', { error }))
+    channel.on('error', error => log.warn('Heartbeat channel closed by the broker', { error }))
     channel.on('close', () => link.reset(model, 'the channel of heartbeats was closed'))
     await channel.assertExchange(heartbeatExchange, 'fanout', { durable: true })
     const { queue } = await channel.assertQueue('', { exclusive: true, autoDelete: true, durable: false })
@@ -139,7 +139,7 @@ export class Heartbeats implements ConnectionUser {
       } catch (error) {
         failures += 1
         // The queue is not logged: that of a private extractor contains its key.
-        this.#parts.log.warn('failed to register an extractor', { error })
+        this.#parts.log.warn('Failed to register an extractor', { error })
         // The next heartbeat, within minutes, then serves as the first.
         const isGivenUp = !isUnavailable(error) && failures >= tries
         if (isGivenUp) {

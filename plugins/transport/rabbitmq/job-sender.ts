@@ -163,7 +163,7 @@ export class JobSender implements ConnectionUser {
     if (this.#isPumping || this.#isStopping) return
     this.#isPumping = true
     this.#sendAll()
-      .catch((error: unknown) => this.#parts.log.error('failed to send jobs', { error }))
+      .catch((error: unknown) => this.#parts.log.error('Failed to send jobs', { error }))
       .finally(() => {
         this.#isPumping = false
         if (this.#ready.length > 0 && this.isConnected) setImmediate(() => this.#pump())
@@ -195,7 +195,7 @@ export class JobSender implements ConnectionUser {
     } catch (error) {
       if (error instanceof NotFound) this.#refuse(held, 'Its account was deleted')
       else {
-        this.#parts.log.warn('job delayed: failed to create its key', { jobId: held.job.id, error })
+        this.#parts.log.warn('Job delayed: failed to create its key', { jobId: held.job.id, error })
         this.#given.add(held.job.id)
       }
       return undefined
@@ -225,14 +225,14 @@ export class JobSender implements ConnectionUser {
     this.#parts
       .refuse(job, reason)
       .catch(async (error: unknown) => {
-        this.#parts.log.warn('failed to report that a job cannot be sent; will be retried', {
+        this.#parts.log.warn('Failed to report that a job cannot be sent; will be retried', {
           jobId: job.id,
           queue: maskQueue(job.queue),
           error,
         })
         await this.#parts.book.postpone([job.id], refusedAgainMs)
       })
-      .catch((error: unknown) => this.#parts.log.warn('job delayed until its lease expires', { jobId: job.id, error }))
+      .catch((error: unknown) => this.#parts.log.warn('Job delayed until its lease expires', { jobId: job.id, error }))
       .finally(() => this.#held.delete(job.id))
   }
 
@@ -241,7 +241,7 @@ export class JobSender implements ConnectionUser {
       await this.#parts.book.sent(ids)
     } catch (error) {
       if (this.#isStopping) throw error
-      this.#parts.log.warn('failed to record sent jobs; will be retried', { jobs: ids.length, error })
+      this.#parts.log.warn('Failed to record sent jobs; will be retried', { jobs: ids.length, error })
       await pause(againMs)
       for (const id of ids) this.#confirmed.add(id)
       return
@@ -254,7 +254,7 @@ export class JobSender implements ConnectionUser {
     try {
       await note(this.#parts.book)
     } catch (error) {
-      this.#parts.log.warn('jobs delayed until their lease expires', { jobs: ids.length, error })
+      this.#parts.log.warn('Jobs delayed until their lease expires', { jobs: ids.length, error })
     } finally {
       for (const id of ids) this.#held.delete(id)
     }

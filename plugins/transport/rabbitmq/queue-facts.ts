@@ -41,7 +41,7 @@ async function countsAtBroker(
   try {
     return await withBrokerTimeLimit(countQueues(model, queues, timeoutMs / 2), timeoutMs)
   } catch (error) {
-    log.warn('failed to get queue sizes from the broker', { error })
+    log.warn('Failed to get queue sizes from the broker', { error })
     return new Map()
   }
 }

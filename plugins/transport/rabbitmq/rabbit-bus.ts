@@ -111,7 +111,7 @@ export class RabbitBus implements Bus, ConnectionUser {
     } catch (error) {
       if (this.#isWarned) return
       this.#isWarned = true
-      this.#log.warn('broker management plugin unavailable: bindings of old extractors and consumer addresses are unknown', {
+      this.#log.warn('Broker management plugin unavailable: bindings of old extractors and consumer addresses are unknown', {
         reason: textOf(error),
       })
     }

@@ -59,7 +59,7 @@ export class RabbitSink implements EventSink {
   async #declare(model: ChannelModel): Promise<ConfirmChannel> {
     const { exchange, queue } = this.#config.eventSink
     const channel = await model.createConfirmChannel()
-    channel.on('error', error => this.#log.warn('event sink channel closed by the broker', { error }))
+    channel.on('error', error => this.#log.warn('Event sink channel closed by the broker', { error }))
     channel.on('close', () => {
       this.#open = undefined
     })

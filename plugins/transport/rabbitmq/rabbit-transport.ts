@@ -112,7 +112,7 @@ export class RabbitTransport implements Transport {
     const take = (status: JobStatus) => this.#statusUpdates.take(this.#received(), status)
     const recover = async (): Promise<void> => {
       const jobs = await this.#book.recheckSent(recreationMs)
-      if (jobs > 0) log.warn('the broker has lost its queues; jobs that are not in them a minute from now are sent again', { jobs })
+      if (jobs > 0) log.warn('The broker has lost its queues; jobs that are not in them a minute from now are sent again', { jobs })
     }
     this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take, recover })
     this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#received().heartbeat(heartbeat) })

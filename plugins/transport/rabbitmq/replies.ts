@@ -42,7 +42,7 @@ export class Replies implements ConnectionUser {
     const { queue, prefetch, log, link, recover } = this.#parts
     if (!(await queueExists(model, queue()))) await recover()
     const channel = await model.createChannel()
-    channel.on('error', error => log.warn('reply channel closed by the broker', { error }))
+    channel.on('error', error => log.warn('Reply channel closed by the broker', { error }))
     channel.on('close', () => link.reset(model, 'the channel of replies was closed'))
     await channel.assertQueue(queue(), { durable: true })
     await channel.prefetch(prefetch)
@@ -90,7 +90,7 @@ export class Replies implements ConnectionUser {
     try {
       status = readReply(message.content, now())
     } catch (error) {
-      log.warn('invalid extractor reply ignored', {
+      log.warn('Invalid extractor reply ignored', {
         // The error quotes what cannot be parsed.
         reason: maskKeys(textOf(error)),
         bytes: message.content.length,
@@ -116,7 +116,7 @@ export class Replies implements ConnectionUser {
     } catch (error) {
       if (signal.aborted) return
       // Left in the queue, it would block the others forever.
-      this.#parts.log.error('failed to process an extractor reply; it is dropped', { ...status, error })
+      this.#parts.log.error('Failed to process an extractor reply; it is dropped', { ...status, error })
     }
     this.#acknowledge(channel, message)
   }
@@ -126,7 +126,7 @@ export class Replies implements ConnectionUser {
     try {
       channel.ack(message)
     } catch (error) {
-      this.#parts.log.debug('reply will be redelivered: its channel was closed', { error })
+      this.#parts.log.debug('Reply will be redelivered: its channel was closed', { error })
     }
   }
 }

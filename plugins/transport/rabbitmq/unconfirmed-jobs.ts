@@ -50,9 +50,9 @@ export class UnconfirmedJobs {
       }
       const search = await searchQueue(link.model, queue, isWanted, { timeMs: searchMs, answerMs: timeoutMs, wanted: ids.size })
       await search?.close()
-      if (found.size > 0) log.info('jobs already on the broker are not sent again', { queue: maskQueue(queue), jobs: found.size })
+      if (found.size > 0) log.info('Jobs already on the broker are not sent again', { queue: maskQueue(queue), jobs: found.size })
     } catch (error) {
-      log.warn('failed to read a queue; its jobs may be delivered twice', { queue: maskQueue(queue), error })
+      log.warn('Failed to read a queue; its jobs may be delivered twice', { queue: maskQueue(queue), error })
     }
     return found
   }

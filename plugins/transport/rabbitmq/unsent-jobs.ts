@@ -70,7 +70,7 @@ export class UnsentJobs implements ConnectionUser {
       await this.#parts.sender.renew()
       await Promise.all([this.#sendWaiting(), this.#parts.errorQueues?.putBack()])
     } catch (error) {
-      this.#parts.log.warn('failed to look for waiting jobs; will be retried', { error })
+      this.#parts.log.warn('Failed to look for waiting jobs; will be retried', { error })
     }
   }
 
@@ -118,7 +118,7 @@ export class LostQueues {
       if (count || signal.aborted) continue
       const jobs = await this.#book.inQueue('sent', queue)
       for (const job of jobs) await this.#book.become(job, 'unsent')
-      this.#log.warn('queue with jobs is missing on the broker; its jobs are sent again', { queue: maskQueue(queue), jobs: jobs.length })
+      this.#log.warn('Queue with jobs is missing on the broker; its jobs are sent again', { queue: maskQueue(queue), jobs: jobs.length })
     }
   }
 }

@@ -96,7 +96,7 @@ export class FolderTransport implements Transport {
         try {
           await this.#look(listener)
         } catch (error) {
-          this.#log.warn('failed to read replies; will retry', { error })
+          this.#log.warn('Failed to read replies; will retry', { error })
         }
       })
     }
@@ -177,7 +177,7 @@ export class FolderTransport implements Transport {
       const { status } = reply
       await listener.status({ jobId: id, targetId: stored.job.target.id, extractor: stored.job.queue, status, at: this.#clock.now() })
       if (status === 'DONE' || status.startsWith('StatusMessage.error')) await rm(this.#path('running', `${id}.json`), { force: true })
-    } else this.#log.warn('ignored a reply without a running job or status', { file })
+    } else this.#log.warn('Ignored a reply without a running job or status', { file })
     await rm(this.#path('replies', file), { force: true })
   }
 

@@ -210,7 +210,7 @@ export class ResponseCache {
       }
     } catch (error) {
       if (fault.error !== undefined) throw fault.error
-      if (!(error instanceof TooLong)) this.#log.warn('failed to cache a response', { error })
+      if (!(error instanceof TooLong)) this.#log.warn('Failed to cache a response', { error })
       else this.#refuse(key)
       return undefined
     }

@@ -91,7 +91,7 @@ export class StoredResponses {
     try {
       await this.#blobs.remove(blob)
     } catch (error) {
-      this.#log.warn('failed to delete the bytes of a cached response; the next sweep will', { blob, error })
+      this.#log.warn('Failed to delete the bytes of a cached response; the next sweep will', { blob, error })
     }
   }
 

@@ -150,7 +150,7 @@ class DatapointImportRun {
       await this.#next()
       await this.#stored()
     } catch (error) {
-      await this.#report().catch((cause: unknown) => this.#log.error('failed to update streams with their datapoints', { error: cause }))
+      await this.#report().catch((cause: unknown) => this.#log.error('Failed to update streams with their datapoints', { error: cause }))
       throw error
     }
     await this.#report()
@@ -159,7 +159,7 @@ class DatapointImportRun {
 
   /** Like `finish`, after the source of the datapoints has failed: that error is the one to report. */
   async abandon(): Promise<void> {
-    await this.finish().catch((error: unknown) => this.#log.error('not all received datapoints were stored', { error }))
+    await this.finish().catch((error: unknown) => this.#log.error('Not all received datapoints were stored', { error }))
   }
 
   async #next(): Promise<void> {
@@ -205,7 +205,7 @@ class DatapointImportRun {
       await this.#of.geo
         .remove({ ids })
         .catch(() => abandon(this.#of.streams, points, this.#of.clock.now().toISOString(), this.#caller.user?.id))
-        .catch((cause: unknown) => this.#log.error('some of these datapoints may be stored', { ids, error: cause }))
+        .catch((cause: unknown) => this.#log.error('Some of these datapoints may be stored', { ids, error: cause }))
       throw error
     }
   }

@@ -33,7 +33,7 @@ export class AccountMail {
   /** Invalid email addresses are skipped, as a retry would not help. */
   async send(to: readonly User[], subject: string, lines: readonly string[]): Promise<void> {
     const [right, wrong] = [to.filter(({ email }) => isMailAddress(email)), to.filter(({ email }) => !isMailAddress(email))]
-    if (wrong.length > 0) this.#log.warn('accounts with an invalid email address', { users: wrong.map(({ id }) => id) })
+    if (wrong.length > 0) this.#log.warn('Accounts with an invalid email address', { users: wrong.map(({ id }) => id) })
     if (right.length === 0) return
     const place = `This is about ${await siteName(this.#sites)} at ${this.#installation.baseUrl}/`
     await this.#mailer.send({

@@ -112,7 +112,7 @@ export class FirstAdmin implements StartupMessage {
     await this.#take(value)
     try {
       const made = await this.#users.create({ ...account, email, status: 'Admin' })
-      this.#log.info('first server admin created', { user: made.id })
+      this.#log.info('First server admin created', { user: made.id })
       if (isPrivate !== undefined && this.#access.origin !== 'configuration') await this.#access.choose(isPrivate)
       return made
     } catch (error) {

@@ -118,7 +118,7 @@ export class ApiKeys {
       const where = eq('lastUsed', key.lastUsed)
       await this.#documents.commit({ update: key.id, in: keys, where, set: { lastUsed: now.toISOString() } })
     } catch (error) {
-      if (!(error instanceof CommitConflict)) this.#log.warn('failed to record the use of a key', { keyId: key.id, error })
+      if (!(error instanceof CommitConflict)) this.#log.warn('Failed to record the use of a key', { keyId: key.id, error })
     }
   }
 

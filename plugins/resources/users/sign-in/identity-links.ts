@@ -96,7 +96,7 @@ export class IdentityLinks {
   async request(user: User, { provider, subject, isEmailVerified }: VerifiedIdentity): Promise<void> {
     const identity = identityName({ provider, subject })
     if (!isEmailVerified || !this.#mayLink(user, provider)) {
-      this.#log.warn('identity not linked to the account with the same email address', { user: user.id, provider })
+      this.#log.warn('Identity not linked to the account with the same email address', { user: user.id, provider })
       return
     }
     const where = eq('account', user.id)

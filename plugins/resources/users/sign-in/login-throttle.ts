@@ -178,7 +178,7 @@ class SignInFailureAudit {
         isCounted: true,
       })
     } catch (error) {
-      this.#log.warn('failed to record a refused sign-in', { method, error })
+      this.#log.warn('Failed to record a refused sign-in', { method, error })
     }
   }
 }

@@ -101,7 +101,7 @@ export class OutsideAccounts {
       ])
     } catch (error) {
       if (!(error instanceof Taken)) throw error
-      this.#log.warn('new email address of a user already belongs to another account', { user: user.id, provider })
+      this.#log.warn('New email address of a user already belongs to another account', { user: user.id, provider })
       return user
     }
   }
@@ -172,7 +172,7 @@ export class OutsideAccounts {
       return { ...identity, ...names, email: identity.email === '' ? '' : checkedEmail(identity.email) }
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
-      this.#log.warn('invalid email address from a provider', { provider: identity.provider })
+      this.#log.warn('Invalid email address from a provider', { provider: identity.provider })
       return { ...identity, ...names, email: '', isEmailVerified: false }
     }
   }

@@ -239,7 +239,7 @@ export class StoredSessions {
       const where = session.lastUsed === undefined ? eq('extended', session.extended) : eq('lastUsed', session.lastUsed)
       await this.#documents.commit({ update: session.id, in: sessions, where, set: { lastUsed, ...longer } })
     } catch (error) {
-      if (!(error instanceof CommitConflict)) this.#log.warn('failed to record the use of a session', { user: session.user, error })
+      if (!(error instanceof CommitConflict)) this.#log.warn('Failed to record the use of a session', { user: session.user, error })
     }
   }
 }
