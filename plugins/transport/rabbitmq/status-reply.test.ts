@@ -75,6 +75,11 @@ test('an error about a file name that is not UTF-8, as Python writes it, is stil
   t.is(status, "StatusMessage.error: No such file: 'a\ufffd.txt'")
 })
 
+test('a reply in ISO 8859-1 is parsed', t => {
+  const sent = '{"file_id":"f","extractor_id":"e","status":"StatusMessage.error: Datei für Käse"}'
+  t.is(readReply(Buffer.from(sent, 'latin1'), now).status, 'StatusMessage.error: Datei für Käse')
+})
+
 test('a long status is truncated, and can be stored', t => {
   const { status } = read({ status: `a\u0000b ${'😀'.repeat(20_000)}` })
   t.true(status.startsWith('ab '))

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { defaultJsonLimits, isSuccessStatus, type JobStatus, parseCounted } from 'pounce/sdk/kit'
 import { maskKeys } from './mask-keys.ts'
 
@@ -14,8 +15,9 @@ export const meaningOf = (status: string): Meaning =>
 /** Parses a message from the reply queue, leniently (reference, extraction §3.1). Throws a description of what is wrong with it. */
 export function readReply(content: Buffer, now: Date): JobStatus {
   if (content.length > maxReplyBytes) throw new Error(`it has ${content.length} bytes, more than ${maxReplyBytes}`)
-  // Python writes bytes that are not UTF-8, such as those of a file name, as unpaired surrogates: they must not lose an error.
-  const body = parseCounted(content, { ...defaultJsonLimits, maxBytes: maxReplyBytes }, 'it')
+  // A text that could not be stored must not lose an error: Python writes bytes that are not UTF-8, such as those of a file name, as
+  // unpaired surrogates, and other clients may send ISO 8859-1. `statusOf` makes it storable.
+  const body = parseCounted(isUtf8(content) ? content : content.toString('latin1'), { ...defaultJsonLimits, maxBytes: maxReplyBytes }, 'it')
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is not a JSON object')
   const { file_id, extractor_id, status, job_id, start, user_id } = body as Readonly<Record<string, unknown>>
   if (!isName(file_id)) throw new Error('it has no file_id')
