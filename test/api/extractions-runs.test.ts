@@ -55,6 +55,11 @@ test('a job for a file has its parameters as an object', async t => {
   })
 })
 
+test('parameters that are null are none', async t => {
+  const job = await requested('files', await newFile(), { extractor: 'm.any', parameters: null })
+  t.deepEqual(job.message['parameters'], {})
+})
+
 test('a job for a dataset has its parameters as a string', async t => {
   const dataset = await newDataset(ann.call, { name: 'Leaves' })
   const { message, target } = await requested('datasets', dataset, { extractor: 'm.any', parameters: { depth: 3 } })

@@ -31,7 +31,7 @@ const made = async (by: By, path: string): Promise<string> => (await ok<{ id: st
 
 /** The requests of pyclowder and extractors about a file. */
 const works = async (by: By, file: string) => {
-  const tags = { tags: ['counted'], extractor_id: extractor }
+  const tags = { tags: ['counted', ''], extractor_id: extractor }
   const preview = await made(by, '/api/previews')
   const thumbnail = await made(by, '/api/fileThumbnail')
   const section = ((await by.post('/api/sections', { file_id: file, area: { x: 0, y: 0, w: 1, h: 1 } })).body as { id: string }).id
@@ -51,6 +51,9 @@ const works = async (by: By, file: string) => {
     await by.post(`/api/sections/${section}/description`, { description: 'a word' }),
     await by.post(`/api/previews/${ofSection}/metadata`, { section_id: section }),
     await by.get(`/api/files/${file}/isBeingProcessed`),
+    await by.get(`/api/files/${file}/extracted_metadata`),
+    await by.get(`/api/extractions/${file}/metadata`),
+    await by.get('/api/version'),
   ].map(({ status }) => status)
 }
 

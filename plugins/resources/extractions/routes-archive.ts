@@ -4,7 +4,7 @@ import { Archival, type Operation } from './archival.ts'
 const route = routesFor('files', { archive: Archival, files: Files })
 const params = s.Object({ id: s.id() })
 const ok = { status: 200, body: { status: 'success' } } as const
-const archivalBody = s.Object({ parameters: s.Optional(s.Record(s.String(), s.Unknown())) })
+const archivalBody = s.Object({ parameters: s.Optional(s.Union([s.Record(s.String(), s.Unknown()), s.Null()])) })
 
 const movedRoute = (operation: Operation) =>
   route({

@@ -19,7 +19,7 @@ const SubmissionBody = s.model(
   'ExtractionRequest',
   s.Object({
     extractor: s.Optional(s.String({ minLength: 1, maxLength: 300, description: 'A name, or `private.<key>.<name>`' })),
-    parameters: s.Optional(s.Record(s.String(), s.Unknown())),
+    parameters: s.Optional(s.Union([s.Record(s.String(), s.Unknown()), s.Null()])),
   }),
 )
 const submissionOf = (body: s.Static<typeof SubmissionBody>, { user, limits }: Caller) => ({

@@ -118,6 +118,7 @@ export const getVersion = route({
   path: '/api/version',
   summary: 'Get the version of the server',
   permission: 'anyone',
+  jobKeys: 'allowed',
   responses: { 200: s.Object({ version: Version }) },
   async handle(_request, { installation }) {
     return { status: 200, body: { version: { number: installation.version, build: 'pounce', branch: '', gitsha1: '' } } }

@@ -4,7 +4,7 @@ import { StoredTags } from './stored-tags.ts'
 const route = routesFor('tags', { tags: StoredTags })
 
 const params = s.Object({ id: s.id() })
-const names = s.Union([s.Array(s.prose(1000), { minItems: 1, maxItems: 1000 }), s.prose(100_000)], {
+const names = s.Union([s.Array(s.prose(1000), { maxItems: 1000 }), s.prose(100_000)], {
   description: 'A list, or one text with tags separated by commas',
 })
 const Items = s.Array(s.Object({ id: s.String(), name: s.String() }), {
@@ -46,7 +46,7 @@ const addTo = (kind: Kind, plural: string) =>
     path: `/api/${plural}/:id/tags`,
     summary: `Add tags to a ${kind}`,
     description:
-      'Whitespace is normalized, a tag that the same user added before is skipped, empty tags are rejected. The response has the new tags.',
+      'Whitespace is normalized, a tag that the same user added before is skipped, and so are empty tags. The response has the new tags.',
     permission: { right: 'AddTag', on: ref(kind, 'id') },
     ...forJobs(kind),
     params,

@@ -64,8 +64,8 @@ export class StoredTags implements Tags {
   }
 
   async add(target: Ref, names: readonly string[], by: { readonly user?: string; readonly extractor?: string }): Promise<readonly Tag[]> {
-    const wanted = [...new Set(names.map(tidy))]
-    if (wanted.includes('')) throw new Invalid('A tag must have 1 to 100 characters and not be blank')
+    // Dropped as in Clowder 1.x: an extractor that found an empty one must not lose the others.
+    const wanted = [...new Set(names.map(tidy))].filter(name => name !== '')
     const user = by.user ?? null
     const extractor = by.extractor ?? null
     let fresh: readonly Tag[] = []

@@ -28,6 +28,8 @@ export interface JobRecord {
   readonly putBack: number
   /** Its last status text, without keys. */
   readonly status: string | null
+  /** The name under which its extractor reports, if it is not that of the queue. */
+  readonly reporter?: string
   /** When its extractor reported that. */
   readonly heard: string | null
 }

@@ -207,7 +207,7 @@ export class JobSender implements ConnectionUser {
     // It may have been deleted while the key was read.
     if (!this.#confirms) return void this.#given.add(held.job.id)
     const content = Buffer.from(JSON.stringify({ ...message, secretKey }))
-    this.#confirms.send(queue, content, this.#parts.replyTo(), outcome => this.#settle(held, outcome))
+    this.#confirms.send(queue, held.job.id, content, this.#parts.replyTo(), outcome => this.#settle(held, outcome))
   }
 
   #settle(held: Held, outcome: SendOutcome): void {

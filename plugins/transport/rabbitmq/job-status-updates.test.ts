@@ -33,7 +33,7 @@ async function setUp(t: ExecutionContext, wasAway = false) {
     for (const one of all) await taking.take(listener, one)
   }
   const state = async () => (await book.get(job.id))?.state
-  return { documents, book, listener, over, take, state }
+  return { documents, book, listener, over, take, taking, state }
 }
 
 test('repeated and out-of-order replies leave the same state', async t => {
@@ -89,6 +89,23 @@ test('a reply without a job id is assigned to the job of its extractor, even a p
   await take({ ...old, extractor: 'another' }, { ...old, targetId: hex(99) })
   t.is(listener.statuses[1]?.jobId, undefined)
   t.is(listener.statuses[2]?.jobId, undefined)
+})
+
+test('a reply without a job id under another name than that of the queue is assigned to the job of its correlation id', async t => {
+  const { taking, take, state, listener, over } = await setUp(t)
+  const old = (status: string, second: number): JobStatus => {
+    const { jobId: _none, ...rest } = statusAt(status, second, { extractor: 'wordcount' })
+    return rest
+  }
+  await take(old('StatusMessage.start: x', 1))
+  t.is(listener.statuses[0]?.jobId, undefined, 'nothing says which job it is')
+  await taking.take(listener, { ...old('StatusMessage.start: x', 1), targetId: hex(99) }, job.id)
+  t.is(await state(), 'running')
+  await taking.take(listener, old('StatusMessage.retry: (#1) x', 2), job.id)
+  // pyclowder requeues messages without their correlation id.
+  await take(old('StatusMessage.start: x', 3), old('DONE', 4))
+  t.is(await state(), undefined)
+  t.deepEqual(over, [job.id])
 })
 
 test('a job that failed while the server was unreachable is requeued three times with growing delays, then dead-lettered', async t => {

@@ -53,10 +53,12 @@ export class JobStatusUpdates {
     this.#isOver = isOver
   }
 
-  /** The listener first, then the record: after a crash in between, the reply is redelivered. */
-  async take(listener: TransportListener, status: JobStatus): Promise<void> {
-    const { jobId, targetId, extractor } = status
-    const job = await (jobId === undefined ? this.#book.underWay(targetId, extractor) : this.#book.get(jobId))
+  /**
+   * The listener first, then the record: after a crash in between, the reply is redelivered. `sentJob` is the job of the message that an old
+   * extractor, which sends no job id, replies to: unknown once it has requeued the message.
+   */
+  async take(listener: TransportListener, status: JobStatus, sentJob?: string): Promise<void> {
+    const job = await this.#jobOf(status, sentJob)
     if (!job) {
       await listener.status(status)
       return
@@ -69,6 +71,12 @@ export class JobStatusUpdates {
       await this.#book.remove(job.id)
       this.#isOver(job.id)
     } else await this.#note(job, status, putBack)
+  }
+
+  async #jobOf({ jobId, targetId, extractor }: JobStatus, sentJob: string | undefined): Promise<StoredJob | undefined> {
+    if (jobId !== undefined) return this.#book.get(jobId)
+    const sent = sentJob === undefined ? undefined : await this.#book.get(sentJob)
+    return sent ?? this.#book.underWay(targetId, extractor)
   }
 
   /** The extractor gave up because it could not reach us: by its own message, or because the API was down at that time. */
@@ -87,10 +95,11 @@ export class JobStatusUpdates {
   }
 
   /** False when the job changed meanwhile. */
-  async #noteOn(job: StoredJob, { status, at }: JobStatus, putBack: number | undefined): Promise<boolean> {
+  async #noteOn(job: StoredJob, { status, at, extractor }: JobStatus, putBack: number | undefined): Promise<boolean> {
     const heard = at.toISOString()
+    const reporter = extractor === job.queue ? {} : { reporter: extractor }
     const become = async (...change: readonly [JobState, Partial<JobRecord>?, number?]): Promise<boolean> =>
-      (await this.#book.become(job, change[0], { status, heard, ...change[1] }, change[2])) !== undefined
+      (await this.#book.become(job, change[0], { status, heard, ...reporter, ...change[1] }, change[2])) !== undefined
     if (meaningOf(status) === 'error') {
       // A repeat: it is already being requeued.
       if (job.state === 'parked') return true

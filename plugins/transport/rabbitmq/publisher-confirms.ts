@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { ChannelModel, ConfirmChannel } from 'amqplib'
+import { correlationIdOf } from './correlation-id.ts'
 
 /** Result of a message: confirmed, returned (no such queue), or unknown. */
 export type SendOutcome = 'confirmed' | 'no queue' | 'lost'
@@ -46,8 +46,8 @@ export class PublisherConfirms {
   }
 
   /** Sends a message as Clowder 1.x does (reference, extraction §1.2). `done` is called once. */
-  send(queue: string, content: Buffer, replyTo: string, done: (outcome: SendOutcome) => void): void {
-    const correlationId = randomUUID()
+  send(queue: string, jobId: string, content: Buffer, replyTo: string, done: (outcome: SendOutcome) => void): void {
+    const correlationId = correlationIdOf(jobId)
     this.#waiting.set(correlationId, { bytes: content.length, done })
     this.#bytes += content.length
     const properties = { mandatory: true, persistent: true, contentType: 'application/json', correlationId, replyTo }

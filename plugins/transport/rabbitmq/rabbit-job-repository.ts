@@ -75,7 +75,10 @@ export class RabbitJobRepository {
         sort: { by: 'published', order: 'ascending' },
         limit: 100,
       })
-      const own = page.items.filter(({ queue }) => queue === extractor || (queue.startsWith('private.') && queue.endsWith(`.${extractor}`)))
+      const own = page.items.filter(
+        ({ queue, reporter }) =>
+          queue === extractor || reporter === extractor || (queue.startsWith('private.') && queue.endsWith(`.${extractor}`)),
+      )
       const job = own.find(({ state }) => state === 'running') ?? own.find(({ state }) => state !== 'dead') ?? own.at(-1)
       if (job) return job
     }
@@ -120,7 +123,12 @@ export class RabbitJobRepository {
   }
 
   /** Moves a job to another state, due `inMs` from now, if its state has not changed. */
-  become(job: StoredJob, state: JobState, changes: Partial<Pick<JobRecord, 'status' | 'heard' | 'putBack' | 'attempts'>> = {}, inMs = 0) {
+  become(
+    job: StoredJob,
+    state: JobState,
+    changes: Partial<Pick<JobRecord, 'status' | 'reporter' | 'heard' | 'putBack' | 'attempts'>> = {},
+    inMs = 0,
+  ) {
     const set = { state, due: this.#in(inMs), isHeld: false, ...changes }
     return this.#commit({ update: job.id, in: busJobs, where: eq('state', job.state), set })
   }

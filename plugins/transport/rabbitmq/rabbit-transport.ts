@@ -109,7 +109,7 @@ export class RabbitTransport implements Transport {
       at => this.#outages.include(at),
       id => this.#over.add(id),
     )
-    const take = (status: JobStatus) => this.#statusUpdates.take(this.#received(), status)
+    const take = (status: JobStatus, sentJob?: string) => this.#statusUpdates.take(this.#received(), status, sentJob)
     const recover = async (): Promise<void> => {
       const jobs = await this.#book.recheckSent(recreationMs)
       if (jobs > 0) log.warn('The broker has lost its queues; jobs that are not in them a minute from now are sent again', { jobs })

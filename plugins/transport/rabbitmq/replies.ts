@@ -3,6 +3,7 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import type { Log, Metrics } from 'pounce/sdk'
 import type { JobStatus } from 'pounce/sdk/kit'
 import type { BrokerConnection, ConnectionUser } from './broker-connection.ts'
+import { jobIdIn } from './correlation-id.ts'
 import { maskKeys } from './mask-keys.ts'
 import { queueExists } from './queue-search.ts'
 import { withRetry } from './retry.ts'
@@ -18,8 +19,8 @@ export interface RepliesParts {
   readonly log: Log
   readonly metrics: Metrics
   now(): Date
-  /** Resolves when the reply is stored. Called again with the same reply when it rejects. */
-  take(status: JobStatus): Promise<void>
+  /** Resolves when the reply is stored. Called again with the same reply when it rejects. `sentJob`: the job that its correlation id names, if any. */
+  take(status: JobStatus, sentJob: string | undefined): Promise<void>
   /** Called before the queue is declared if the broker does not have it: it is new, or has lost its queues. */
   recover(): Promise<void>
 }
@@ -112,7 +113,7 @@ export class Replies implements ConnectionUser {
   async #take(channel: Channel, message: ConsumeMessage, status: JobStatus): Promise<void> {
     const { signal } = this.#stopping
     try {
-      await withRetry(() => this.#parts.take(status), signal)
+      await withRetry(() => this.#parts.take(status, jobIdIn(message.properties.correlationId)), signal)
     } catch (error) {
       if (signal.aborted) return
       // Left in the queue, it would block the others forever.

@@ -41,6 +41,9 @@ test('start times in unusual formats are parsed; an invalid one is replaced by t
     ['2026-01-05T10:11:12-06:00', '2026-01-05T16:11:12.000Z'],
     ['2026-01-05T10:11:12-00:00', '2026-01-05T10:11:12.000Z'],
     ['2026-01-05T10:11:12+0530', '2026-01-05T04:41:12.000Z'],
+    // Half past five and a quarter to six, as pyclowder writes them.
+    ['2026-01-05T10:11:12+05:50', '2026-01-05T04:41:12.000Z'],
+    ['2026-01-05T10:11:12+05:75', '2026-01-05T04:26:12.000Z'],
     ['2026-01-05T10:11:12+01', '2026-01-05T09:11:12.000Z'],
     ['2026-01-05 10:11:12.123456Z', '2026-01-05T10:11:12.123Z'],
     ['2026-01-05T10:11:12 UTC', '2026-01-05T10:11:12.000Z'],
@@ -61,11 +64,20 @@ test('a malformed reply is refused with the reason', t => {
     [`{"file_id":"${'f'.repeat(201)}","extractor_id":"e","status":"s"}`, /file_id/],
     ['{"file_id":"f","status":"s"}', /extractor_id/],
     ['{"file_id":"f","extractor_id":"e","status":5}', /status/],
-    ['{"file_id":"f","extractor_id":"e","status":"s","__proto__":{}}', /__proto__/],
     [`{"file_id":"f","x":${'['.repeat(100)}${']'.repeat(100)}}`, /nested/],
     [' '.repeat(2 ** 24 + 1), /bytes/],
   ]
   for (const [text, message] of refused) t.throws(() => readReply(Buffer.from(text), now), { message })
+})
+
+test('an error about a file name that is not UTF-8, as Python writes it, is still an error', t => {
+  const { status } = read({ status: "StatusMessage.error: No such file: 'a\udce4.txt'", message: 'a\udce4.txt' })
+  t.is(status, "StatusMessage.error: No such file: 'a\ufffd.txt'")
+})
+
+test('a reply in ISO 8859-1 is parsed', t => {
+  const sent = '{"file_id":"f","extractor_id":"e","status":"StatusMessage.error: Datei für Käse"}'
+  t.is(readReply(Buffer.from(sent, 'latin1'), now).status, 'StatusMessage.error: Datei für Käse')
 })
 
 test('a long status is truncated, and can be stored', t => {

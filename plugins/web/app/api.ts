@@ -39,7 +39,7 @@ export interface Models {
   Extraction: { readonly id: string; readonly job_id: string; readonly extractor_id: string; readonly status: string; readonly start: string; readonly end: string | null; readonly user_id: string | null; readonly messages: readonly ({ readonly status: string; readonly at: string })[] }
   ExtractionLogEntry: { readonly clientIP: string; readonly fileid: string; readonly filename: string; readonly fileType: string; readonly filesize: number; readonly uploadDate: number; readonly extractors: readonly (string)[]; readonly startTime: string; readonly endTime: string | null }
   ExtractionReport: { readonly userid: string; readonly username: string; readonly email: string; readonly resource_id: string; readonly resource_type: string; readonly space_id: readonly (string)[]; readonly extractor: string; readonly job_id: string; readonly job_type: "queue" | "work"; readonly status_count: number; readonly last_status: string; readonly start: string; readonly end: string; readonly duration_ms: number }
-  ExtractionRequest: { readonly extractor?: string; readonly parameters?: Readonly<Record<string, unknown>> }
+  ExtractionRequest: { readonly extractor?: string; readonly parameters?: Readonly<Record<string, unknown>> | null }
   ExtractionState: { readonly id: string; readonly state: "processing" | "failed"; readonly extractor: string; readonly message: string }
   ExtractionTargets: { readonly ids: readonly (string)[] }
   Extractor: ({ readonly id: string; readonly updated: string; readonly permissions: readonly ({ readonly resourceType: string; readonly id: string })[]; readonly unique_key?: string } & Models['ExtractorInfo'])
@@ -658,10 +658,10 @@ export interface Operations {
   'GET /api/extractions/queues': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['Queue'])[] }
   'POST /api/extractions/jobs/{job}/rerun': { path: { job: string }; query: Record<never, never>; body: undefined; answer: { readonly status: "OK"; readonly job_id: string } }
   'POST /api/files/{id}/archive': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'POST /api/datasets/{id}/queueArchival': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> }; answer: Models['Success'] }
-  'POST /api/datasets/{id}/queueUnarchival': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> }; answer: Models['Success'] }
-  'POST /api/files/{id}/sendArchiveRequest': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> }; answer: Models['Success'] }
-  'POST /api/files/{id}/sendUnarchiveRequest': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> }; answer: Models['Success'] }
+  'POST /api/datasets/{id}/queueArchival': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> | null }; answer: Models['Success'] }
+  'POST /api/datasets/{id}/queueUnarchival': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> | null }; answer: Models['Success'] }
+  'POST /api/files/{id}/sendArchiveRequest': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> | null }; answer: Models['Success'] }
+  'POST /api/files/{id}/sendUnarchiveRequest': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> | null }; answer: Models['Success'] }
   'POST /api/files/{id}/unarchive': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'GET /api/search': { path: Record<never, never>; query: { query?: string | undefined; resource_type?: string | undefined; datasetid?: string | undefined; collectionid?: string | undefined; spaceid?: string | undefined; folderid?: string | undefined; field?: string | undefined; tag?: string | undefined; created?: string | undefined; from?: number | undefined; size?: number | undefined; page?: number | undefined; facets?: string | undefined; sort?: string | undefined; order?: string | undefined; view?: "full" | undefined }; body: undefined; answer: (Models['SearchResult'] | Models['FullSearchResult']) }
   'GET /api/search/json': { path: Record<never, never>; query: { query: string; grouping?: "AND" | "OR" | undefined; from?: number | undefined; size?: number | undefined; page?: number | undefined }; body: undefined; answer: Models['SearchResult'] }

@@ -19,7 +19,7 @@ const routes: ReadonlySet<string> = new Set([
     'archiveFile',
     'unarchiveFile',
   ],
-  ...['getExtractionStatus', 'isFileBeingProcessed'],
+  ...['getExtractionStatus', 'getExtractionMetadata', 'getExtractedMetadata', 'isFileBeingProcessed'],
   // resources derived from it
   ...['uploadPreview', 'describePreview', 'titlePreview', 'getPreview', 'getPreviewInfo', 'uploadThumbnail', 'getThumbnail'],
   ...['uploadTile', 'attachTile', 'getTile', 'createSection', 'getSection', 'describeSection', 'addSectionTags', 'getSectionTags'],
@@ -46,8 +46,8 @@ const routes: ReadonlySet<string> = new Set([
     'ensureFolder',
     'submitDataset',
   ],
-  // the extractor itself
-  ...['registerExtractor', 'listExtractors', 'getExtractor', 'listExtractorNames'],
+  // the extractor itself, and the server
+  ...['registerExtractor', 'listExtractors', 'getExtractor', 'listExtractorNames', 'getVersion'],
 ])
 
 export const isJobKey = (caller: CallerName): caller is JobKeyCaller => jobKeys.some(name => name === caller)
