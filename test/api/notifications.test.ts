@@ -1,4 +1,4 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { Mailer } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { listen } from '../support/live-events.ts'
@@ -50,6 +50,17 @@ const comment = async (who: Somebody, dataset: string, text: string, parent?: st
   const said = await answer.text()
   if (!answer.ok) throw new Error(`${answer.status} ${said}`)
   return said.replaceAll('"', '')
+}
+
+/** A server whose clock the test advances. */
+const atTime = async (t: ExecutionContext, config: Readonly<Record<string, unknown>> = { access: { private: true } }) => {
+  const mails = new MemoryMailer()
+  let now = Date.now()
+  const own = await bootForTest({ t, config, overrides: { [Mailer]: mails }, clock: { now: () => new Date(now) } })
+  const pass = (ms: number): void => {
+    now += ms
+  }
+  return { own, mails, pass }
 }
 
 test('a mention appears in the inbox with its actor and dataset, and can be marked as read and unread', async t => {
@@ -232,6 +243,99 @@ test('notifications about a followed resource are combined into one per hour', a
   t.is((await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))).length, 1)
 })
 
+test('changes in a followed space, comments on a followed dataset, and actions of a followed user are combined', async t => {
+  const { own, pass } = await atTime(t, {})
+  const [ann, bob, cat] = [await somebody(own, 'Ann'), await somebody(own, 'Bob'), await somebody(own, 'Cat')]
+  const [space, dataset] = [await newSpace(ann, 'Lab'), await newDataset(ann, { name: 'Followed' })]
+  for (const path of [`/api/spaces/${space}/follow`, `/api/datasets/${dataset}/follow`]) t.is((await bob.post(path)).status, 200)
+  t.is((await bob.post(`/api/users/follow?followerUUID=${bob.id}&followeeUUID=${cat.id}`)).status, 200)
+  await own.drained()
+  pass(60_000)
+  for (const name of ['D1', 'D2', 'D3']) await newDataset(ann, { name, space: [space] })
+  for (const text of ['one', 'two']) await comment(ann, dataset, text)
+  for (const name of ['C1', 'C2']) await newDataset(cat, { name })
+  await own.drained()
+  pass(2 * 3_600_000)
+  await own.runPeriodic('resources.notifications/notify-followers')
+  const found = await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))
+  const shown = found.map(({ title, url, about }) => [title.replace(/ Number \d+/, ''), url.replace(own.url, ''), about?.kind])
+  t.deepEqual(
+    shown.toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)).map(([title, url, kind]) => [title, url?.split('/')[1], kind]),
+    [
+      ['Ann added the dataset D3 to the space Lab and 2 more changes', 'spaces', 'space'],
+      ['Ann commented on the dataset Followed and 1 more change', 'datasets', 'dataset'],
+      ['Cat created the dataset C2 and 1 more change', 'datasets', 'dataset'],
+    ],
+  )
+})
+
+test('a notification that names two resources is listed only while the user may view both', async t => {
+  const { own, pass } = await atTime(t)
+  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
+  const [open, secret] = [await newSpace(ann, 'Open'), await newSpace(ann, 'canary')]
+  for (const space of [open, secret]) await letIn(ann, space, 'Viewer', bob)
+  const dataset = await newDataset(ann, { name: 'Shared', space: [open] })
+  t.is((await bob.post(`/api/datasets/${dataset}/follow`)).status, 200)
+  await own.drained()
+  pass(60_000)
+  t.true((await ann.post(`/api/spaces/${secret}/addDatasetToSpace/${dataset}`)).status < 300)
+  await own.drained()
+  pass(2 * 3_600_000)
+  await own.runPeriodic('resources.notifications/notify-followers')
+  const titles = async () => JSON.stringify(await ok(bob.call('/api/me/notifications?kind=followed')))
+  t.true((await titles()).includes('canary'))
+  t.is((await ann.post(`/api/spaces/${secret}/removeUser?removeUser=${bob.id}`)).status, 200)
+  t.is(await titles(), '[]')
+})
+
+test('a mention in a reply is in the digest if the user chose that for mentions', async t => {
+  const { own, mails, pass } = await atTime(t)
+  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
+  await meet(own, ann, bob)
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  const dataset = await newDataset(ann, { space })
+  await own.drained()
+  await prefer(bob, { mention: 'digest' })
+  const first = await comment(bob, dataset, 'first')
+  for (const text of ['one', 'two', 'three']) await comment(ann, dataset, `${text} @${bob.email}`, first)
+  await own.drained()
+  const found = await ok<Notification[]>(bob.call('/api/me/notifications'))
+  t.is(found.filter(({ kind }) => kind === 'mention' || kind === 'reply').length, 3)
+  pass(25 * 3_600_000)
+  await own.runPeriodic('resources.notifications/ask-digests')
+  await own.drained()
+  t.is(mails.sent.find(({ subject }) => subject.includes('new event'))?.subject, '[Pounce] 3 new events')
+})
+
+test('notifications sent in a digest do not count as emails', async t => {
+  const { own, mails, pass } = await atTime(t)
+  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
+  await meet(own, ann, bob)
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  const dataset = await newDataset(ann, { space })
+  await ok(bob.call(`/api/users/${bob.id}`, { method: 'PUT', json: { notifications: 'hourly' } }))
+  await prefer(bob, { reply: 'digest', followed: 'inbox' })
+  await own.drained()
+  pass(59 * 60_000)
+  const first = await comment(bob, dataset, 'first')
+  for (let round = 0; round < 25; round += 1) await comment(ann, dataset, `reply ${round}`, first)
+  await own.drained()
+  pass(2 * 60_000)
+  await own.runPeriodic('resources.notifications/ask-digests')
+  await own.drained()
+  await prefer(bob, { reply: 'mail' })
+  await own.drained()
+  await comment(ann, dataset, 'by mail', first)
+  await own.drained()
+  const subjects = mails.sent.filter(({ to }) => to.includes(bob.email.toLowerCase())).map(({ subject }) => subject)
+  t.deepEqual(
+    subjects.slice(-2).map(subject => subject.replace(/Ann Number \d+/, 'Ann')),
+    ['[Pounce] 25 new events', '[Pounce] Ann replied to your comment on the dataset a dataset'],
+  )
+})
+
 test('old notifications and those beyond the limit per user are removed', async t => {
   let now = Date.now()
   const config = { resources: { notifications: { maxPerPerson: 10 } } }
@@ -319,6 +423,23 @@ test('the number of unread notifications matches the inbox', async t => {
   t.is((await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)).status, 200)
   const shown = await inbox(bob, '?unread=true')
   t.false(shown.some(({ kind }) => kind === 'reply'))
+  t.is(await unread(bob), shown.length)
+})
+
+test('unread notifications are counted behind many that the user may no longer view', async t => {
+  const { ann, bob, space, dataset } = await scene()
+  const other = await newSpace(ann)
+  await letIn(ann, other, 'Editor', bob)
+  const visible = await newDataset(ann, { space: other })
+  await comment(ann, visible, 'answer', await comment(bob, visible, 'question'))
+  await server.drained()
+  const first = await comment(bob, dataset, 'question')
+  for (let round = 0; round < 101; round += 1) await comment(ann, dataset, `reply ${round}`, first)
+  await server.drained()
+  t.is(await unread(bob), 100)
+  t.is((await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)).status, 200)
+  const shown = await inbox(bob, '?unread=true&limit=1000')
+  t.is(shown.filter(({ kind }) => kind === 'reply').length, 1)
   t.is(await unread(bob), shown.length)
 })
 
