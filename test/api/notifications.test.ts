@@ -452,6 +452,11 @@ test('members are notified when removed from a space or when it is deleted, exce
   const removals = async (who: Somebody) =>
     (await inbox(who, '?kind=role-change')).map(({ title }) => title).filter(title => title.includes('removed'))
   t.deepEqual(await removals(bob), ['You were removed from the space Ice lab, which was deleted', 'You were removed from a space'])
+  const mails = (await mailsTo(bob)).filter(subject => subject.includes('removed')).map(subject => subject.replace(/Ann Number \d+/, 'Ann'))
+  t.deepEqual(mails.toSorted(), [
+    'Ann removed you from the space Soil lab',
+    '[Pounce] You were removed from the space Ice lab, which was deleted',
+  ])
   t.deepEqual(await removals(ann), [])
 })
 

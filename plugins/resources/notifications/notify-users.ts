@@ -101,7 +101,7 @@ export class NotifyUsers {
             : {
                 ...{ key: id, user, kind: 'role-change', actor: null, about: null, path: '/' },
                 title: `You were removed from ${withSpace ? `the space ${withSpace.name}, which was deleted` : 'a space'}`,
-                isMailedElsewhere: true,
+                isMailedElsewhere: withSpace === undefined,
               },
         ]
       const common = { key: id, user, actor, about: subject, path: pathOf(subject), isMailedElsewhere: true }

@@ -111,6 +111,8 @@ export class SpaceMail {
         return mailsTo(await this.#wanting('role-change', still), sentence, link)
       }
       case 'removed':
+        // With a deleted space: `resources.notifications` sends that.
+        if ('withSpace' in data && data.withSpace) return []
         return mailsTo(await this.#wanting('role-change', others), `${who} removed you from the space ${name}`, link)
       case 'asked':
         return mailsTo(await editors(), `${fullNameOf(member)} requests to join the space ${name}`, link)
