@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { Mailer } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { listen } from '../support/live-events.ts'
-import { ok, refusal, unknownId, upload } from '../support/scene.ts'
+import { ok, refusal, unknownId } from '../support/scene.ts'
 import { letIn, meet, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
@@ -52,8 +52,9 @@ const comment = async (who: Somebody, dataset: string, text: string, parent?: st
   return said.replaceAll('"', '')
 }
 
-/** A server whose clock the test advances. */
-const atTime = async (t: ExecutionContext, config: Readonly<Record<string, unknown>> = { access: { private: true } }) => {
+/** A private server whose clock the test advances. */
+const atTime = async (t: ExecutionContext) => {
+  const config = { access: { private: true } }
   const mails = new MemoryMailer()
   let now = Date.now()
   const own = await bootForTest({ t, config, overrides: { [Mailer]: mails }, clock: { now: () => new Date(now) } })
@@ -219,73 +220,6 @@ test('all notifications up to a time are marked as read at once, and pages are l
   t.true((await unread(bob)) >= 5)
   t.is((await bob.call('/api/me/notifications/read', { method: 'PUT' })).status, 204)
   t.is(await unread(bob), 0)
-})
-
-test('notifications about a followed resource are combined into one per hour', async t => {
-  let now = Date.now()
-  const own = await bootForTest({ t, overrides: { [Mailer]: new MemoryMailer() }, clock: { now: () => new Date(now) } })
-  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
-  const space = await newSpace(ann)
-  await letIn(ann, space, 'Viewer', bob)
-  const dataset = await newDataset(ann, { name: 'Followed', space })
-  t.is((await bob.call(`/api/datasets/${dataset}/follow`, { method: 'POST' })).status, 200)
-  await own.drained()
-  now += 60_000
-  for (const name of ['1', '2', '3']) await upload(ann.call, dataset, 'x', name)
-  await own.drained()
-  now += 2 * 3_600_000
-  await own.runPeriodic('resources.notifications/notify-followers')
-  const found = await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))
-  t.is(found.length, 1)
-  t.like(found[0], { about: { kind: 'dataset', id: dataset } })
-  t.regex(found[0]?.title ?? '', /added a file to the dataset Followed and 2 more changes$/)
-  await own.runPeriodic('resources.notifications/notify-followers')
-  t.is((await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))).length, 1)
-})
-
-test('changes in a followed space, comments on a followed dataset, and actions of a followed user are combined', async t => {
-  const { own, pass } = await atTime(t, {})
-  const [ann, bob, cat] = [await somebody(own, 'Ann'), await somebody(own, 'Bob'), await somebody(own, 'Cat')]
-  const [space, dataset] = [await newSpace(ann, 'Lab'), await newDataset(ann, { name: 'Followed' })]
-  for (const path of [`/api/spaces/${space}/follow`, `/api/datasets/${dataset}/follow`]) t.is((await bob.post(path)).status, 200)
-  t.is((await bob.post(`/api/users/follow?followerUUID=${bob.id}&followeeUUID=${cat.id}`)).status, 200)
-  await own.drained()
-  pass(60_000)
-  for (const name of ['D1', 'D2', 'D3']) await newDataset(ann, { name, space: [space] })
-  for (const text of ['one', 'two']) await comment(ann, dataset, text)
-  for (const name of ['C1', 'C2']) await newDataset(cat, { name })
-  await own.drained()
-  pass(2 * 3_600_000)
-  await own.runPeriodic('resources.notifications/notify-followers')
-  const found = await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))
-  const shown = found.map(({ title, url, about }) => [title.replace(/ Number \d+/, ''), url.replace(own.url, ''), about?.kind])
-  t.deepEqual(
-    shown.toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)).map(([title, url, kind]) => [title, url?.split('/')[1], kind]),
-    [
-      ['Ann added the dataset D3 to the space Lab and 2 more changes', 'spaces', 'space'],
-      ['Ann commented on the dataset Followed and 1 more change', 'datasets', 'dataset'],
-      ['Cat created the dataset C2 and 1 more change', 'datasets', 'dataset'],
-    ],
-  )
-})
-
-test('a notification that names two resources is listed only while the user may view both', async t => {
-  const { own, pass } = await atTime(t)
-  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
-  const [open, secret] = [await newSpace(ann, 'Open'), await newSpace(ann, 'canary')]
-  for (const space of [open, secret]) await letIn(ann, space, 'Viewer', bob)
-  const dataset = await newDataset(ann, { name: 'Shared', space: [open] })
-  t.is((await bob.post(`/api/datasets/${dataset}/follow`)).status, 200)
-  await own.drained()
-  pass(60_000)
-  t.true((await ann.post(`/api/spaces/${secret}/addDatasetToSpace/${dataset}`)).status < 300)
-  await own.drained()
-  pass(2 * 3_600_000)
-  await own.runPeriodic('resources.notifications/notify-followers')
-  const titles = async () => JSON.stringify(await ok(bob.call('/api/me/notifications?kind=followed')))
-  t.true((await titles()).includes('canary'))
-  t.is((await ann.post(`/api/spaces/${secret}/removeUser?removeUser=${bob.id}`)).status, 200)
-  t.is(await titles(), '[]')
 })
 
 test('a mention in a reply is in the digest if the user chose that for mentions', async t => {
