@@ -245,6 +245,9 @@ test('a gap in the log is reported before later events', async t => {
   const foreign = await listen(own.url, ann.key, '', { 'last-event-id': 'of another server' })
   await foreign.first('the gap', of('replay.incomplete'))
   foreign.close()
+  const old = await listen(own.url, ann.key, '?since=2020-01-01')
+  await old.first('the gap', of('replay.incomplete'))
+  old.close()
 })
 
 test('a stream survives a restart: the client detects it, reconnects, and misses nothing', async t => {

@@ -1,8 +1,8 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { Mailer } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { listen } from '../support/live-events.ts'
-import { ok, refusal, unknownId, upload } from '../support/scene.ts'
+import { ok, refusal, unknownId } from '../support/scene.ts'
 import { letIn, meet, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
@@ -50,6 +50,18 @@ const comment = async (who: Somebody, dataset: string, text: string, parent?: st
   const said = await answer.text()
   if (!answer.ok) throw new Error(`${answer.status} ${said}`)
   return said.replaceAll('"', '')
+}
+
+/** A private server whose clock the test advances. */
+const atTime = async (t: ExecutionContext) => {
+  const config = { access: { private: true } }
+  const mails = new MemoryMailer()
+  let now = Date.now()
+  const own = await bootForTest({ t, config, overrides: { [Mailer]: mails }, clock: { now: () => new Date(now) } })
+  const pass = (ms: number): void => {
+    now += ms
+  }
+  return { own, mails, pass }
 }
 
 test('a mention appears in the inbox with its actor and dataset, and can be marked as read and unread', async t => {
@@ -210,26 +222,52 @@ test('all notifications up to a time are marked as read at once, and pages are l
   t.is(await unread(bob), 0)
 })
 
-test('notifications about a followed resource are combined into one per hour', async t => {
-  let now = Date.now()
-  const own = await bootForTest({ t, overrides: { [Mailer]: new MemoryMailer() }, clock: { now: () => new Date(now) } })
+test('a mention in a reply is in the digest if the user chose that for mentions', async t => {
+  const { own, mails, pass } = await atTime(t)
   const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
+  await meet(own, ann, bob)
   const space = await newSpace(ann)
-  await letIn(ann, space, 'Viewer', bob)
-  const dataset = await newDataset(ann, { name: 'Followed', space })
-  t.is((await bob.call(`/api/datasets/${dataset}/follow`, { method: 'POST' })).status, 200)
+  await letIn(ann, space, 'Editor', bob)
+  const dataset = await newDataset(ann, { space })
   await own.drained()
-  now += 60_000
-  for (const name of ['1', '2', '3']) await upload(ann.call, dataset, 'x', name)
+  await prefer(bob, { mention: 'digest' })
+  const first = await comment(bob, dataset, 'first')
+  for (const text of ['one', 'two', 'three']) await comment(ann, dataset, `${text} @${bob.email}`, first)
   await own.drained()
-  now += 2 * 3_600_000
-  await own.runPeriodic('resources.notifications/notify-followers')
-  const found = await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))
-  t.is(found.length, 1)
-  t.like(found[0], { about: { kind: 'dataset', id: dataset } })
-  t.regex(found[0]?.title ?? '', /added a file to the dataset Followed and 2 more changes$/)
-  await own.runPeriodic('resources.notifications/notify-followers')
-  t.is((await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))).length, 1)
+  const found = await ok<Notification[]>(bob.call('/api/me/notifications'))
+  t.is(found.filter(({ kind }) => kind === 'mention' || kind === 'reply').length, 3)
+  pass(25 * 3_600_000)
+  await own.runPeriodic('resources.notifications/ask-digests')
+  await own.drained()
+  t.is(mails.sent.find(({ subject }) => subject.includes('new event'))?.subject, '[Pounce] 3 new events')
+})
+
+test('notifications sent in a digest do not count as emails', async t => {
+  const { own, mails, pass } = await atTime(t)
+  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
+  await meet(own, ann, bob)
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  const dataset = await newDataset(ann, { space })
+  await ok(bob.call(`/api/users/${bob.id}`, { method: 'PUT', json: { notifications: 'hourly' } }))
+  await prefer(bob, { reply: 'digest', followed: 'inbox' })
+  await own.drained()
+  pass(59 * 60_000)
+  const first = await comment(bob, dataset, 'first')
+  for (let round = 0; round < 25; round += 1) await comment(ann, dataset, `reply ${round}`, first)
+  await own.drained()
+  pass(2 * 60_000)
+  await own.runPeriodic('resources.notifications/ask-digests')
+  await own.drained()
+  await prefer(bob, { reply: 'mail' })
+  await own.drained()
+  await comment(ann, dataset, 'by mail', first)
+  await own.drained()
+  const subjects = mails.sent.filter(({ to }) => to.includes(bob.email.toLowerCase())).map(({ subject }) => subject)
+  t.deepEqual(
+    subjects.slice(-2).map(subject => subject.replace(/Ann Number \d+/, 'Ann')),
+    ['[Pounce] 25 new events', '[Pounce] Ann replied to your comment on the dataset a dataset'],
+  )
 })
 
 test('old notifications and those beyond the limit per user are removed', async t => {
@@ -322,6 +360,23 @@ test('the number of unread notifications matches the inbox', async t => {
   t.is(await unread(bob), shown.length)
 })
 
+test('unread notifications are counted behind many that the user may no longer view', async t => {
+  const { ann, bob, space, dataset } = await scene()
+  const other = await newSpace(ann)
+  await letIn(ann, other, 'Editor', bob)
+  const visible = await newDataset(ann, { space: other })
+  await comment(ann, visible, 'answer', await comment(bob, visible, 'question'))
+  await server.drained()
+  const first = await comment(bob, dataset, 'question')
+  for (let round = 0; round < 101; round += 1) await comment(ann, dataset, `reply ${round}`, first)
+  await server.drained()
+  t.is(await unread(bob), 100)
+  t.is((await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)).status, 200)
+  const shown = await inbox(bob, '?unread=true&limit=1000')
+  t.is(shown.filter(({ kind }) => kind === 'reply').length, 1)
+  t.is(await unread(bob), shown.length)
+})
+
 test('members are notified when removed from a space or when it is deleted, except the user who deleted it', async t => {
   const { ann, bob, space } = await scene()
   const other = await newSpace(ann, 'Ice lab')
@@ -331,6 +386,11 @@ test('members are notified when removed from a space or when it is deleted, exce
   const removals = async (who: Somebody) =>
     (await inbox(who, '?kind=role-change')).map(({ title }) => title).filter(title => title.includes('removed'))
   t.deepEqual(await removals(bob), ['You were removed from the space Ice lab, which was deleted', 'You were removed from a space'])
+  const mails = (await mailsTo(bob)).filter(subject => subject.includes('removed')).map(subject => subject.replace(/Ann Number \d+/, 'Ann'))
+  t.deepEqual(mails.toSorted(), [
+    'Ann removed you from the space Soil lab',
+    '[Pounce] You were removed from the space Ice lab, which was deleted',
+  ])
   t.deepEqual(await removals(ann), [])
 })
 

@@ -28,6 +28,7 @@ test('the message is delivered unchanged, from the configured address', async t 
   t.deepEqual(to, ['ann@example.org', 'bob@example.org'])
   t.regex(text, /^From: =\?UTF-8\?.*<data@example\.org>\r$/m)
   t.regex(text, /^Subject: =\?UTF-8\?/m)
+  t.regex(text, /^Auto-Submitted: auto-generated\r$/m)
   t.regex(text, /Line one\r\n\.\r\nLine three/)
 })
 

@@ -111,6 +111,9 @@ export class SmtpStatus implements StatusPart {
 }
 wire(SmtpStatus, Config, SmtpServer)
 
+/** RFC 3834: no absence notice or other automatic reply is sent to `from`. */
+const notAnswered = { 'Auto-Submitted': 'auto-generated' }
+
 /** Sends messages to the mail server. */
 export class SmtpMailer implements Mailer {
   readonly #from: { readonly name: string; readonly address: string }
@@ -126,7 +129,8 @@ export class SmtpMailer implements Mailer {
   async send(mail: Mail): Promise<void> {
     checkMail(mail)
     const { to, subject, text } = mail
-    const { rejected = [] } = await this.#server.call(transport => transport.sendMail({ from: this.#from, to: [...to], subject, text }))
+    const message = { from: this.#from, to: [...to], subject, text, headers: notAnswered }
+    const { rejected = [] } = await this.#server.call(transport => transport.sendMail(message))
     // A retry would reach the accepted recipients a second time, and be rejected again.
     if (rejected.length > 0) this.#log.warn('The mail server rejected some recipients of an email', { refused: rejected, subject })
   }

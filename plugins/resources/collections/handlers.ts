@@ -5,7 +5,6 @@ import {
   ContentCounts,
   type Contributions,
   DocumentStore,
-  Invalid,
   Log,
   Mailer,
   Spaces,
@@ -13,7 +12,14 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type Containment, fullNameOf, nonEmptyContainers, recordsInContainer, removeAllFromContainer } from 'pounce/sdk/kit'
+import {
+  type Containment,
+  fullNameOf,
+  IndividualMails,
+  nonEmptyContainers,
+  recordsInContainer,
+  removeAllFromContainer,
+} from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTree, mayBring } from './collection-tree.ts'
@@ -172,26 +178,22 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu
 /** Notifies the server admins by email that a collection was deleted, as Clowder 1.x does. */
 export class NotifyAdminsOnCollectionRemoved {
   #users: Users
-  #mailer: Mailer
-  #log: Log
+  #mails: IndividualMails
 
   constructor(users: Users, mailer: Mailer, log: Log) {
     this.#users = users
-    this.#mailer = mailer
-    this.#log = log
+    this.#mails = new IndividualMails(mailer, log)
   }
 
-  async handle({ subject, actor, data: { name } }: StoredEvent<'collection.removed'>): Promise<void> {
+  async handle({ id, subject, actor, data: { name } }: StoredEvent<'collection.removed'>): Promise<void> {
     const user = actor === undefined ? undefined : await this.#users.get(actor)
     const subjectLine = oneLine(`${user ? fullNameOf(user) : 'The server'} deleted the collection ${name}`)
-    for (const { id, email } of await this.#users.admins()) {
-      try {
-        await this.#mailer.send({ to: [email], subject: subjectLine, text: `${subjectLine} (${subject.id}).\n` })
-      } catch (error) {
-        if (!(error instanceof Invalid)) throw error
-        this.#log.warn('Failed to compose an email about a collection', { user: id, error })
-      }
-    }
+    const mail = { subject: subjectLine, text: `${subjectLine} (${subject.id}).\n` }
+    const admins = await this.#users.admins()
+    await this.#mails.send(
+      id,
+      admins.map(user => ({ user, ...mail })),
+    )
   }
 }
 wire(NotifyAdminsOnCollectionRemoved, Users, Mailer, Log)

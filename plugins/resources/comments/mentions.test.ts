@@ -22,10 +22,20 @@ test('decomposed accents are composed', t => {
 test('the longest name is tried first, without punctuation that ends a sentence', t => {
   t.deepEqual(namesIn(['Ann', 'Maria', 'Lee.']), [
     ['Ann', 'Maria Lee'],
+    ['Ann', 'Maria Lee.'],
     ['Ann Maria', 'Lee'],
+    ['Ann Maria', 'Lee.'],
     ['Ann', 'Maria'],
   ])
   t.deepEqual(namesIn(['Ann']), [])
+})
+
+test('last names are found with a genitive, an abbreviation at the end and a typographic apostrophe', t => {
+  const lastNames = (word: string) => namesIn(['Ann', word]).map(([, last]) => last)
+  t.deepEqual(lastNames('Lee'), ['Lee'])
+  t.true(lastNames("Lee's").includes('Lee'))
+  t.true(lastNames('O’Connor’s').includes("O'Connor"))
+  t.true(lastNames('Jr.').includes('Jr.'))
 })
 
 test('the number of mentions is limited, and the time grows linearly with the length', t => {

@@ -45,13 +45,19 @@ export const mentionsIn = (text: string): readonly MentionText[] => {
   return found
 }
 
+/** The spellings of a last name that a word may stand for: without punctuation, such as the end of a sentence, and without a genitive's `'s`. */
+const spellingsOf = (last: string): readonly string[] => {
+  const trimmed = trimEnd(last, ".'’-")
+  const spellings = [trimmed, last, trimmed.replace(/['’]s$/u, '')]
+  return [...new Set(spellings.flatMap(one => [one, one.replaceAll('’', "'")]))]
+}
+
 /** Candidates for first and last names, the longest first: `Ann Maria Lovelace said` is tried with every division. */
 export const namesIn = (words: readonly string[]): readonly (readonly [firstName: string, lastName: string])[] => {
   const names: (readonly [string, string])[] = []
   for (let length = words.length; length > 1; length -= 1)
     for (let first = 1; first < length; first += 1) {
-      const last = trimEnd(words.slice(first, length).join(' '), ".'’-")
-      names.push([words.slice(0, first).join(' '), last])
+      for (const last of spellingsOf(words.slice(first, length).join(' '))) names.push([words.slice(0, first).join(' '), last])
     }
   return names
 }

@@ -91,6 +91,7 @@ const maxEventsPerSegment = 200
 
 /** Appends public events to the log, and reads it. */
 export class EventLog {
+  readonly #settings: Settings
   readonly #documents: DocumentStore
   readonly #clock: Clock
   readonly #listeners = new Set<(segment: Segment) => void>()
@@ -99,7 +100,8 @@ export class EventLog {
   #isCurrent = false
   #appending: Promise<unknown> = Promise.resolve()
 
-  constructor(documents: DocumentStore, clock: Clock) {
+  constructor(settings: Settings, documents: DocumentStore, clock: Clock) {
+    this.#settings = settings
     this.#documents = documents
     this.#clock = clock
   }
@@ -151,11 +153,23 @@ export class EventLog {
     return items.map(segment => ({ ...segment, events: eventsOf(segment) }))
   }
 
-  /** The position right before the first segment written at or after a time. */
-  async positionAt(time: string): Promise<Position> {
+  /** The position right before the first segment written at or after a time; undefined if segments since then may have been deleted. */
+  async positionAt(time: string): Promise<Position | undefined> {
     const where = range('at', { gte: time })
     const { items } = await this.#documents.find(liveLog, { using: 'byAt', where, sort: { by: 'at', order: 'ascending' }, limit: 1 })
-    return { sequence: items[0] ? items[0].sequence - 1 : (await this.last()).sequence }
+    const [first] = items
+    if (!first) return { sequence: (await this.last()).sequence }
+    const oldest = await this.#end('ascending')
+    if (first.sequence === oldest?.sequence && (await this.#followsDeleted(first, time))) return undefined
+    return { sequence: first.sequence - 1 }
+  }
+
+  /** Whether `LogRetention` may have deleted a segment that was written between a time and the oldest segment. */
+  async #followsDeleted(oldest: StoredSegment, time: string): Promise<boolean> {
+    if (oldest.sequence === 1) return false
+    if (time < oldestTime(this.#settings, this.#clock)) return true
+    const before = oldest.total - eventsOf(oldest).length
+    return before > 0 && before <= (await this.last()).total - this.#settings.maxEvents
   }
 
   async #end(order: 'ascending' | 'descending'): Promise<StoredSegment | undefined> {
@@ -201,7 +215,7 @@ export class EventLog {
       if (/\.(finished|failed)$/.test(one.event.type)) for (const listener of this.#endListeners) listener(activityOf(one))
   }
 }
-wire(EventLog, DocumentStore, Clock)
+wire(EventLog, configPort(config), DocumentStore, Clock)
 
 /**
  * Appends events to the log, and passes them to the handlers of public events, so that each is rendered once. A repeated batch appends the
@@ -320,6 +334,9 @@ wire(LogProgress, EventLog, StoredPublicEvents, Clock, Ids, Log)
 
 const hourMs = 3_600_000
 
+/** Segments written before this time are deleted. */
+const oldestTime = ({ maxAgeHours }: Settings, clock: Clock): Time => new Date(clock.now().getTime() - maxAgeHours * hourMs).toISOString()
+
 /** Deletes segments that are too old or too many. The newest is kept, because the next one's number follows it. */
 export class LogRetention {
   readonly #settings: Settings
@@ -336,7 +353,7 @@ export class LogRetention {
 
   async run(signal: AbortSignal): Promise<void> {
     const { sequence, total } = await this.#log.last()
-    const isOld = range('at', { lt: new Date(this.#clock.now().getTime() - this.#settings.maxAgeHours * hourMs).toISOString() })
+    const isOld = range('at', { lt: oldestTime(this.#settings, this.#clock) })
     const isNotNewest = range('sequence', { lt: sequence })
     await removeFound(this.#documents, liveLog, { using: 'byAt', where: and(isOld, isNotNewest), signal })
     const isBeyond = range('total', { lte: total - this.#settings.maxEvents })

@@ -98,11 +98,14 @@ export const streamEvents = route({
   },
 })
 
+/** A position that the log no longer has. */
+const outdated: Position = { sequence: Number.MAX_SAFE_INTEGER }
+
 /** A position of another server or format is treated as one that the log no longer has. */
 const positionOf = async (log: EventLog, last: string | string[] | undefined, since: string | undefined): Promise<Position | undefined> => {
-  if (typeof last === 'string' && last !== '') return parsePosition(last) ?? { sequence: Number.MAX_SAFE_INTEGER }
+  if (typeof last === 'string' && last !== '') return parsePosition(last) ?? outdated
   if (since === undefined) return undefined
   const position = parsePosition(since)
   if (position) return position
-  return log.positionAt(new Date(readTime(since, '`since`')).toISOString())
+  return (await log.positionAt(new Date(readTime(since, '`since`')).toISOString())) ?? outdated
 }

@@ -10,6 +10,7 @@ import {
   eq,
   event,
   isIn,
+  type NewEvent,
   NotFound,
   ne,
   type Page,
@@ -21,7 +22,15 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { fullNameOf, type NotificationKind, personalRecords, removeFound, requireDone, type UnreadCount } from 'pounce/sdk/kit'
+import {
+  fullNameOf,
+  type NotificationKind,
+  personalRecords,
+  removeFound,
+  requireDone,
+  type UnreadCount,
+  unlessConflict,
+} from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { StoredPreferences } from './preferences.ts'
 
@@ -35,6 +44,8 @@ export interface NotificationRecord {
   readonly about: Ref | null
   /** The comment that mentions the user, who must be able to view it too. Absent for other kinds, and in records of earlier versions. */
   readonly comment?: string
+  /** Another resource that the title names, which the user must be able to view too. Absent if there is none. */
+  readonly related?: Ref
   readonly title: string
   /** The account whose current name is shown before the title; null for an unknown one. Absent: the title is complete. */
   readonly named?: string | null
@@ -46,7 +57,7 @@ export interface NotificationRecord {
   readonly read: Time | null
   /** What the notification ends with, such as an invitation; absent if it does not end. */
   readonly lasting?: string
-  /** `due` until the email was sent; `digest` until the next digest includes it. */
+  /** `due` until its email was `sent`; `digest` until a digest included it, then `none`. */
   readonly mail: 'none' | 'due' | 'digest' | 'sent'
 }
 export type Notification = NotificationRecord & Stored
@@ -71,7 +82,7 @@ export const PersonalNotifications = personalRecords({
 
 /** A notification of a user. `key` identifies it, so that redelivery does not repeat it. */
 export interface NewNotification
-  extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'comment' | 'named' | 'title' | 'path'> {
+  extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'comment' | 'related' | 'named' | 'title' | 'path'> {
   readonly key: string
   readonly text?: string
   readonly lasting?: string
@@ -81,13 +92,16 @@ export interface NewNotification
 
 const dayMs = 86_400_000
 const maxUnread = 100
+/** Maximum number of pages that are read to count unread ones, if the user may not view most of them. */
+const maxCountedPages = 20
 const maxTitle = 300
 const batch = 500
 
 /** What the user must be able to view. */
-const subjectsOf = ({ about, comment }: Pick<NotificationRecord, 'about' | 'comment'>): readonly Ref[] => [
+const subjectsOf = ({ about, comment, related }: Pick<NotificationRecord, 'about' | 'comment' | 'related'>): readonly Ref[] => [
   ...(about ? [about] : []),
   ...(comment === undefined ? [] : [{ kind: 'comment', id: comment } as const]),
+  ...(related ? [related] : []),
 ]
 
 /** The notifications of users. */
@@ -117,6 +131,7 @@ export class Inbox implements UnreadCount {
     actor,
     about,
     comment,
+    related,
     named,
     title,
     text = '',
@@ -127,14 +142,15 @@ export class Inbox implements UnreadCount {
     if (actor === id) return
     const user = await this.#users.get(id)
     if (!user || user.status === 'Inactive') return
-    for (const ref of subjectsOf({ about, ...(comment !== undefined && { comment }) })) if (!(await this.sees(id, ref))) return
+    const subjects = { about, ...(comment !== undefined && { comment }), ...(related && { related }) }
+    for (const ref of subjectsOf(subjects)) if (!(await this.sees(id, ref))) return
     const channel = (await this.#preferences.of(user))[kind]
     if (channel === 'off') return
     // Followed resources are in the digest through the feed.
     const mail = channel === 'mail' && !isMailedElsewhere ? 'due' : channel === 'digest' && kind !== 'followed' ? 'digest' : 'none'
     const record: NotificationRecord = {
-      ...{ user: id, kind, actor, about, title, text, path },
-      ...(comment !== undefined && { comment }),
+      ...{ user: id, kind, actor, title, text, path },
+      ...subjects,
       ...(named !== undefined && { named }),
       ...(lasting !== undefined && { lasting }),
       ...{ created: this.#clock.now().toISOString(), read: null, mail },
@@ -147,7 +163,15 @@ export class Inbox implements UnreadCount {
       await this.#documents.commit({ insert, into: notifications }, [created])
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
+      await this.#sendToo(insert, created)
     }
+  }
+
+  /** Of two kinds with one key, such as a reply that mentions the user, the one that is sent by email or in a digest is kept. */
+  async #sendToo({ id, created: _, read: __, ...record }: NotificationRecord & { readonly id: string }, created: NewEvent): Promise<void> {
+    if (record.mail === 'none') return
+    const isOther = and(ne('kind', record.kind), eq('mail', 'none'))
+    await unlessConflict(this.#documents.commit({ update: id, in: notifications, where: isOther, set: record }, [created]))
   }
 
   /** Newest first; without those whose subject the user may no longer view. A page can be short. */
@@ -198,9 +222,16 @@ export class Inbox implements UnreadCount {
     })
   }
 
-  /** The number of unread ones among the latest hundred that are visible. */
+  /** The number of unread ones that the user may view, up to a hundred. */
   async unread(user: string): Promise<number> {
-    return (await this.#find(user, { isUnread: true, kind: undefined }, { limit: maxUnread })).items.length
+    let [count, after]: [number, After | undefined] = [0, undefined]
+    for (let pages = 0; pages < maxCountedPages; pages += 1) {
+      const page = await this.#find(user, { isUnread: true, kind: undefined }, { limit: maxUnread, ...(after && { after }) })
+      count = Math.min(maxUnread, count + page.items.length)
+      after = page.next
+      if (!after || count === maxUnread) break
+    }
+    return count
   }
 
   /** Ends a notification that depended on something temporary, such as an invitation. */

@@ -19,6 +19,7 @@ import { type FeedLine, personalRecords } from 'pounce/sdk/kit'
 import { activitySentence } from './activity-sentences.ts'
 import { config, type Settings } from './config.ts'
 import { Inbox } from './inbox.ts'
+import { pathOf } from './notify-users.ts'
 
 /** A follower, and up to when they were notified. The id is that of the account. */
 interface FollowerRecord {
@@ -38,7 +39,8 @@ export const PersonalFollower = personalRecords({
 })
 
 const everyMs = 3_600_000
-const maxLines = 200
+/** As many as the feed reads at most. */
+const maxLines = 2000
 const batch = 100
 
 /** Starts notifications for a user who follows a resource. */
@@ -63,7 +65,7 @@ export class TrackFollower {
 }
 wire(TrackFollower, DocumentStore, Clock)
 
-/** Once an hour, adds one notification for each followed resource with new activity, by the rules of the feed. */
+/** Once an hour, adds one notification for each followed resource or user with new activity, by the rules of the feed. */
 export class NotifyFollowers {
   readonly #settleMs: number
   readonly #documents: DocumentStore
@@ -93,44 +95,53 @@ export class NotifyFollowers {
     }
   }
 
-  /** The position is advanced after the notifications are added: a repeated run adds none. */
+  /** The position is advanced after the notifications are added, and identifies them: a repeated run adds none. */
   async #notify({ id, told, revision }: FollowerRecord & Stored): Promise<void> {
     const now = this.#clock.now().getTime()
     const until = new Date(now - this.#settleMs).toISOString()
     const due = new Date(now + everyMs).toISOString()
+    let isDone = false
     try {
       const user = await this.#users.get(id)
       if (user && until > told) {
         const { lines } = await this.#feed.newsFor(user, { since: told, until, limit: maxLines })
-        for (const about of Map.groupBy(lines, line => line.object?.id ?? '').values()) await this.#add(id, about, until)
+        const shown = lines.filter(({ type }) => !type.startsWith('delete_'))
+        const followed = new Set(user.followed.map(each => each.id))
+        for (const [group, some] of Map.groupBy(shown, line => groupOf(line, followed))) await this.#add(id, group, some, told)
       }
+      isDone = until > told
     } catch (error) {
       if (error instanceof Unavailable) throw error
       this.#log.error('Failed to notify a user of followed resources', { user: id, error })
     }
     try {
-      const set = { due, ...(until > told && { told: until }) }
+      const set = { due, ...(isDone && { told: until }) }
       await this.#documents.commit({ update: id, in: followers, where: eq('revision', revision), set })
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
     }
   }
 
-  async #add(user: string, [newest, ...others]: readonly FeedLine[], until: string): Promise<void> {
-    if (!newest?.object || newest.type.startsWith('delete_')) return
-    const { kind, id } = newest.object
+  async #add(user: string, group: string, [newest, ...others]: readonly FeedLine[], since: Time): Promise<void> {
+    if (!newest?.object) return
+    const { object, source } = newest
+    const [about, related] = source && (source.id === group || object.kind === 'comment') ? [source, object] : [object, source]
     const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'change' : 'changes'}`
-    const title = `${activitySentence(newest)}${more}`
     await this.#inbox.notify({
-      key: `followed ${id} ${until}`,
+      key: `followed ${group} ${since}`,
       user,
       kind: 'followed',
       actor: null,
-      about: { kind, id },
+      about: { kind: about.kind, id: about.id },
+      ...(related && { related: { kind: related.kind, id: related.id } }),
       named: newest.user,
-      title,
-      path: `/${kind}s/${id}`,
+      title: `${activitySentence(newest)}${more}`,
+      path: pathOf(about),
     })
   }
 }
 wire(NotifyFollowers, configPort(config), DocumentStore, Users, Feed, Inbox, Clock, Log)
+
+/** The followed resource or user that an entry is about. */
+const groupOf = ({ object, source, user }: FeedLine, followed: ReadonlySet<string>): string =>
+  [object?.id, source?.id, user].find(id => id !== undefined && followed.has(id)) ?? source?.id ?? object?.id ?? ''

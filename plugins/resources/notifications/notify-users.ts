@@ -101,7 +101,7 @@ export class NotifyUsers {
             : {
                 ...{ key: id, user, kind: 'role-change', actor: null, about: null, path: '/' },
                 title: `You were removed from ${withSpace ? `the space ${withSpace.name}, which was deleted` : 'a space'}`,
-                isMailedElsewhere: true,
+                isMailedElsewhere: withSpace === undefined,
               },
         ]
       const common = { key: id, user, actor, about: subject, path: pathOf(subject), isMailedElsewhere: true }
@@ -142,9 +142,10 @@ export class NotifyUsers {
     'dataset.attached': async ({ id, subject, actor = null, data: { other } }) => {
       const dataset = await this.#datasets.get(subject.id)
       if (!dataset || other.kind !== 'space') return []
-      const space = (await this.#inbox.sees(dataset.author, other)) ? await this.#titleOf(other) : 'a space'
-      const title = `added your dataset ${dataset.name} to ${space}`
-      return [{ key: id, user: dataset.author, kind: 'share', actor, about: subject, named: actor, title, path: pathOf(subject) }]
+      const isSeen = await this.#inbox.sees(dataset.author, other)
+      const title = `added your dataset ${dataset.name} to ${isSeen ? await this.#titleOf(other) : 'a space'}`
+      const common = { key: id, user: dataset.author, actor, about: subject, named: actor, title, path: pathOf(subject) }
+      return [{ ...common, kind: 'share', ...(isSeen && { related: other }) }]
     },
     'extraction.status': async ({ at, data: { target, extractor, state } }) => {
       if (state !== 'failed') return []
@@ -194,4 +195,5 @@ const pages: Readonly<Partial<Record<Ref['kind'], string>>> = {
   file: 'files',
   collection: 'collection',
 }
-const pathOf = ({ kind, id }: Ref): string => (pages[kind] === undefined ? '/' : `/${pages[kind]}/${id}`)
+/** The page of a resource; the home page for one without. */
+export const pathOf = ({ kind, id }: Ref): string => (pages[kind] === undefined ? '/' : `/${pages[kind]}/${id}`)

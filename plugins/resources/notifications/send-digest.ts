@@ -37,7 +37,6 @@ const pages: Readonly<Record<string, string>> = {
   collection: 'collections',
   dataset: 'datasets',
   file: 'files',
-  user: 'users',
 }
 
 const minute = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)}`
@@ -146,7 +145,7 @@ export class SendDigest {
       if (!isHopeless(error)) throw error
       this.#log.warn('Failed to send a digest', { user: id, error })
     }
-    const sent = waiting.map(({ id: notification }) => ({ change: { update: notification, in: notifications, set: { mail: 'sent' } } }))
+    const sent = waiting.map(({ id: notification }) => ({ change: { update: notification, in: notifications, set: { mail: 'none' } } }))
     if (sent.length > 0) requireDone(await this.#documents.commitEach(sent))
   }
 

@@ -17,7 +17,14 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { fullNameOf, type NotificationKind, type NotificationPreference, wantsMailOf } from 'pounce/sdk/kit'
+import {
+  fullNameOf,
+  type IndividualMail,
+  IndividualMails,
+  type NotificationKind,
+  type NotificationPreference,
+  wantsMailOf,
+} from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { Invitations } from './invitations.ts'
 
@@ -32,16 +39,15 @@ const maxMembers = 1000
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 900)
 
 /**
- * Notifies users affected by a change of a space, as Clowder 1.x does, each with an email of their own. After a crash some may receive it
- * twice.
+ * Notifies users affected by a change of a space, as Clowder 1.x does, each with an email of their own. After a crash, or if another server
+ * repeats the event, some may receive it twice.
  */
 export class SpaceMail {
   #spaces: Spaces
   #users: Users
   #preferences: Contributions<NotificationPreference>
-  #mailer: Mailer
+  #mails: IndividualMails
   #installation: Installation
-  #log: Log
 
   constructor(
     spaces: Spaces,
@@ -54,56 +60,67 @@ export class SpaceMail {
     this.#spaces = spaces
     this.#users = users
     this.#preferences = preferences
-    this.#mailer = mailer
+    this.#mails = new IndividualMails(mailer, log)
     this.#installation = installation
-    this.#log = log
   }
 
   async handle(event: StoredEvent<SpaceEvent>): Promise<void> {
+    await this.#mails.send(event.id, await this.#mailsAbout(event))
+  }
+
+  async #mailsAbout(event: StoredEvent<SpaceEvent>): Promise<readonly IndividualMail[]> {
     const { id } = event.subject
     const actor = event.actor === undefined ? undefined : await this.#users.get(event.actor)
     const who = actor ? fullNameOf(actor) : 'The server'
     if (event.type === 'space.removed') {
       const { name } = event.data as StoredEvent<'space.removed'>['data']
-      return this.#write(await this.#users.admins(), `${who} deleted the space ${name}`)
+      return mailsTo(await this.#users.admins(), `${who} deleted the space ${name}`)
     }
     const space = await this.#spaces.get(id)
-    if (!space) return
+    if (!space) return []
     const link = `${this.#installation.baseUrl}/spaces/${id}`
     if (event.type === 'space.verified')
-      return this.#notify(await this.#members(id), 'role-change', `The space ${space.name} has been verified`, link)
-    await this.#notifyOfMember(space, link, who, event as StoredEvent<Exclude<SpaceEvent, 'space.verified' | 'space.removed'>>)
+      return mailsTo(await this.#wanting('role-change', await this.#members(id)), `The space ${space.name} has been verified`, link)
+    return this.#mailsAboutMember(space, link, who, event as StoredEvent<Exclude<SpaceEvent, 'space.verified' | 'space.removed'>>)
   }
 
-  async #notifyOfMember(
+  async #mailsAboutMember(
     { id, name }: SpaceRecord & Stored,
     link: string,
     who: string,
     { type, actor, data }: StoredEvent<'space.member-changed' | 'space.join-requested' | 'space.request-rejected'>,
-  ): Promise<void> {
+  ): Promise<readonly IndividualMail[]> {
     const member = await this.#users.get(data.user)
-    if (!member) return
+    if (!member) return []
     const change = 'change' in data ? data.change : type === 'space.join-requested' ? 'asked' : 'rejected'
     const others = actor === member.id || ('isAnswer' in data && data.isAnswer) ? [] : [member]
-    const editors = async () => (await this.#editors(id)).filter(editor => editor.id !== member.id && editor.id !== actor)
+    // Somebody who was removed before the email could be sent may not know the current name of the space.
+    const still = others.filter(({ memberships }) => memberships.some(({ space }) => space === id))
+    const editors = async () =>
+      this.#wanting(
+        'request',
+        (await this.#editors(id)).filter(editor => editor.id !== member.id && editor.id !== actor),
+      )
     switch (change) {
-      case 'added':
-        return this.#notify(
-          others,
-          'role-change',
-          `${who} added you to the space ${name}`,
-          link,
-          'message' in data ? data.message : undefined,
-        )
-      case 'role':
-        return this.#notify(others, 'role-change', `${who} gave you the role ${await this.#roleOf(member, id)} in the space ${name}`, link)
+      case 'added': {
+        const message = 'message' in data ? data.message : undefined
+        return mailsTo(await this.#wanting('role-change', still), `${who} added you to the space ${name}`, link, message)
+      }
+      case 'role': {
+        const sentence = `${who} gave you the role ${await this.#roleOf(member, id)} in the space ${name}`
+        return mailsTo(await this.#wanting('role-change', still), sentence, link)
+      }
       case 'removed':
-        return this.#notify(others, 'role-change', `${who} removed you from the space ${name}`, link)
+        // With a deleted space: `resources.notifications` sends that.
+        if ('withSpace' in data && data.withSpace) return []
+        return mailsTo(await this.#wanting('role-change', others), `${who} removed you from the space ${name}`, link)
       case 'asked':
-        return this.#notify(await editors(), 'request', `${fullNameOf(member)} requests to join the space ${name}`, link)
+        return mailsTo(await editors(), `${fullNameOf(member)} requests to join the space ${name}`, link)
       default:
-        await this.#notify([member], 'request', `Your request to join the space ${name} was ${change}`, link)
-        await this.#notify(await editors(), 'request', `The request of ${fullNameOf(member)} to join the space ${name} was ${change}`, link)
+        return [
+          ...mailsTo(await this.#wanting('request', [member]), `Your request to join the space ${name} was ${change}`, link),
+          ...mailsTo(await editors(), `The request of ${fullNameOf(member)} to join the space ${name} was ${change}`, link),
+        ]
     }
   }
 
@@ -136,31 +153,20 @@ export class SpaceMail {
     return editors
   }
 
-  /** Notifies members who want emails of this kind. */
-  async #notify(to: readonly User[], kind: NotificationKind, sentence: string, link: string, message?: string): Promise<void> {
+  /** The users who want emails of a kind. */
+  async #wanting(kind: NotificationKind, some: readonly User[]): Promise<readonly User[]> {
     const wanting: User[] = []
-    for (const user of to) if (await wantsMailOf(this.#preferences, user, kind)) wanting.push(user)
-    return this.#write(wanting, sentence, link, message)
-  }
-
-  async #write(to: readonly User[], sentence: string, link?: string, message?: string): Promise<void> {
-    const subject = oneLine(sentence)
-    for (const { id, email, status } of to) {
-      if (status === 'Inactive') continue
-      try {
-        await this.#mailer.send({
-          to: [email],
-          subject,
-          text: `${subject}.\n${message ? `\n${message}\n` : ''}${link ? `\n${link}\n` : ''}`,
-        })
-      } catch (error) {
-        if (!(error instanceof Invalid)) throw error
-        this.#log.warn('Failed to send an email about a space', { user: id, error })
-      }
-    }
+    for (const user of some) if (await wantsMailOf(this.#preferences, user, kind)) wanting.push(user)
+    return wanting
   }
 }
 wire(SpaceMail, Spaces, Users, NotificationPreferences, Mailer, Installation, Log)
+
+const mailsTo = (to: readonly User[], sentence: string, link?: string, message?: string): readonly IndividualMail[] => {
+  const subject = oneLine(sentence)
+  const text = `${subject}.\n${message ? `\n${message}\n` : ''}${link ? `\n${link}\n` : ''}`
+  return to.filter(({ status }) => status !== 'Inactive').map(user => ({ user, subject, text }))
+}
 
 /** Sends invitations; after a crash some may be sent twice. */
 export class InvitationMail {

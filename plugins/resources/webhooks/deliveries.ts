@@ -25,7 +25,6 @@ const dayMs = 86_400_000
 const batch = 500
 /** Maximum number of deliveries that one request resends. */
 const maxResent = 10_000
-const maxWebhooks = 1000
 
 /**
  * Creates a delivery of each event for each webhook that selects it and whose owner may receive it, which is checked again when it is sent.
@@ -182,8 +181,7 @@ export class DeliveryRetention {
       await removeFound(this.#documents, deliveries, { using: 'byAge', where, signal })
     }
     await this.#expire(signal)
-    const { items } = await this.#documents.find(webhooks, { using: 'byActive', where: eq('isActive', true), limit: maxWebhooks })
-    for (const webhook of items) {
+    for await (const webhook of this.#documents.scan(webhooks, { using: 'byActive', where: eq('isActive', true) })) {
       if (signal.aborted) return
       const where = and(eq('webhook', webhook.id), eq('state', 'waiting'))
       const waiting = await this.#documents.count(deliveries, { using: 'byState', where, upTo: this.#settings.maxWaiting })
