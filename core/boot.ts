@@ -13,7 +13,7 @@ import { refusing } from './kernel/startup-error.ts'
 import { checkPlugins } from './plugin-checks.ts'
 import { PluginSwitches, pluginChoices } from './plugin-switches.ts'
 import { Readiness } from './readiness.ts'
-import { lockDataFolder } from './services/data-lock.ts'
+import { lockDataFolder, lockStoreFolders, storeFoldersOf } from './services/data-lock.ts'
 import { LocalStores } from './services/local-stores.ts'
 import { createLog, type KernelLog, type LogLevel } from './services/log.ts'
 import { SeparateData } from './services/separate-data.ts'
@@ -126,7 +126,17 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
     overridden: new Set(Object.keys(overrides)),
     lockDataFolder: async folder => {
       const lock = await lockDataFolder(folder)
-      return { release: () => Promise.all([localStores.abandon(), separateData.abandon()]).then(() => lock.release()) }
+      const storeLock = await lockStoreFolders(storeFoldersOf(config), kernelLog).catch(async (error: unknown) => {
+        await lock.release()
+        throw error
+      })
+      return {
+        release: async () => {
+          await Promise.all([localStores.abandon(), separateData.abandon()])
+          await storeLock.release()
+          await lock.release()
+        },
+      }
     },
     log: kernelLog,
     services,

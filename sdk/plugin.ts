@@ -160,7 +160,10 @@ export interface PluginDefinition {
   /** Former names of consumers. Pending events of a consumer that no plugin declares are kept, except for the ones named here, whose events are deleted. */
   readonly formerHandlers?: readonly string[]
   readonly periodic?: readonly Periodic[]
-  /** Set when its data exists only in the local data folder: then only one kernel at a time works on the installation, and commands wait for it to stop. */
+  /**
+   * Set when its data exists only in the local data folder: then only one kernel at a time works on the installation, and commands wait for it to stop. If its
+   * setting `folder` names another folder, that folder is locked, too.
+   */
   readonly isLocal?: boolean
   /** Set when it keeps data in the local data folder although several kernels may run: each has its own data then. The log and `pounce doctor` report this. */
   readonly keepsLocalData?: boolean

@@ -69,7 +69,10 @@ const stopOnSignal = (kernel: Kernel): { readonly isStopRequested: () => boolean
     if (isStopRequested) process.exit(1)
     isStopRequested = true
     kernel.log.info('Stopping; waiting for running requests', { signal })
-    void kernel.stop().then(resolve)
+    void kernel
+      .stop()
+      .catch(error => kernel.log.error('Stop incomplete', { error }))
+      .then(resolve)
   }
   // By default, Node would open its debugger, which has full control of the server, to all processes of the same user, including extractors.
   process.on('SIGUSR1', signal => kernel.log.warn('Signal ignored: use --inspect to open the debugger', { signal }))

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, rm, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { keptLog } from '../../test/support/kept-log.ts'
 import { tempFolder } from '../../test/support/temp-folder.ts'
-import { lockDataFolder } from './data-lock.ts'
+import { lockDataFolder, lockStoreFolders } from './data-lock.ts'
 
 const holder = new URL('../kernel/fixtures/hold-lock.ts', import.meta.url)
 
@@ -72,4 +73,48 @@ test('a folder on a full disk, or on one that cannot be written, is refused with
   })
   await rm(join(full, 'kernel.pid'))
   await (await lockDataFolder(full)).release()
+})
+
+test('a folder is unlocked although its pid file cannot be removed', async t => {
+  const folder = await tempFolder(t)
+  const lock = await lockDataFolder(folder)
+  // Neither can a folder be removed like a file.
+  await rm(join(folder, 'kernel.pid'))
+  await mkdir(join(folder, 'kernel.pid'))
+  await t.notThrowsAsync(lock.release())
+  await rm(join(folder, 'kernel.pid'), { recursive: true })
+  await (await lockDataFolder(folder)).release()
+})
+
+test('the folder of a store is used by one process; after a refusal nothing remains locked', async t => {
+  const { log, lines } = keptLog()
+  const [first, second] = [await tempFolder(t), await tempFolder(t)]
+  const folder = (path: string) => ({ path, usualName: 'blobs', setting: 'blobs.disk.folder' })
+  // Two stores may share a folder.
+  const lock = await lockStoreFolders([folder(second), folder(second)], log)
+  await t.throwsAsync(lockStoreFolders([folder(first), folder(second)], log), {
+    name: 'StartRefused',
+    message: new RegExp(`${second} is used by the process ${process.pid}: stop it first, or set blobs.disk.folder to another folder`),
+  })
+  await lock.release()
+  await (await lockStoreFolders([folder(first), folder(second)], log)).release()
+  t.deepEqual(lines, [])
+})
+
+test('the folder of a store in the data folder of another server is refused', async t => {
+  const { log } = keptLog()
+  const data = await tempFolder(t)
+  const lock = await lockDataFolder(data)
+  const folder = { path: join(data, 'blobs'), usualName: 'blobs', setting: 'blobs.disk.folder' }
+  await t.throwsAsync(lockStoreFolders([folder], log), { message: /blobs is used by the process/ })
+  t.deepEqual((await readdir(data)).sort(), ['kernel.lock', 'kernel.pid'])
+  await lock.release()
+  await (await lockStoreFolders([folder], log)).release()
+})
+
+test('a store whose folder cannot be locked starts with a warning', async t => {
+  const { log, lines } = keptLog()
+  const folder = { path: await pidFileOn(t, '/dev/full'), usualName: 'blobs', setting: 'blobs.disk.folder' }
+  await (await lockStoreFolders([folder], log)).release()
+  t.like(lines[0], { level: 'warn', folder: folder.path, setting: 'blobs.disk.folder' })
 })

@@ -1,8 +1,12 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import type { Log } from 'pounce/sdk'
+import type { Config } from '../kernel/config.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 
-/** A data folder locked by this process until `release`. */
+const [lockFileName, pidFileName] = ['kernel.lock', 'kernel.pid']
+
+/** A folder locked by this process until `release`. */
 export interface DataLock {
   release(): Promise<void>
 }
@@ -34,21 +38,36 @@ const refusalOf = (folder: string, doing: string, error: unknown): StartupError 
   return new StartupError(`The data folder ${folder} ${reason ?? `cannot be ${doing}`}: ${messageOf(error)}`, { cause: error })
 }
 
+/** Another process has locked the folder. */
+class FolderInUse extends StartupError {}
+
+const otherData = 'set POUNCE_DATA to another folder'
+
 /**
  * Locks a data folder for this process and creates the folder if needed. The lock is SQLite's lock on a file, so the operating
  * system always releases it with the process, even after `kill -9`, and reuse of the pid does not matter.
  */
-export const lockDataFolder = async (folder: string): Promise<DataLock> => {
-  const pidFile = join(folder, 'kernel.pid')
+export const lockDataFolder = (folder: string): Promise<DataLock> =>
+  lockFolder(folder, { mode: 0o750, inUseBy: holder => `The data folder ${folder} is used by ${holder}: stop it first, or ${otherData}` })
+
+interface Locking {
+  /** Of a new folder. */
+  readonly mode: number
+  /** The message for a folder that is locked. */
+  inUseBy(holder: string): string
+}
+
+const lockFolder = async (folder: string, { mode, inUseBy }: Locking): Promise<DataLock> => {
+  const pidFile = join(folder, pidFileName)
   try {
-    await mkdir(folder, { recursive: true, mode: 0o750 })
+    await mkdir(folder, { recursive: true, mode })
   } catch (error) {
     throw refusalOf(folder, 'created', error)
   }
   const { DatabaseSync } = await import('node:sqlite')
   let lock: InstanceType<typeof DatabaseSync>
   try {
-    lock = new DatabaseSync(join(folder, 'kernel.lock'), { timeout: 0 })
+    lock = new DatabaseSync(join(folder, lockFileName), { timeout: 0 })
   } catch (error) {
     throw refusalOf(folder, 'opened', error)
   }
@@ -58,9 +77,7 @@ export const lockDataFolder = async (folder: string): Promise<DataLock> => {
     lock.close()
     const isHeld = messageOf(error).includes('locked')
     if (!isHeld) throw refusalOf(folder, 'locked', error)
-    throw new StartupError(
-      `The data folder ${folder} is used by ${await holderOf(pidFile)}: stop it first, or set POUNCE_DATA to another folder`,
-    )
+    throw new FolderInUse(inUseBy(await holderOf(pidFile)))
   }
   try {
     await writeFile(pidFile, `${process.pid}\n`)
@@ -70,8 +87,63 @@ export const lockDataFolder = async (folder: string): Promise<DataLock> => {
   }
   return {
     release: async () => {
-      await rm(pidFile, { force: true })
+      // On a disk that has become read-only the file remains, and the next start overwrites it.
+      await rm(pidFile, { force: true }).catch(() => undefined)
       if (lock.isOpen) lock.close()
     },
   }
+}
+
+/** A folder of a store that is configured outside the data folder. */
+export interface StoreFolder {
+  readonly path: string
+  /** Its name inside a data folder, where it is by default. */
+  readonly usualName: string
+  /** The setting that names it. */
+  readonly setting: string
+}
+
+/** The folders of local stores that the configuration places outside the data folder, whose lock does not protect them. */
+export const storeFoldersOf = ({ kernel, plugins }: Config): readonly StoreFolder[] =>
+  plugins.flatMap(({ name, plugin, config }) => {
+    const folder = (config as { readonly folder?: unknown } | undefined)?.folder
+    if (!(plugin.isLocal || plugin.keepsLocalData) || typeof folder !== 'string') return []
+    const path = resolve(folder)
+    const isInside = `${path}${sep}`.startsWith(`${resolve(kernel.data)}${sep}`)
+    return isInside ? [] : [{ path, usualName: plugin.id.split('.')[0] ?? '', setting: `${name}.folder` }]
+  })
+
+/**
+ * Locks folders of stores for this process, and refuses those in the data folder of another server. A file system without locks is not refused: a warning
+ * is logged.
+ */
+export const lockStoreFolders = async (folders: readonly StoreFolder[], log: Log): Promise<DataLock> => {
+  const locks = new Map<string, DataLock>()
+  const release = async (): Promise<void> => {
+    for (const lock of [...locks.values()].toReversed()) await lock.release()
+  }
+  for (const { path, usualName, setting } of folders) {
+    const inUseBy = (holder: string): string =>
+      `The folder ${path} is used by ${holder}: stop it first, or set ${setting} to another folder`
+    try {
+      if (basename(path) === usualName) await refuseLocked(dirname(path), { mode: 0o700, inUseBy })
+      if (!locks.has(path)) locks.set(path, await lockFolder(path, { mode: 0o700, inUseBy }))
+    } catch (error) {
+      if (error instanceof FolderInUse) {
+        await release()
+        throw error
+      }
+      log.warn('A folder cannot be locked; make sure that no other server uses it', { folder: path, setting, error: messageOf(error) })
+    }
+  }
+  return { release }
+}
+
+/** Refuses a data folder that another process has locked. */
+const refuseLocked = async (folder: string, locking: Locking): Promise<void> => {
+  const isData = await access(join(folder, lockFileName)).then(
+    () => true,
+    () => false,
+  )
+  if (isData) await (await lockFolder(folder, locking)).release()
 }

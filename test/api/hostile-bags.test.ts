@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -187,4 +187,13 @@ test.serial('an aborted import leaves nothing behind', async t => {
     ({ datasets, blobs }) => datasets === before.datasets && blobs === before.blobs,
   )
   t.is(left.archives, 0)
+})
+
+test.serial('while archives cannot be written, an import gets 503', async t => {
+  const folder = join(server.folder, 'bags')
+  await rm(folder, { recursive: true, force: true })
+  await writeFile(folder, '')
+  t.is((await importBag(ann, goodZip)).status, 503)
+  await rm(folder)
+  t.is((await importBag(ann, goodZip)).status, 200)
 })

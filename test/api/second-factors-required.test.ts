@@ -153,6 +153,13 @@ test('an old session cannot create keys, change the password or administer until
   t.is(await statusOf(post(session, '/api/roles', role)), 200)
 })
 
+test('an authentication from before the clock was set back is not recent', async t => {
+  const { server, clock } = await boot({ t }, 'nobody')
+  const session = byCookie(server, await signIn(server, server.admin.email, server.admin.password))
+  clock.advance(-24 * hourMs)
+  t.like(await refusal(await session('/api/users/keys?name=young', { method: 'POST' })), stepUp)
+})
+
 test('an old session cannot administer on routes that are also for others', async t => {
   const clock = new FixedClock()
   const server = await bootForTest({ t, clock })

@@ -1,3 +1,5 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'ava'
 import { adminKey, childServer, dataFolder, startChild } from '../support/child-server.ts'
 import { newDataset, ok, upload } from '../support/scene.ts'
@@ -60,4 +62,25 @@ test('a second server on the same data folder refuses to start, naming the first
   t.true((out + err).includes(`the process ${first.pid}`), out + err)
   await upload(call, await newDataset(call))
   t.is((await ok<{ ready: boolean }>(call('/readyz'))).ready, true)
+})
+
+test('a second server on a store of the first one refuses to start, wherever its data folder is', async t => {
+  const [folder, blobs] = [await dataFolder(t), await dataFolder(t)]
+  await childServer(t, folder, { POUNCE_BLOBS__DISK__FOLDER: blobs })
+  for (const [setting, path] of [
+    ['POUNCE_BLOBS__DISK__FOLDER', blobs],
+    ['POUNCE_DOCUMENTS__SQLITE__FOLDER', join(folder, 'documents')],
+  ] as const) {
+    const second = startChild(await dataFolder(t), { [setting]: path })
+    await t.throwsAsync(second.ready, { message: new RegExp(`${path} is used by the process`) })
+  }
+})
+
+test('a server stops although its pid file cannot be removed', async t => {
+  const folder = await dataFolder(t)
+  const server = await childServer(t, folder)
+  await rm(join(folder, 'kernel.pid'))
+  await mkdir(join(folder, 'kernel.pid'))
+  server.signal('SIGTERM')
+  t.is((await server.ended).code, 0)
 })

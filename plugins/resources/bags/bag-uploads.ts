@@ -3,14 +3,21 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type Caller, Installation, Invalid, NoSpace, type Parts, signedIn, wire } from 'pounce/sdk'
+import { type Caller, Installation, Invalid, NoSpace, type Parts, signedIn, Unavailable, wire } from 'pounce/sdk'
 import type { FilePart } from 'pounce/sdk/kit'
 import { BagImport, type HiddenDataset } from './bag-import.ts'
 import { IncomingZip } from './incoming-zip.ts'
 import { ReceivedBag } from './received-bag.ts'
 
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+const full: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT'])
+const failing: ReadonlySet<unknown> = new Set(['EIO', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EEXIST', 'EMFILE', 'ENFILE'])
+
+/** The error for a client whose archive cannot be written or read; other errors are returned unchanged. */
+const asProblem = (error: unknown): unknown => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (full.has(code)) return new NoSpace(undefined, { cause: error })
+  return failing.has(code) ? new Unavailable('The folder for received archives is not working', { cause: error }) : error
+}
 
 /** An archive in a temporary file. */
 interface Received {
@@ -48,18 +55,17 @@ export class BagUploads {
         await this.#receive(part, path, signal)
       }
       return await this.#importAll(received, caller, signal)
+    } catch (error) {
+      throw asProblem(error)
     } finally {
-      for (const { path } of received) await rm(path, { force: true })
+      // What cannot be removed now is removed by the next start; the datasets exist already.
+      for (const { path } of received) await rm(path, { force: true }).catch(() => undefined)
     }
   }
 
   async #receive(part: FilePart, path: string, signal: AbortSignal): Promise<void> {
     await mkdir(this.#folder, { recursive: true })
-    try {
-      await pipeline(part.stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal })
-    } catch (error) {
-      throw isFull(error) ? new NoSpace(undefined, { cause: error }) : error
-    }
+    await pipeline(part.stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal })
   }
 
   async #importAll(received: readonly Received[], caller: Caller, signal: AbortSignal): Promise<string> {

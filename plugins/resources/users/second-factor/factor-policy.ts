@@ -62,7 +62,8 @@ export class FactorPolicy {
 
   #isFresh(user: User, { authenticated, created, methods = ['password'] }: SessionRecord, limitMs: number): boolean {
     const isStrong = user.secondFactor === undefined || methods.some(method => method !== 'password')
-    return isStrong && this.#clock.now().getTime() - Date.parse(authenticated ?? created) < limitMs
+    // A time ahead is from before the clock was set back.
+    return isStrong && Math.abs(this.#clock.now().getTime() - Date.parse(authenticated ?? created)) < limitMs
   }
 
   #stepUp(user: User, session: SessionRecord | undefined): StepUp {

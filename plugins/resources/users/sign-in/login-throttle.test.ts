@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Commands, DocumentStore, type TooMany, Unavailable } from 'pounce/sdk'
 import { networkOf } from 'pounce/sdk/kit'
-import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, type TestServer } from 'pounce/sdk/testing'
 import { basic, newPerson } from '../../../../test/support/people.ts'
 import { tries as counted } from '../collections.ts'
 import { accountName, LoginAttempts, LoginThrottle, SignInBatcher } from './login-throttle.ts'
@@ -266,4 +266,17 @@ test('waiting groups pass one after another, at the configured rate', async t =>
   for (let group = 0; group < 3; group += 1) await Promise.all([gathering.pass(), gathering.pass(), gathering.pass()])
   // 600 ms at this rate. Timers count from the start of a turn of the event loop, so each may fire early by a long turn of another test.
   t.true(performance.now() - startedAt > 300)
+})
+
+test('attempts counted before the clock was set back do not throttle', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, plugins, clock })
+  const attempts = server.get(LoginAttempts)
+  const key = 'account ada@example.org'
+  for (const _ of [1, 2]) await attempts.take(key, 2)
+  await t.throwsAsync(attempts.take(key, 2), { message: /try again in 15 minutes/ })
+  clock.advance(-365 * 24 * 3_600_000)
+  t.is((await attempts.look([key])).size, 0)
+  for (const _ of [1, 2]) await attempts.take(key, 2)
+  await t.throwsAsync(attempts.take(key, 2), { message: /try again in 15 minutes/ })
 })
