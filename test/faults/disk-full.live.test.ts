@@ -82,6 +82,15 @@ live(
     await ok(call('/readyz'))
     await ok(call('/api/search?query=full0'))
 
+    // The database writes for a deletion, too.
+    for (const id of [...acked.keys()].slice(0, 3)) {
+      await ok(call(`/api/files/${id}`, { method: 'DELETE' }))
+      acked.delete(id)
+    }
+    const again = () => put(9998, 3 * 1024 * 1024)
+    await until('a file to fit into the space of the deleted ones', again, ({ status }) => status === 200, 60_000)
+    await intact()
+
     await rm(ballast)
     await until(
       'writes to be accepted again',

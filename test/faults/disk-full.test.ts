@@ -24,6 +24,10 @@ class FillingDisk implements Disk {
   sync(file: FileHandle): Promise<void> {
     return realDisk.sync(file)
   }
+
+  space(folder: string): ReturnType<Disk['space']> {
+    return realDisk.space(folder)
+  }
 }
 
 const setUp = async (t: ExecutionContext, options: { disk?: Disk; maxSizeMiB?: number }) => {

@@ -9,6 +9,7 @@ import { parseKey } from './blob-key.ts'
 import { checkRange } from './checked-stream.ts'
 import { asProblem, type Disk, realDisk } from './disk.ts'
 import type { FileWriter } from './file-writer.ts'
+import { FreeSpace } from './free-space.ts'
 import { type GrowingOptions, PrefixSnapshots } from './prefix-snapshots.ts'
 import { SegmentBlobs, smallBytes } from './segment-blobs.ts'
 import { SingleFileBlobs } from './single-file-blobs.ts'
@@ -30,6 +31,7 @@ export class DiskBlobs implements BlobStore {
   readonly #folder: string
   readonly #temporaryFolder: string
   readonly #clock: Clock
+  readonly #space: FreeSpace
   readonly #big: SingleFileBlobs
   readonly #small: SegmentBlobs
   /** Keys whose removal waits for the end of a backup. */
@@ -41,6 +43,7 @@ export class DiskBlobs implements BlobStore {
     this.#folder = folderOf(settings, installation)
     this.#temporaryFolder = join(this.#folder, 'tmp')
     this.#clock = clock
+    this.#space = new FreeSpace(disk, this.#folder)
     this.#big = new SingleFileBlobs(this.#folder, this.#temporaryFolder, disk, log)
     this.#small = new SegmentBlobs(join(this.#folder, 'segments'), this.#temporaryFolder, disk, log)
   }
@@ -156,8 +159,12 @@ export class DiskBlobs implements BlobStore {
         if (!file && sizeBytes > smallBytes) {
           file = await this.#big.begin()
           if (growth) snapshots = new PrefixSnapshots(file, growth, kept => this.#big.keepBeginning(kept, this.#clock.now()))
+          await this.#space.take(sizeBytes)
           for (const piece of held.splice(0)) await file.write(piece)
-        } else if (file) await file.write(bytes)
+        } else if (file) {
+          await this.#space.take(bytes.length)
+          await file.write(bytes)
+        }
         await snapshots?.grown()
       }
       if (sizeBytes < (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, `only ${sizeBytes}`)
@@ -181,6 +188,7 @@ export class DiskBlobs implements BlobStore {
     const sha256 = hash('sha256', bytes)
     checkSha256(sha256, options)
     options.signal?.throwIfAborted()
+    await this.#space.take(bytes.length)
     return await this.#small.put(bytes, sha256, this.#clock.now())
   }
 }

@@ -1,12 +1,14 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
 
-/** The two system calls whose failures are worth testing. */
+/** The system calls whose failures are worth testing. */
 export interface Disk {
   /** Resolves with the bytes written, which may be fewer than given. */
   write(file: FileHandle, pieces: readonly Uint8Array[], position: number): Promise<number>
   /** Resolves when what was written to the file, or to the folder, survives a power failure. */
   sync(file: FileHandle): Promise<void>
+  /** The disk that contains the folder: its size, and what this user may still write. */
+  space(folder: string): Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>
 }
 
 export const realDisk: Disk = {
@@ -14,6 +16,10 @@ export const realDisk: Disk = {
     return (await file.writev(pieces, position)).bytesWritten
   },
   sync: file => file.datasync(),
+  async space(folder) {
+    const { bavail, blocks, bsize } = await statfs(folder)
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+  },
 }
 
 /** Writes all pieces, repeating short writes. */

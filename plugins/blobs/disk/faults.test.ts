@@ -118,6 +118,7 @@ function faultyDisk(fail: (call: 'write' | 'sync', n: number) => string | undefi
     if (code) throw Object.assign(new Error(`${code}: injected`), { code })
   }
   return {
+    ...realDisk,
     async write(file, pieces, position) {
       check('write')
       return await realDisk.write(file, pieces, position)
@@ -176,6 +177,7 @@ test('a file whose sync failed is neither written nor synced again', async t => 
   const failed = new Set<FileHandle>()
   let isBroken = true
   const { store } = await freshStore(t, {
+    ...realDisk,
     write: (file, pieces, position) => {
       t.false(failed.has(file))
       return realDisk.write(file, pieces, position)
