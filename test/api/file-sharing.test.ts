@@ -123,8 +123,7 @@ test('deleting many files at once reports the outcome of each', async t => {
   t.is((await ann.get(`/api/files/${kept}`)).status, 200)
   for (const json of [{}, { fileIds: [] }])
     t.like(await ann.post('/api/files/bulkRemove', json), { status: 404, body: { code: 'no-files' } })
-  for (const json of [{ fileIds: mine }, { fileIds: [4] }])
-    t.is((await ann.post('/api/files/bulkRemove', json)).status, 400)
+  for (const json of [{ fileIds: mine }, { fileIds: [4] }]) t.is((await ann.post('/api/files/bulkRemove', json)).status, 400)
   t.is((await nobody.post('/api/files/bulkRemove', { fileIds: [kept] })).status, 401)
 })
 
