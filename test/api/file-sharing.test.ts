@@ -121,7 +121,7 @@ test('deleting many files at once reports the outcome of each', async t => {
   t.is((await ann.get(`/api/files/${mine}`)).status, 404)
   t.is(await server.get(BlobStore).stat(blob), undefined)
   t.is((await ann.get(`/api/files/${kept}`)).status, 200)
-  for (const json of [{}, { fileIds: [] }])
+  for (const json of [{}, { fileIds: [] }, { fileIds: null }])
     t.like(await ann.post('/api/files/bulkRemove', json), { status: 404, body: { code: 'no-files' } })
   for (const json of [{ fileIds: mine }, { fileIds: [4] }]) t.is((await ann.post('/api/files/bulkRemove', json)).status, 400)
   t.is((await nobody.post('/api/files/bulkRemove', { fileIds: [kept] })).status, 401)

@@ -1,4 +1,5 @@
 import { Invalid, NotFound, Problem, routesFor, s } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { BulkRemoval } from './bulk-removal.ts'
 
 const route = routesFor('files', { removal: BulkRemoval })
@@ -24,7 +25,7 @@ export const bulkRemoveFiles = route({
   summary: 'Delete several files',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  body: s.Object({ fileIds: s.Optional(ids) }),
+  body: s.Object({ fileIds: optionalOrNull(ids) }),
   responses: outcome,
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { removal }) {

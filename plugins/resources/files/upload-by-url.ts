@@ -7,11 +7,11 @@ type File = FileRecord & Stored
 
 /** A remote file, as named by the client. */
 export interface UrlSource {
-  readonly fileurl?: string
-  readonly weburl?: string
-  readonly url?: string
+  readonly fileurl?: string | null
+  readonly weburl?: string | null
+  readonly url?: string | null
   /** Path on a disk of the server. */
-  readonly path?: string
+  readonly path?: string | null
   readonly md?: unknown
   readonly metadata?: unknown
 }
@@ -39,11 +39,12 @@ export class UrlUpload {
   async take(sources: readonly UrlSource[], caller: Caller, options: IngestOptions, signal: AbortSignal): Promise<readonly UrlOutcome[]> {
     await this.#ingest.admit(caller, options, undefined, { isAuthorized: true })
     const sourcesWithPath = sources.flatMap(source => {
-      const url = source.fileurl ?? source.weburl ?? source.url
-      const sent = source.md ?? source.metadata
+      const url = source.fileurl ?? source.weburl ?? source.url ?? undefined
+      const path = source.path ?? undefined
+      const sent = source.md ?? source.metadata ?? undefined
       // As in v1, an empty entry is skipped.
-      if (url === undefined && source.path === undefined) return []
-      return [{ url, path: source.path ?? '', sent: sent === undefined ? [] : [metadataFrom(sent, 'md')] }]
+      if (url === undefined && path === undefined) return []
+      return [{ url, path: path ?? '', sent: sent === undefined ? [] : [metadataFrom(sent, 'md')] }]
     })
     if (sourcesWithPath.length === 0) throw new Invalid('No files uploaded: give a URL in fileurl')
     const outcomes: UrlOutcome[] = []
