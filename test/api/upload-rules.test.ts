@@ -233,10 +233,10 @@ test('a file at a URL is put into the requested folder', async t => {
 test('the other server may set the name and content type of a file, if they are safe', async t => {
   const dataset = await newDataset(ann.call)
   const sources = [
-    { fileurl: null, weburl: `${source}/named/x.bin`, md: null },
+    { weburl: `${source}/named/x.bin` },
     { url: `${source}/hostile/y.bin` },
     { fileurl: `${source}/typed/z.bin` },
-    { note: 'names nothing', url: null, path: null },
+    { note: 'names nothing' },
   ]
   const { ids } = await ok<{ ids: Item[] }>(fetched(dataset, sources))
   t.deepEqual(

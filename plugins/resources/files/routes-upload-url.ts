@@ -1,5 +1,4 @@
 import { Forbidden, Invalid, NotFound, ref, routesFor, s, Unreachable } from 'pounce/sdk'
-import { optionalOrNull } from 'pounce/sdk/kit'
 import { FileItem, toFileItem } from './file-json.ts'
 import { type UrlOutcome, UrlUpload } from './upload-by-url.ts'
 
@@ -7,16 +6,14 @@ const needs = { urls: UrlUpload }
 const onDataset = routesFor('datasets', needs)
 const onExtraction = routesFor('extractions', needs)
 
-const address = optionalOrNull(s.String({ maxLength: 4000 }))
+const address = s.Optional(s.String({ maxLength: 4000 }))
 const UrlSource = s.model(
   'UploadSource',
   s.Object({
-    fileurl: optionalOrNull(
-      s.String({ maxLength: 4000, description: 'http or https URL. `weburl` and `url` are synonyms, in this order' }),
-    ),
+    fileurl: s.Optional(s.String({ maxLength: 4000, description: 'http or https URL. `weburl` and `url` are synonyms, in this order' })),
     weburl: address,
     url: address,
-    path: optionalOrNull(s.String({ maxLength: 4000, description: 'Path of a file in a server folder, instead of a URL' })),
+    path: s.Optional(s.String({ maxLength: 4000, description: 'Path of a file in a server folder, instead of a URL' })),
     md: s.Optional(s.json()),
     metadata: s.Optional(s.json()),
   }),

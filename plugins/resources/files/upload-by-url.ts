@@ -7,11 +7,11 @@ type File = FileRecord & Stored
 
 /** A remote file, as named by the client. */
 export interface UrlSource {
-  readonly fileurl?: string | null
-  readonly weburl?: string | null
-  readonly url?: string | null
+  readonly fileurl?: string
+  readonly weburl?: string
+  readonly url?: string
   /** Path on a disk of the server. */
-  readonly path?: string | null
+  readonly path?: string
   readonly md?: unknown
   readonly metadata?: unknown
 }
@@ -39,12 +39,11 @@ export class UrlUpload {
   async take(sources: readonly UrlSource[], caller: Caller, options: IngestOptions, signal: AbortSignal): Promise<readonly UrlOutcome[]> {
     await this.#ingest.admit(caller, options, undefined, { isAuthorized: true })
     const sourcesWithPath = sources.flatMap(source => {
-      const url = source.fileurl ?? source.weburl ?? source.url ?? undefined
-      const path = source.path ?? undefined
-      const sent = source.md ?? source.metadata ?? undefined
+      const url = source.fileurl ?? source.weburl ?? source.url
+      const sent = source.md ?? source.metadata
       // As in v1, an empty entry is skipped.
-      if (url === undefined && path === undefined) return []
-      return [{ url, path: path ?? '', sent: sent === undefined ? [] : [metadataFrom(sent, 'md')] }]
+      if (url === undefined && source.path === undefined) return []
+      return [{ url, path: source.path ?? '', sent: sent === undefined ? [] : [metadataFrom(sent, 'md')] }]
     })
     if (sourcesWithPath.length === 0) throw new Invalid('No files uploaded: give a URL in fileurl')
     const outcomes: UrlOutcome[] = []

@@ -204,7 +204,7 @@ export interface Models {
   Upload: { readonly id: string; readonly filename: string; readonly dataset: string | null; readonly folder: string | null; readonly path?: string; readonly length: number; readonly received: number; readonly started: string; readonly expires: string; readonly state: "open" | "finished"; readonly file: string | null }
   UploadCheck: { readonly dataset: string; readonly folder?: string; readonly files: readonly ({ readonly path: string; readonly size: number; readonly sha256?: string })[] }
   UploadFailure: { readonly url: string; readonly code: string; readonly message: string }
-  UploadSource: { readonly fileurl?: string | null; readonly weburl?: string | null; readonly url?: string | null; readonly path?: string | null; readonly md?: unknown; readonly metadata?: unknown }
+  UploadSource: { readonly fileurl?: string; readonly weburl?: string; readonly url?: string; readonly path?: string; readonly md?: unknown; readonly metadata?: unknown }
   User: { readonly "@context": Readonly<Record<string, string>>; readonly id: string; readonly firstName: string; readonly lastName: string; readonly fullName: string; readonly email: string | null; readonly avatar: string; readonly profile: Models['Profile']; readonly identityProvider: string }
   UserMetadata: { readonly cards: string; readonly table: string; readonly document: Models['Metadata'] }
   UserReport: { readonly type: "user"; readonly id: string; readonly name: string; readonly email: string; readonly provider: string; readonly last_login: string | null; readonly days_since_last_login: number | null; readonly active: boolean | null; readonly admin: boolean | null; readonly admin_spaces: number | null; readonly member_spaces: number | null }
