@@ -5,8 +5,12 @@ import type { Policy, TrashRule } from './ports/policy.ts'
 import { Forbidden, InTrash, NotFound, NotSignedIn, StepUpRequired } from './problem.ts'
 import { isId } from './schema.ts'
 
-/** The signed-in user; throws `NotSignedIn` for anonymous callers. For routes whose permission already requires an account. */
+/**
+ * The signed-in user; throws `NotSignedIn` for anonymous callers, and `Forbidden` for the communication key, which has no account. For routes whose
+ * permission already requires an account.
+ */
 export const signedIn = (caller: Caller): CallerUser => {
+  if (caller.via === 'service') throw new Forbidden('The communication key has no account: send an API key of a user')
   if (!caller.user) throw new NotSignedIn()
   return caller.user
 }

@@ -235,9 +235,8 @@ class PartBytes extends Readable {
   }
 }
 
-/** Maximum length of a file name, in characters. */
-const maxFilename = 255
-const maxFieldName = 200
+/** Maximum length of the names of files and fields, in characters: a field with metadata of a file has its name. */
+const maxNameLength = 255
 
 /** The parsed header of a part. */
 interface PartHeader {
@@ -261,8 +260,8 @@ const partHeader = (header: Readonly<Record<string, readonly string[] | undefine
   if (type !== 'form-data' || name === undefined)
     throw new Invalid('Each part of the body needs Content-Disposition: form-data with a name')
   const field = unescaped(utf8(name))
-  if (field.length > maxFieldName || /\p{Cc}/u.test(field)) {
-    throw new Invalid(`The name of a part must be at most ${maxFieldName} characters without control characters`)
+  if (field.length > maxNameLength || /\p{Cc}/u.test(field)) {
+    throw new Invalid(`The name of a part must be at most ${maxNameLength} characters without control characters`)
   }
   const declared = header['content-type']?.[0]?.trim()
   const contentType = declared && isMediaType(declared) ? declared : 'application/octet-stream'
@@ -295,7 +294,7 @@ const utf8 = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('u
 const safeName = (sent: string): string => {
   const name = sent.split(/[\\/]/).at(-1) ?? ''
   if (/\p{Cc}/u.test(name)) throw new Invalid('A file name must not contain control characters')
-  if (name.length > maxFilename) throw new Invalid(`A file name must be at most ${maxFilename} characters`)
+  if (name.length > maxNameLength) throw new Invalid(`A file name must be at most ${maxNameLength} characters`)
   if (name === '.' || name === '..') throw new Invalid(`A file cannot be named ${name}`)
   return name
 }

@@ -128,8 +128,10 @@ test('a file is attached once and detached without being deleted', async t => {
   t.is((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/maybe`)).status, 400)
   t.deepEqual((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/TRUE`)).body, ok)
   t.deepEqual((await ann.post(`/api/datasets/${other}/filesRemove/${file}/False`)).body, ok)
+  t.deepEqual((await ann.remove(`/api/datasets/${dataset}/${unknownId}`)).body, ok)
+  // A misspelt path is not an id.
+  for (const path of ['nonsense', 'folders']) t.is((await ann.remove(`/api/datasets/${dataset}/${path}`)).status, 404, path)
   for (const id of [unknownId, 'nonsense']) {
-    t.deepEqual((await ann.remove(`/api/datasets/${dataset}/${id}`)).body, ok)
     t.deepEqual((await ann.post(`/api/datasets/${dataset}/filesRemove/${id}/True`)).body, ok)
     t.is((await ann.post(`/api/datasets/${dataset}/filesRemove/${id}/False`)).status, 404)
   }

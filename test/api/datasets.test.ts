@@ -118,7 +118,10 @@ test('creators are appended, reordered and removed', async t => {
   const ann = await somebody(server)
   const id = await newDataset(ann)
   const path = `/api/datasets/${id}/creator`
+  const before = '2020-01-01T00:00:00.000Z'
+  await server.get(Datasets).change(id, { set: { modified: before } }, [])
   for (const creator of ['Ada', 'Bo & Co', 'Ada', 'Cy']) t.deepEqual((await ann.post(path, { creator })).body, ok)
+  t.true(((await recordOf(id))?.modified ?? before) > before)
   t.deepEqual((await recordOf(id))?.creators, ['Ada', 'Bo & Co', 'Cy'])
   t.deepEqual((await ann.put(`${path}/reorder?creator=Cy&newPos=0`)).body, ok)
   t.deepEqual((await ann.put(`${path}/reorder?creator=Ada&newPos=99`)).body, ok)

@@ -129,6 +129,7 @@ test('some files or one folder can be downloaded, but nothing from another datas
   for (const path of [
     `downloadPartial?fileList=${root},${foreign}`,
     `downloadPartial?fileList=${unknownId}`,
+    'downloadPartial?fileList=nonsense',
     `downloadPartial?fileList=${encodeURIComponent(JSON.stringify([root, foreign]))}`,
     `downloadFolder?folderId=${unknownId}`,
     'downloadFolder?folderId=nonsense',
@@ -136,6 +137,8 @@ test('some files or one folder can be downloaded, but nothing from another datas
   ]) {
     t.is((await ann.get(`/api/datasets/${dataset}/${path}`)).status, 404, path)
   }
+  for (const list of ['', '?fileList=', '?fileList=,'])
+    t.is((await ann.get(`/api/datasets/${dataset}/downloadPartial${list}`)).status, 400, list)
 })
 
 test('missing bytes abort the download, which never looks complete', async t => {

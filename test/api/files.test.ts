@@ -171,6 +171,17 @@ test('a form field named after the file holds its metadata', async t => {
   t.like(document, { '@context': ['https://example.org/c'], content: { depth: 3 }, agent: { '@type': 'cat:user', name: 'ann Number 1' } })
 })
 
+test('a form field is recognized by a name of any length and with decomposed letters, as from macOS', async t => {
+  const dataset = await newDataset(ann.call)
+  for (const name of ['Fläche.txt'.normalize('NFD'), `${'n'.repeat(251)}.txt`]) {
+    const form = formWith('x', name)
+    form.append(name, JSON.stringify({ depth: 3 }))
+    const { id } = await ok<{ id: string }>(ann.call(`/api/uploadToDataset/${dataset}?extract=false`, { method: 'POST', body: form }))
+    const [document] = await ok<Record<string, unknown>[]>(ann.call(`/api/files/${id}/metadata.jsonld`))
+    t.like(document, { content: { depth: 3 } }, name)
+  }
+})
+
 test('a dataset lists the files of its root first, then those in folders', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'raw')
@@ -180,6 +191,20 @@ test('a dataset lists the files of its root first, then those in folders', async
   t.deepEqual(await names(`/api/datasets/${dataset}/files`), ['top.txt', 'deep.txt'])
   t.deepEqual(await names(`/api/datasets/${dataset}/listAllFiles?max=1`), ['top.txt'])
   t.deepEqual(await names(`/api/datasets/${dataset}/listFiles`), ['top.txt'])
+})
+
+test('a file in several folders of a dataset is listed once for each', async t => {
+  const dataset = await newDataset(ann.call)
+  const [raw, chosen] = [await newFolder(ann.call, dataset, 'raw'), await newFolder(ann.call, dataset, 'chosen')]
+  const file = await upload(ann.call, dataset, 'x', 'a.txt', { query: `extract=false&folder_id=${raw}` })
+  const post = (path: string) => ok(ann.call(`/api/datasets/${dataset}/${path}`, { method: 'POST', json: {} }))
+  const folders = async (query = '') =>
+    (await ok<{ folders?: { name: string } }[]>(ann.call(`/api/datasets/${dataset}/files${query}`))).map(row => row.folders?.name)
+  await post(`files/${file}`)
+  t.deepEqual(await folders(), [undefined, 'raw'])
+  await post(`moveFile/${chosen}/${file}`)
+  t.deepEqual(await folders(), ['raw', 'chosen'])
+  t.deepEqual(await folders('?max=1'), ['raw'])
 })
 
 test('the files in the root of a dataset are counted on demand', async t => {

@@ -348,6 +348,13 @@ test('previews attached while their file is being deleted are deleted with it', 
   }
 })
 
+test('a preview uploaded with an empty title has none', async t => {
+  const form = formWith('a picture', 'p.png', 'image/png')
+  form.append('title', '')
+  const { id } = (await (await ann.call('/api/previews', { method: 'POST', body: form })).json()) as { id: string }
+  t.like((await ann.get(`/api/previews/${id}/metadata`)).body, { title: null })
+})
+
 test('an upload without a file is rejected with 400', async t => {
   for (const path of ['/api/previews', '/api/tiles', '/api/fileThumbnail']) {
     const form = new FormData()

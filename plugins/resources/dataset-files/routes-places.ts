@@ -30,7 +30,7 @@ export const detachFileFromDataset = route({
   summary: 'Detach a file from a dataset',
   description: 'The file itself is kept. No error if the file is not in the dataset.',
   permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
-  params: s.Object({ dataset: s.id(), file: anyFile }),
+  params,
   responses: { 200: s.success() },
   throws: [NotFound],
   async handle({ params, caller }, { places }) {

@@ -1,4 +1,4 @@
-import { type DatasetRecord, Datasets, DocumentStore, event, Invalid, wire } from 'pounce/sdk'
+import { Clock, type DatasetRecord, Datasets, DocumentStore, event, Invalid, wire } from 'pounce/sdk'
 import { changeIfMatching, requireVersion, updateWithRetry } from 'pounce/sdk/kit'
 import { datasets } from './collection.ts'
 
@@ -17,10 +17,12 @@ interface Edit {
 export class DatasetEdits {
   #documents: DocumentStore
   #datasets: Datasets
+  #clock: Clock
 
-  constructor(documents: DocumentStore, all: Datasets) {
+  constructor(documents: DocumentStore, all: Datasets, clock: Clock) {
     this.#documents = documents
     this.#datasets = all
+    this.#clock = clock
   }
 
   /** Here and below, `ifMatch` is the `If-Match` header of the client: the edit fails if the dataset has another version. */
@@ -57,8 +59,8 @@ export class DatasetEdits {
       requireVersion(ifMatch, 'dataset', now)
       const creators = next(now.creators)
       const isSame = creators.length === now.creators.length && creators.every((creator, at) => creator === now.creators[at])
-      return isSame ? undefined : { set: { creators }, events: [updated] }
+      return isSame ? undefined : { set: { creators, modified: this.#clock.now().toISOString() }, events: [updated] }
     })
   }
 }
-wire(DatasetEdits, DocumentStore, Datasets)
+wire(DatasetEdits, DocumentStore, Datasets, Clock)

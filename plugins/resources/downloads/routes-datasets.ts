@@ -89,7 +89,7 @@ export const downloadDatasetPartially = route({
   cost: 'archive',
   params,
   query: s.Object({
-    fileList: s.String({ minLength: 24, maxLength: 25_000, description: 'Ids of files, separated by commas, or a JSON list of them' }),
+    fileList: s.String({ minLength: 1, maxLength: 25_000, description: 'Ids of files, separated by commas, or a JSON list of them' }),
     bagit,
   }),
   responses,
@@ -100,6 +100,7 @@ export const downloadDatasetPartially = route({
   async handle({ params, query, caller }, { downloads, counts }) {
     // Clients made from Clowder's own description of its API send a JSON list.
     const ids = [...new Set(query.fileList.replace(/[[\]"\s]/g, '').split(','))].filter(id => id !== '')
+    if (ids.length === 0) throw new Invalid('fileList must name at least one file')
     const { bytes, files } = await downloads.some(params.id, ids, { caller, bagit: query.bagit })
     return { status: 200, body: countedBytes(bytes, () => counts.files(files, caller.user?.id)) }
   },

@@ -205,7 +205,7 @@ export class FileIngestService implements FileIngest {
         id: hash('sha256', `${file.id} sent ${at}`).slice(0, 24),
         target: { kind: 'file', id: file.id },
         ...document,
-        agent: { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? null },
+        agent: { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? anonymousUserId },
         author: user?.id ?? null,
       })
     }

@@ -31,7 +31,7 @@ export class FileListing {
     } while (after)
   }
 
-  /** All files of the dataset; at most `max` rows. */
+  /** All files of the dataset, one row for each location; at most `max` rows. */
   async *all(dataset: string, withPaths: boolean, max: number): AsyncIterable<Row> {
     let left = max
     for await (const row of this.root(dataset, withPaths)) {
@@ -56,12 +56,15 @@ export class FileListing {
   }
 
   async *#inFolders(dataset: string, batch: readonly File[], withPaths: boolean): AsyncIterable<Row> {
-    const folderOf = (file: File): string => file.places.find(place => place.dataset === dataset && place.folder !== null)?.folder ?? ''
-    const folders = await this.#folders.getMany([...new Set(batch.map(folderOf))])
+    const foldersOf = ({ places }: File): readonly string[] =>
+      places.flatMap(place => (place.dataset === dataset && place.folder !== null ? [place.folder] : []))
+    const folders = await this.#folders.getMany([...new Set(batch.flatMap(foldersOf))])
     for (const file of batch) {
-      const folder = folders.get(folderOf(file))
       const path = withPaths ? await this.#downloads.pathOf(file) : undefined
-      yield toListedFile(file, folder && { id: folder.id, name: folder.displayName }, path)
+      for (const id of foldersOf(file)) {
+        const folder = folders.get(id)
+        yield toListedFile(file, folder && { id: folder.id, name: folder.displayName }, path)
+      }
     }
   }
 

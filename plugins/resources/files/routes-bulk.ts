@@ -1,8 +1,9 @@
 import { Invalid, NotFound, Problem, routesFor, s } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { BulkRemoval } from './bulk-removal.ts'
 
 const route = routesFor('files', { removal: BulkRemoval })
-const ids = s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 1000 })
+const ids = s.Array(s.String({ maxLength: 100 }), { maxItems: 1000 })
 const outcome = {
   200: s.model(
     'FileRemoval',
@@ -15,8 +16,8 @@ const outcome = {
   ),
 }
 
-/** Clowder 1.x answers a request without a list with 404; clients check the status. */
-const withoutList = () => new Problem(404, 'no-files', 'No file ids supplied: fileIds is missing')
+/** Clowder 1.x answers a request without ids with 404; clients check the status. */
+const withoutIds = () => new Problem(404, 'no-files', 'No file ids supplied: fileIds is missing or empty')
 
 export const bulkRemoveFiles = route({
   method: 'POST',
@@ -24,11 +25,11 @@ export const bulkRemoveFiles = route({
   summary: 'Delete several files',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  body: s.Object({ fileIds: s.Optional(ids) }),
+  body: s.Object({ fileIds: optionalOrNull(ids) }),
   responses: outcome,
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { removal }) {
-    if (!body.fileIds) throw withoutList()
+    if (!body.fileIds?.length) throw withoutIds()
     return { status: 200, body: await removal.remove(caller, body.fileIds) }
   },
 })
@@ -42,16 +43,16 @@ export const bulkRemoveFilesByGet = route({
   limitedKeys: 'allowed',
   neverByCookie: true,
   effects: 'deletes files',
-  query: s.Object({ fileIds: s.Optional(s.Array(s.String({ maxLength: 26_000 }), { minItems: 1, maxItems: 1000 })) }),
+  query: s.Object({ fileIds: s.Optional(s.Array(s.String({ maxLength: 26_000 }), { maxItems: 1000 })) }),
   responses: outcome,
   throws: [Invalid, NotFound],
   async handle({ query, caller }, { removal }) {
-    if (!query.fileIds) throw withoutList()
-    const named = query.fileIds
+    const named = (query.fileIds ?? [])
       .flatMap(text => text.split(','))
       .map(id => id.trim())
       .filter(id => id !== '')
-    if (named.length === 0 || named.length > 1000) throw new Invalid('fileIds must have 1 to 1,000 ids')
+    if (named.length === 0) throw withoutIds()
+    if (named.length > 1000) throw new Invalid('fileIds must have at most 1,000 ids')
     return { status: 200, body: await removal.remove(caller, named) }
   },
 })

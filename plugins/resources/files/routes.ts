@@ -197,7 +197,8 @@ export const listDatasetFiles = route({
   path: '/api/datasets/:id/files',
   aliases: [{ path: '/api/datasets/:id/listAllFiles' }],
   summary: 'List the files of a dataset',
-  description: 'Files in the root first. Streamed row by row, so there is no limit; `max` stops earlier.',
+  description:
+    'Files in the root first; a file in several folders is listed once for each. Streamed row by row, so there is no limit; `max` stops earlier.',
   permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
   jobKeys: 'allowed',
   params,

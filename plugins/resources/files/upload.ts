@@ -36,6 +36,9 @@ interface Received extends IncomingFile {
 /** Limit for all text fields of one upload in total. */
 const maxFieldsBytes = 10 * 1024 * 1024
 
+/** The name of a part, in the form of stored file names: macOS sends decomposed letters. */
+const fieldKey = (name: string): string => name.normalize('NFC')
+
 /** The text fields of a form. The field `file` may be repeated, once for each file of a server folder to register. */
 class Fields {
   readonly byName = new Map<string, string>()
@@ -46,7 +49,7 @@ class Fields {
     this.#bytes += Buffer.byteLength(field) + Buffer.byteLength(value)
     if (this.#bytes > maxFieldsBytes) throw new TooLarge(`The fields of a form must be at most ${maxFieldsBytes} bytes in total`)
     const document = field === 'file' ? jsonObjectIn(value, 'The field file') : undefined
-    if (!document || !('path' in document)) this.byName.set(field, value)
+    if (!document || !('path' in document)) this.byName.set(fieldKey(field), value)
     else if (typeof document['path'] === 'string') this.references.push({ ...document, path: document['path'] })
     else throw new Invalid('The field file: path must be the path of a file on the server')
   }
@@ -139,7 +142,7 @@ export class MultipartUpload {
   async #receive(part: FilePart, staged: AsyncDisposableStack, signal: AbortSignal): Promise<Received> {
     const name = this.#ingest.nameOf(part.filename)
     const blob = staged.use(await this.#ingest.receive(part.stream, { signal }))
-    return { field: part.field, name, contentType: part.contentType, blob }
+    return { field: fieldKey(part.field), name, contentType: part.contentType, blob }
   }
 
   async #refer({ path, md }: Reference, staged: AsyncDisposableStack, signal: AbortSignal): Promise<IncomingFile> {

@@ -72,7 +72,7 @@ export class MetadataWriter {
   own(content: Json, context: Json | undefined, caller: Caller): Statement {
     const { user } = caller
     if (context !== undefined) checkJsonLdContext(context)
-    const agent: Agent = { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? null }
+    const agent: Agent = { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? anonymousUserId }
     return { ...(context === undefined ? {} : { context }), agent, content, ...submitter(caller) }
   }
 

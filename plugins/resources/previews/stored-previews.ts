@@ -77,7 +77,7 @@ export class StoredPreviews implements Previews {
   /** `iipKey` refers to pyramids on another server; it is stored with the metadata. */
   async upload({ bytes, filename, contentType, fields }: Received, caller: Caller, iipKey?: string): Promise<string> {
     const id = this.#ids.next()
-    const title = fields.get('title')
+    const title = fields.get('title') || undefined
     const shown = {
       filename,
       title: title === undefined ? null : shortened(title),

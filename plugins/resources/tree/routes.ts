@@ -10,6 +10,7 @@ import {
   Policy,
   routesFor,
   s,
+  signedIn,
   TreeBranches,
   wire,
 } from 'pounce/sdk'
@@ -139,7 +140,7 @@ export const getChildrenOfNode = route({
   responses: { 200: s.Array(Node) },
   throws: [Invalid, NotFound, NotSignedIn, Forbidden],
   async handle({ query, caller, url }, { tree, installation }) {
-    if (!caller.user) throw new NotSignedIn()
+    signedIn(caller)
     const { nodeType: kind, nodeId: id, mine, limit, after } = query
     if (kind !== 'root' && id === undefined) throw new Invalid(`nodeId is missing: the id of the parent ${kind}`)
     const page = await tree.below({ kind, mine, ...(id === undefined ? {} : { id }) }, caller, { limit, ...(after ? { after } : {}) })
