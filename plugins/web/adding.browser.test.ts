@@ -111,6 +111,33 @@ inBrowser('a folder is uploaded with all of its files, whatever their names', as
   t.deepEqual(problems, [])
 })
 
+inBrowser('a folder that cannot be read is reported, and what was dropped with it is uploaded', async t => {
+  const source = await tempFolder(t)
+  await mkdir(join(source, 'locked'))
+  await writeFile(join(source, 'plain.txt'), 'oak')
+  const server = await bootForTest({ t })
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  // Tests run as root, who can read every folder.
+  await page.addInitScript(`{
+    const { webkitGetAsEntry } = DataTransferItem.prototype
+    const readEntries = (_, fail) => fail(new DOMException('Not readable', 'NotReadableError'))
+    DataTransferItem.prototype.webkitGetAsEntry = function () {
+      const entry = webkitGetAsEntry.call(this)
+      if (entry.isDirectory) entry.createReader = () => ({ readEntries })
+      return entry
+    }
+  }`)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await drop(page, [join(source, 'locked'), join(source, 'plain.txt')])
+  await page.getByText('locked cannot be read').waitFor()
+  await page.getByText('1 of 1 file uploaded').waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('a second tab leaves an upload to the first one, which continues it after a reload', async t => {
   const source = join(await tempFolder(t), 'plots')
   await mkdir(source)

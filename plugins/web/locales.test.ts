@@ -19,7 +19,7 @@ const textsOf = async (language: string): Promise<ReadonlyMap<string, string>> =
 }
 
 const variablesIn = (text: string | undefined): readonly string[] =>
-  [...(text ?? '').matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name).sort()
+  [...(text ?? '').matchAll(/\{\{(\w+)(?:, \w+)?\}\}/g)].map(([, name = '']) => name).sort()
 
 test('each language has all English texts, none empty, with the same variables', async t => {
   const [english, german] = await Promise.all([textsOf('en'), textsOf('de')])

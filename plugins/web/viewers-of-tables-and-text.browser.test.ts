@@ -8,7 +8,7 @@ import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, upload } from '../../test/support/scene.ts'
 import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
-import { pageFindings, webPage } from '../../test/support/web-pages.ts'
+import { axeFindings, pageFindings, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inChromium, launch } = browserTests(test, 'chromium')
 /** Serial, since the tests share a browser and reading tables uses the whole CPU. */
@@ -281,11 +281,12 @@ inBrowser('Markdown with a table of 50,000 rows shows the first ones, and Markdo
   t.deepEqual(problems, [])
 })
 
-inBrowser('task lists of Markdown show which tasks are done', async t => {
+inBrowser('task lists of Markdown show which tasks are done; headings are below that of the page', async t => {
   const { page, problems } = await openPage(t)
-  await page.goto(await fileOf('tasks.md', '- [x] sampled\n- [ ] measured\n', 'text/markdown'))
+  await page.goto(await fileOf('tasks.md', '# Tasks\n\n- [x] sampled\n- [ ] measured\n', 'text/markdown'))
   await page.getByText('sampled').waitFor()
   t.deepEqual(await page.locator('.prose li').allInnerTexts(), ['☑ sampled', '☐ measured'])
+  t.deepEqual(await axeFindings(page), [])
   t.deepEqual(problems, [])
 })
 

@@ -30,7 +30,14 @@ export const AccountPopup = ({
     if (key === 'plugins') void navigate({ to: '/admin/plugins' })
   }
   return (
-    <Popover className="popover" placement="bottom end" triggerRef={trigger} isOpen onOpenChange={open => open || onClose()}>
+    <Popover
+      className="popover"
+      aria-label={t('account')}
+      placement="bottom end"
+      triggerRef={trigger}
+      isOpen
+      onOpenChange={open => open || onClose()}
+    >
       {user && <Identity user={user} />}
       <Menu autoFocus="first" onClose={onClose} onAction={key => act(String(key))} aria-label={t('account')}>
         <MenuSection

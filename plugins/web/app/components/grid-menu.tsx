@@ -1,5 +1,6 @@
 import { useRef } from 'react'
 import { Menu, MenuItem, Popover, Separator } from 'react-aria-components/Menu'
+import { flushSync } from 'react-dom'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
 
@@ -37,17 +38,24 @@ export const GridMenu = <T,>({
   const point = useRef<HTMLSpanElement>(null)
   const trigger = useRef<Element>(element)
   trigger.current = element
+  const run = (id: unknown): void => {
+    // Focused before a dialog opens, the row gets the focus again when that closes.
+    flushSync(onClose)
+    element.closest<HTMLElement>('[data-index]')?.focus({ preventScroll: true })
+    actions.find(action => action.id === id)?.run()
+  }
   return (
     <>
       {at && <span ref={point} className="grid-point" style={{ insetInlineStart: `${at.x}px`, insetBlockStart: `${at.y}px` }} />}
       <Popover
         className="popover"
+        aria-label={label}
         triggerRef={at ? point : trigger}
         placement={at ? 'bottom start' : 'bottom end'}
         isOpen
         onOpenChange={isOpen => isOpen || onClose()}
       >
-        <Menu aria-label={label} autoFocus="first" onAction={id => actions.find(action => action.id === id)?.run()} onClose={onClose}>
+        <Menu aria-label={label} autoFocus="first" onAction={run} onClose={onClose}>
           {actions.flatMap(({ id, label: text, icon, destroys = false, isDisabled = false, startsGroup = false }) => [
             ...(startsGroup ? [<Separator key={`before ${id}`} className="menu-separator" />] : []),
             <MenuItem key={id} id={id} textValue={text} isDisabled={isDisabled} className={destroys ? 'menu-item destroys' : 'menu-item'}>

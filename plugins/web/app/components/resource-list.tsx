@@ -140,6 +140,14 @@ export const ResourceListView = ({
   const language = useLanguage()
   // biome-ignore lint/correctness/useExhaustiveDependencies: titles and cells are in the language
   const shownColumns = useMemo(() => columnsFor(kind, isCompact), [kind, isCompact, language])
+  const isSorting = useRef(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another order may be loaded already
+  useEffect(() => {
+    if (list.isLoading || !isSorting.current) return
+    isSorting.current = false
+    // The heading that had the focus was removed while the list was loading.
+    if (document.activeElement === document.body) document.querySelector<HTMLElement>('[aria-sort$="ending"] > .grid-sort')?.focus()
+  }, [list.isLoading, sort?.column, sort?.order])
   if (list.isLoading) return <Loading />
   const failure = list.error && <Failure error={list.error} retry={list.retry} />
   if (list.rows.length === 0) return failure ?? <>{empty}</>
@@ -158,7 +166,14 @@ export const ResourceListView = ({
           columns={shownColumns}
           onRange={list.onRange}
           sort={sort}
-          {...(onSort ? { onSort } : {})}
+          {...(onSort
+            ? {
+                onSort: (next: GridSort) => {
+                  isSorting.current = true
+                  onSort(next)
+                },
+              }
+            : {})}
           onOpen={row => void navigate({ to: pathTo(row.kind, row.id) as never })}
           {...(actions ? { actions } : {})}
           {...(onDelete ? { onDelete } : {})}

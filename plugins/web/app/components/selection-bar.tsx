@@ -14,35 +14,35 @@ export const selectionBarTop = (): number | undefined => {
   return undefined
 }
 
-/**
- * Appears at the bottom of the window while rows are selected: their number, size and actions. Actions that do not fit go into "More".
- * Put it directly after its grid, so that Tab leads from a row to it.
- */
-export const SelectionBar = ({
-  count,
-  sizeBytes,
-  actions,
-  onClear,
-}: {
+interface SelectionBarProps {
   readonly count: number
   readonly sizeBytes?: number | undefined
   /** The most used ones come first. */
   readonly actions: readonly GridAction[]
   readonly onClear: () => void
-}) => (count === 0 ? null : <Bar count={count} sizeBytes={sizeBytes} actions={actions} onClear={onClear} />)
+  /** Gives the focus to the list of the rows; by default the page gets it. */
+  readonly focusList?: () => void
+}
 
-const Bar = ({
-  count,
-  sizeBytes,
-  actions,
-  onClear,
-}: {
-  readonly count: number
-  readonly sizeBytes: number | undefined
-  readonly actions: readonly GridAction[]
-  readonly onClear: () => void
-}) => {
+/**
+ * Appears at the bottom of the window while rows are selected: their number, size and actions. Actions that do not fit go into "More".
+ * Put it directly after its grid, so that Tab leads from a row to it.
+ */
+export const SelectionBar = (props: SelectionBarProps) => (props.count === 0 ? null : <Bar {...props} />)
+
+const focusPage = (): void => document.getElementById('content')?.focus({ preventScroll: true })
+
+/** Gives the focus to the list as soon as dialogs are closed, unless something else has it. */
+const returnFocus = (focusList: () => void, triesLeft = 20): void => {
+  const focused = document.activeElement
+  if (!focused || focused === document.body) focusList()
+  else if (triesLeft > 0 && focused.closest('[role="dialog"]')) setTimeout(() => returnFocus(focusList, triesLeft - 1), 50)
+}
+
+const Bar = ({ count, sizeBytes, actions, onClear, focusList = focusPage }: SelectionBarProps) => {
   const bar = useRef<HTMLDivElement>(null)
+  const latest = useRef(focusList)
+  latest.current = focusList
   const [fitting, setFitting] = useState(actions.length)
   const labels = actions.map(({ label }) => label).join('\n')
 
@@ -52,6 +52,8 @@ const Bar = ({
     bars.add(element)
     return () => {
       bars.delete(element)
+      // Only of the keyboard: the page does not scroll to the active row after a click.
+      if (document.querySelector(':focus-visible')) setTimeout(() => returnFocus(latest.current))
     }
   }, [])
 

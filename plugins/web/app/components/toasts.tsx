@@ -20,6 +20,12 @@ const change = (next: readonly Toast[]): void => {
 
 const remove = (id: number): void => change(toasts.filter(toast => toast.id !== id))
 
+/** The focus, which was in the message, is given to the page. */
+const close = (id: number): void => {
+  remove(id)
+  document.getElementById('content')?.focus({ preventScroll: true })
+}
+
 /** Reports what happened, with an undo action. At most four are shown. */
 export const toast = (text: string, action?: Toast['action']): void => {
   lastId++
@@ -55,14 +61,14 @@ const ToastView = ({ toast: { id, text, action } }: { readonly toast: Toast }) =
         <Button
           look="quiet"
           onPress={() => {
-            remove(id)
+            close(id)
             action.run()
           }}
         >
           {action.label}
         </Button>
       )}
-      <IconButton icon="x" label={t('close')} onPress={() => remove(id)} />
+      <IconButton icon="x" label={t('close')} onPress={() => close(id)} />
     </div>
   )
 }

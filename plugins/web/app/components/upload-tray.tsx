@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { memo, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react'
 import { Button as AriaButton } from 'react-aria-components/Button'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
@@ -54,6 +54,11 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
   useEffect(() => {
     if (user !== undefined) void uploads.restore(user)
   }, [user])
+  const buttonId = useId()
+  const close = (): void => {
+    setOpen(false)
+    document.getElementById(buttonId)?.focus()
+  }
   // Small files finish before any progress is visible: the tray opens when files are added, not when they are being sent.
   const count = state.items.length
   const known = useRef(0)
@@ -72,10 +77,10 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
   const left = state.counts.waiting + state.counts.sending + state.counts.failed + state.counts.missing
   return (
     <>
-      <Button look="quiet" autoFocus={isOpened} aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
+      <Button id={buttonId} look="quiet" autoFocus={isOpened} aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
         {left > 0 ? t('uploads.left', { count: left }) : t('uploads.title')}
       </Button>
-      {isOpen && <Tray state={state} onClose={() => setOpen(false)} />}
+      {isOpen && <Tray state={state} onClose={close} />}
       {signingOut && (
         <Dialog title={t('uploads.signOut.title')} isOpen onClose={answer(false)}>
           <p>{t('uploads.signOut.text', { count: uploads.unsentCount })}</p>
@@ -135,8 +140,14 @@ const Tray = ({ state, onClose }: { readonly state: QueueState; readonly onClose
   const total = items.length - counts.cancelled
   const isMoving = isBusy && !isPaused && !isOffline
   const left = secondsLeft(state)
+  const tray = useRef<HTMLElement>(null)
+  /** The pressed button is removed. */
+  const act = (run: () => void) => (): void => {
+    run()
+    tray.current?.focus()
+  }
   return (
-    <section className="upload-tray" aria-label={t('uploads.title')}>
+    <section ref={tray} tabIndex={-1} className="upload-tray" aria-label={t('uploads.title')}>
       <header>
         <h2>
           {total === 0
@@ -166,24 +177,21 @@ const Tray = ({ state, onClose }: { readonly state: QueueState; readonly onClose
       {counts.missing > 0 && <Missing state={state} />}
       {items.length === 0 ? <p>{t('uploads.none')}</p> : <Items items={items} />}
       <div className="actions">
-        {isBusy && !isPaused && (
-          <Button icon="pause" onPress={() => uploads.pause()}>
-            {t('uploads.pause')}
-          </Button>
-        )}
-        {isPaused && (
-          <Button icon="play" onPress={() => uploads.resume()}>
-            {t('uploads.resume')}
+        {(isBusy || isPaused) && (
+          <Button icon={isPaused ? 'play' : 'pause'} onPress={() => (isPaused ? uploads.resume() : uploads.pause())}>
+            {t(isPaused ? 'uploads.resume' : 'uploads.pause')}
           </Button>
         )}
         {counts.failed > 0 && (
-          <Button icon="rotate-cw" onPress={() => uploads.retryAll()}>
+          <Button icon="rotate-cw" onPress={act(() => uploads.retryAll())}>
             {t('uploads.retryAll', { count: counts.failed })}
           </Button>
         )}
-        {(isBusy || counts.missing + counts.failed > 0) && <Button onPress={() => uploads.cancelAll()}>{t('uploads.cancelAll')}</Button>}
+        {(isBusy || counts.missing + counts.failed > 0) && (
+          <Button onPress={act(() => uploads.cancelAll())}>{t('uploads.cancelAll')}</Button>
+        )}
         {!isBusy && counts.done + counts.skipped + counts.cancelled > 0 && (
-          <Button onPress={() => uploads.clear()}>{t('uploads.clear')}</Button>
+          <Button onPress={act(() => uploads.clear())}>{t('uploads.clear')}</Button>
         )}
       </div>
     </section>

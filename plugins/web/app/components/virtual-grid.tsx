@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table cannot position its rows, and lays out a few thousand at most
 // biome-ignore-all lint/a11y/useFocusableInteractive: rows have the focus, cells have none
-import { useId, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import { type FocusEvent, useId, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import { GridBody } from './grid-body.tsx'
 import { useActiveRow, useRestoredPlace } from './grid-focus.ts'
@@ -42,6 +42,15 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
   ])
   useRestoredPlace(grid, restoreKey, count, focus)
 
+  const hadFocus = useRef(false)
+  const blur = ({ relatedTarget }: FocusEvent): void => {
+    if (relatedTarget && !grid.current?.contains(relatedTarget)) hadFocus.current = false
+  }
+  useLayoutEffect(() => {
+    // With the last row its focus was removed.
+    if (count === 0 && hadFocus.current && document.activeElement === document.body) grid.current?.focus()
+  }, [count])
+
   const tracks = useMemo(() => tracksOf(columns, isSelectable, actions !== undefined), [columns, isSelectable, actions])
   if (count === 0)
     return (
@@ -64,7 +73,9 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
         style={{ '--grid-tracks': tracks } as Record<string, string>}
         onKeyDown={keys}
         // Not only keys and clicks focus a row, or a link in it: drags and assistive technology do as well.
+        onBlur={blur}
         onFocus={({ target }) => {
+          hadFocus.current = true
           const index = Number(target.closest('.grid-body > [data-index]')?.getAttribute('data-index') ?? focus.active)
           if (index !== focus.active) focus.set(index)
         }}

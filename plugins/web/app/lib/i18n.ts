@@ -49,7 +49,6 @@ export const startLanguage = async (): Promise<void> => {
     // The texts of viewers are added when the first of them is loaded.
     resources: { en: { translation: en as typeof en & typeof viewers } },
     interpolation: { escapeValue: false },
-    returnNull: false,
   })
   await load(language)
   await i18next.changeLanguage(language)

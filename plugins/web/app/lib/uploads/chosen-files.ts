@@ -59,10 +59,17 @@ const readEntry = async (entry: FileSystemEntry, handle: FileSystemHandle | unde
     }
     return
   }
-  const [children, handles] = await Promise.all([entriesOf(entry as FileSystemDirectoryEntry), handlesIn(handle)])
+  const children = await entriesOf(entry as FileSystemDirectoryEntry).catch(() => undefined)
+  if (!children) {
+    found.unreadable.push(path)
+    return
+  }
+  const handles = await handlesIn(handle).catch(() => noHandles)
   if (children.length === 0) found.emptyFolders.push(path)
   for (const child of children) await readEntry(child, handles.get(child.name), `${path}/${child.name}`, found)
 }
+
+const noHandles: ReadonlyMap<string, FileSystemHandle> = new Map()
 
 const fileOf = async (entry: FileSystemFileEntry): Promise<File> => new Promise((resolve, reject) => entry.file(resolve, reject))
 

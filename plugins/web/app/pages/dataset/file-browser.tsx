@@ -68,7 +68,8 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const count = chosenCount(selection, list.count)
 
   const can = (right: string): boolean => rights.has(right)
-  const canAdd = can('AddResourceToDataset')
+  const isGone = query.folder !== undefined && isNotFound(list.error)
+  const canAdd = can('AddResourceToDataset') && !isGone
   // A copy is owned by its creator, so it requires an account.
   const canCopy = session?.user != null && can('DownloadFiles')
   const canDelete = can('DeleteFile') || can('RemoveResourceFromDataset')
@@ -141,14 +142,14 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
         {canAdd && <ToolButton icon="folder-plus" label={t('dataset.newFolder')} onPress={() => setDialog({ kind: 'folder' })} />}
         {canAdd && <AddFilesButton target={target} />}
       </Toolbar>
-      {query.folder !== undefined && <FolderPath dataset={dataset} path={path ?? []} onOpen={openFolder} drop={drop} />}
+      {query.folder !== undefined && <FolderPath dataset={dataset} path={path ?? []} onOpen={walkTo} drop={drop} />}
       {work && <WorkLine work={work} />}
       <div className="browser-parts">
         <TreeSide dataset={dataset} open={open} current={query.folder} onOpen={openFolder} drop={drop} />
         <div className="browser-list" aria-busy={list.isLoading}>
-          {query.folder !== undefined && isNotFound(list.error) ? (
+          {isGone ? (
             <Empty title={t('entries.noFolder')}>
-              <Button onPress={() => openFolder(undefined)}>{t('entries.toRoot')}</Button>
+              <Button onPress={() => walkTo(undefined)}>{t('entries.toRoot')}</Button>
             </Empty>
           ) : list.error ? (
             <Failure error={list.error} retry={list.retry} />
@@ -209,6 +210,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
               onAsk: kind => ask(kind, chosenTarget(selection, list)),
             })}
             onClear={() => setSelection(noRows)}
+            focusList={() => grid.current?.focusRow()}
           />
           {list.isCounting && list.count > 0 && <Loading label={t('entries.searching')} />}
         </div>

@@ -25,7 +25,11 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
       text.textContent = source
     }
   }
-  element.append(text)
+  // As in notebooks: the headings of the text are below one of the page.
+  const heading = document.createElement('h2')
+  heading.className = 'visually-hidden'
+  heading.textContent = host.thing.name
+  element.append(heading, text)
   if (sizeBytes > maxBytes) {
     const note = document.createElement('p')
     note.className = 'help'
