@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'pounce/sdk'
-import { apiVersion, didYouMean } from 'pounce/sdk/kit'
+import { apiVersion, didYouMean, withTimeLimit } from 'pounce/sdk/kit'
 import { errorPlace, noteLoadedModules } from '../error-place.ts'
 import { bundledPlugins, entryOf, isOwnPlugin, ownIdPattern, ownPluginFile, ownPluginIds } from '../own-plugins.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
@@ -76,18 +76,29 @@ const isPlugin = (value: unknown): value is Plugin =>
 const isMissing = (error: unknown, source: string): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${source}'`)
 
+/** The process would exit without a message while a top-level `await` is pending. */
+const loadLimitMs = 60_000
+
+/** Node assumes CommonJS after an error in a module whose package has no type, and reports the `import` instead of that error. */
+const typeHint = (error: unknown): string =>
+  error instanceof SyntaxError && error.message.includes('import statement outside a module')
+    ? '. The error may be another one: Node reports it once the package.json of the plugin has "type": "module"'
+    : ''
+
 const importPlugin = async (source: string, from: string | undefined): Promise<Plugin> => {
   const url = bundledPlugins.has(source) ? '' : urlOf(source, from)
   const load = bundledPlugins.get(source) ?? ((): Promise<{ readonly plugin?: unknown }> => import(url))
   let module: { readonly plugin?: unknown }
   try {
-    module = await load()
+    module = await withTimeLimit(load(), loadLimitMs, `its modules did not load within ${loadLimitMs / 1000} s`)
   } catch (error) {
     if (isMissing(error, source))
       throw new StartupError(
         `The plugin ${source} is neither part of this version nor an installed package${didYouMean(source, ownPluginIds(), 0.4)}`,
       )
-    throw new StartupError(`The plugin ${source} cannot be loaded: ${messageOf(error)}${errorPlace(error)}`, { cause: error })
+    throw new StartupError(`The plugin ${source} cannot be loaded: ${messageOf(error)}${errorPlace(error)}${typeHint(error)}`, {
+      cause: error,
+    })
   }
   if (!isPlugin(module.plugin)) throw new StartupError(`The plugin ${source} does not export \`plugin\` made by definePlugin`)
   return module.plugin
@@ -115,7 +126,9 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
     throw new StartupError(`The plugin in the folder of ${source} has the id ${plugin.id}`)
   const name = as ?? plugin.id
   if ((plugin.apiVersion ?? apiVersion) !== apiVersion)
-    throw new StartupError(`${plugin.id} is written for version ${plugin.apiVersion} of the SDK, and this Pounce has version ${apiVersion}`)
+    throw new StartupError(
+      `${plugin.id} is written for version ${plugin.apiVersion} of the SDK, and this Pounce has version ${apiVersion}: install a release of the plugin for it`,
+    )
   // A plugin passed by a test may replace a built-in one.
   if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
   return { name, plugin }
@@ -124,11 +137,18 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
 /** Loads plugins one by one: CommonJS cannot require the SDK while another imports it. Rejects duplicate names: a second copy needs `as`. */
 export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
   const loaded = await Array.fromAsync(requests, load)
-  const names = new Set<string>()
-  for (const { name } of loaded) {
-    if (names.has(name))
-      throw new StartupError(`${name} is listed twice in "plugins": give one of them another name, {"plugin": "${name}", "as": "…"}`)
-    names.add(name)
+  const names = new Map<string, { readonly plugin: Plugin; readonly source: string }>()
+  for (const [at, { name, plugin }] of loaded.entries()) {
+    const listed = requests[at]?.plugin
+    const source = typeof listed === 'string' ? listed : name
+    const other = names.get(name)
+    if (other && other.plugin !== plugin && name === plugin.id)
+      throw new StartupError(
+        `${other.source} and ${source} are different plugins that both have the id ${name}: change it in one of them, or remove one from "plugins"`,
+      )
+    if (other)
+      throw new StartupError(`${name} is listed twice in "plugins": give one of them another name, {"plugin": "${source}", "as": "…"}`)
+    names.set(name, { plugin, source })
   }
   return loaded
 }
