@@ -3,7 +3,9 @@ import test from 'ava'
 import {
   AuthProviders,
   BlobStore,
+  type Collection,
   Commands,
+  collection,
   configPort,
   definePlugin,
   defineResource,
@@ -137,6 +139,15 @@ test('sign-in providers of two plugins cannot have one id', async t => {
   })
 })
 
+test('two collections of one plugin with one name are refused', async t => {
+  const notes = collection<{ readonly name: string }>()('acme.notes', { byName: { on: ['name'] } })
+  const keeping = (...collections: readonly Collection<object>[]) => definePlugin({ id: 'acme.some', summary: 's', collections })
+  await t.throwsAsync(makeKernel(t, [memoryStore, keeping(notes as Collection<object>, collection('acme.notes'))]), {
+    message: 'acme.some has two collections named acme.notes: rename one of them',
+  })
+  await t.notThrowsAsync(makeKernel(t, [memoryStore, keeping(notes as Collection<object>, notes as Collection<object>)]))
+})
+
 test('a route that routesFor did not return, or whose schema is invalid, is refused', async t => {
   const declaration = {
     method: 'GET',
@@ -144,7 +155,7 @@ test('a route that routesFor did not return, or whose schema is invalid, is refu
     summary: 's',
     permission: 'anyone',
     responses: { 200: s.String() },
-    handle: async () => ({ status: 200, body: '' }),
+    handle: async () => ({ status: 200, body: '' }) as const,
   } as const
   const serving = (routes: object) => definePlugin({ id: 'acme.some', summary: 's', routes: { ...routes } })
   await t.throwsAsync(makeKernel(t, [serving({ getSome: declaration })]), {

@@ -106,6 +106,15 @@ const checkRoutes = (kernel: Made): void => {
         throw new StartupError(`${name}: ${key} is not a route: pass it to the function that routesFor('…', { … }) returns`)
 }
 
+/** The same object may be listed twice, by a resource and by the plugin; of two different ones, the indexes of one would be lost. */
+const checkCollections = (kernel: Made): void => {
+  for (const { name, plugin } of kernel.config.plugins) {
+    const names = [...new Set(plugin.collections)].map(each => each.name)
+    const twice = names.find((one, at) => names.indexOf(one) !== at)
+    if (twice !== undefined) throw new StartupError(`${name} has two collections named ${twice}: rename one of them`)
+  }
+}
+
 /** The schemas of built-in routes are compiled at the first request, and tested. */
 const checkSchemas = (kernel: Made): void => {
   for (const { name, plugin } of kernel.config.plugins) {
@@ -199,6 +208,7 @@ export const checkPlugins = async (kernel: Made): Promise<void> => {
   checkNames(kernel)
   checkMethods(kernel)
   checkRoutes(kernel)
+  checkCollections(kernel)
   checkSchemas(kernel)
   checkMigrations(kernel)
   checkViewPermissions(kernel)

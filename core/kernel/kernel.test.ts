@@ -107,7 +107,7 @@ test('a dependency cycle is refused, naming its plugins', async t => {
   const one = definePlugin({ id: 'a.one', summary: 's', provides: [provide(First, needing(recorded('one', []), Second))] })
   const two = definePlugin({ id: 'a.two', summary: 's', provides: [provide(Second, needing(recorded('two', []), First))] })
   await t.throwsAsync(makeKernel(t, [one, two]), {
-    message: 'circular dependency between plugins: a.one → a.two → a.one (a.one needs second of a.two, a.two needs first of a.one)',
+    message: 'circular dependency between plugins: a.one (needs second) → a.two (needs first) → a.one',
   })
 })
 

@@ -37,14 +37,6 @@ test('a collection name that could conflict with those of stores is refused', t 
     t.throws(() => plan(plugin('example.odd', { collections: [collection(name)] })), { message: /^example\.odd declares the collection/ })
 })
 
-test('two collections of one plugin with one name are refused', t => {
-  const notes = collection<{ readonly name: string }>()('example.notes', { byName: { on: ['name'] } })
-  t.throws(() => plan(plugin('example.one', { collections: [notes, collection('example.notes')] })), {
-    message: 'example.one has two collections named example.notes: rename one of them',
-  })
-  t.notThrows(() => plan(plugin('example.one', { collections: [notes, notes] })))
-})
-
 test('copies of one plugin share its collections; different plugins of one id are refused', t => {
   const one = plugin('example.one', { collections: [collection('things')] })
   const copies = [

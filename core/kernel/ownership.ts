@@ -94,12 +94,6 @@ export const refuseForeign = (plugins: readonly NamedPlugin[]): void => {
     claimAll(plugins, 'event type', ({ events = [] }) => events, new Owners(sdk, eventTypes)),
   )
   for (const { name, plugin } of plugins) {
-    // The same object may be listed twice, by a resource and by the plugin.
-    refuseTwice(
-      name,
-      'collections',
-      [...new Set(plugin.collections)].map(each => each.name),
-    )
     for (const { name: consumer } of plugin.handlers ?? [])
       if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(consumer))
         throw new StartupError(`${name}: invalid handler name "${consumer}": use lower-case letters, digits and hyphens`)

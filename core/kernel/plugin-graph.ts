@@ -123,24 +123,17 @@ const findProviders = (listed: readonly PluginNode[], reserved: ReadonlySet<stri
   return providers
 }
 
-const circleOf = (circle: readonly PluginNode[], providers: ReadonlyMap<string, string>): string => {
-  const steps = circle.slice(0, -1).map(({ name, needs }, at) => {
-    const next = circle[at + 1]?.name
-    return `${name} needs ${needs.find(port => providers.get(port) === next)} of ${next}`
-  })
-  return `circular dependency between plugins: ${circle.map(({ name }) => name).join(' → ')} (${steps.join(', ')})`
-}
-
 const sortByNeed = (listed: readonly PluginNode[], providers: ReadonlyMap<string, string>): PluginNode[] => {
   const byName = new Map(listed.map(one => [one.name, one]))
   const order = new Set<PluginNode>()
-  const visit = (one: PluginNode, path: readonly PluginNode[]): void => {
+  const visit = (one: PluginNode, path: readonly { readonly name: string; readonly port: string }[]): void => {
     if (order.has(one)) return
-    const seenAt = path.indexOf(one)
-    if (seenAt !== -1) throw new StartupError(circleOf([...path.slice(seenAt), one], providers))
+    const seenAt = path.findIndex(({ name }) => name === one.name)
+    const circle = path.slice(seenAt).map(({ name, port }) => `${name} (needs ${port})`)
+    if (seenAt !== -1) throw new StartupError(`circular dependency between plugins: ${[...circle, one.name].join(' → ')}`)
     for (const port of one.needs) {
       const provider = byName.get(providers.get(port) ?? '')
-      if (provider) visit(provider, [...path, one])
+      if (provider) visit(provider, [...path, { name: one.name, port }])
     }
     order.add(one)
   }

@@ -168,7 +168,7 @@ test('a plugin for another version of the SDK is refused', async t => {
   t.is((await loadPlugins([{ plugin: join(folder, 'now') }])).length, 1)
   t.regex(
     await refused(t, { plugin: join(folder, 'later') }),
-    /test\.versioned is written for version 2 of the SDK, and this Pounce has version 1/,
+    /test\.versioned is written for version 2 of the SDK: install a release for version 1/,
   )
 })
 

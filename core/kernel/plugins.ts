@@ -76,29 +76,19 @@ const isPlugin = (value: unknown): value is Plugin =>
 const isMissing = (error: unknown, source: string): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${source}'`)
 
-/** The process would exit without a message while a top-level `await` is pending. */
-const loadLimitMs = 60_000
-
-/** Node assumes CommonJS after an error in a module whose package has no type, and reports the `import` instead of that error. */
-const typeHint = (error: unknown): string =>
-  error instanceof SyntaxError && error.message.includes('import statement outside a module')
-    ? '. The error may be another one: Node reports it once the package.json of the plugin has "type": "module"'
-    : ''
-
 const importPlugin = async (source: string, from: string | undefined): Promise<Plugin> => {
   const url = bundledPlugins.has(source) ? '' : urlOf(source, from)
   const load = bundledPlugins.get(source) ?? ((): Promise<{ readonly plugin?: unknown }> => import(url))
   let module: { readonly plugin?: unknown }
   try {
-    module = await withTimeLimit(load(), loadLimitMs, `its modules did not load within ${loadLimitMs / 1000} s`)
+    // A top-level `await` that is pending would end the process without a message.
+    module = await withTimeLimit(load(), 60_000, 'its modules did not load within 60 s')
   } catch (error) {
     if (isMissing(error, source))
       throw new StartupError(
         `The plugin ${source} is neither part of this version nor an installed package${didYouMean(source, ownPluginIds(), 0.4)}`,
       )
-    throw new StartupError(`The plugin ${source} cannot be loaded: ${messageOf(error)}${errorPlace(error)}${typeHint(error)}`, {
-      cause: error,
-    })
+    throw new StartupError(`The plugin ${source} cannot be loaded: ${messageOf(error)}${errorPlace(error)}`, { cause: error })
   }
   if (!isPlugin(module.plugin)) throw new StartupError(`The plugin ${source} does not export \`plugin\` made by definePlugin`)
   return module.plugin
@@ -127,7 +117,7 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
   const name = as ?? plugin.id
   if ((plugin.apiVersion ?? apiVersion) !== apiVersion)
     throw new StartupError(
-      `${plugin.id} is written for version ${plugin.apiVersion} of the SDK, and this Pounce has version ${apiVersion}: install a release of the plugin for it`,
+      `${plugin.id} is written for version ${plugin.apiVersion} of the SDK: install a release for version ${apiVersion}`,
     )
   // A plugin passed by a test may replace a built-in one.
   if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
@@ -137,18 +127,13 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
 /** Loads plugins one by one: CommonJS cannot require the SDK while another imports it. Rejects duplicate names: a second copy needs `as`. */
 export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
   const loaded = await Array.fromAsync(requests, load)
-  const names = new Map<string, { readonly plugin: Plugin; readonly source: string }>()
   for (const [at, { name, plugin }] of loaded.entries()) {
-    const listed = requests[at]?.plugin
-    const source = typeof listed === 'string' ? listed : name
-    const other = names.get(name)
-    if (other && other.plugin !== plugin && name === plugin.id)
-      throw new StartupError(
-        `${other.source} and ${source} are different plugins that both have the id ${name}: change it in one of them, or remove one from "plugins"`,
-      )
-    if (other)
-      throw new StartupError(`${name} is listed twice in "plugins": give one of them another name, {"plugin": "${source}", "as": "…"}`)
-    names.set(name, { plugin, source })
+    const first = loaded.findIndex(other => other.name === name)
+    if (first === at) continue
+    const [one, two] = [requests[first], requests[at]].map(request => (typeof request?.plugin === 'string' ? request.plugin : name))
+    if (loaded[first]?.plugin !== plugin && name === plugin.id)
+      throw new StartupError(`${one} and ${two} are different plugins that both have the id ${name}: change it in one of them`)
+    throw new StartupError(`${name} is listed twice in "plugins": give one of them another name, {"plugin": "${two}", "as": "…"}`)
   }
   return loaded
 }

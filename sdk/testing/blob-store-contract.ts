@@ -152,11 +152,12 @@ function listing(test: ContractTest, makeStore: MakeBlobStore, now: () => Date):
     for (const { key, modified } of entries) t.deepEqual(later.get(key), modified, 'modified, listed again')
   })
 
-  test('more than a thousand blobs are all listed, each once', async t => {
+  // Alone: a thousand uploads next to those of other tests exceed the time limits of a store on a busy machine.
+  test.serial('more than a thousand blobs are all listed, each once', async t => {
     const store = await makeStore(t)
     const keys: string[] = []
-    for (let at = 0; at < 1050; at += 50) {
-      const puts = await Promise.all(Array.from({ length: 50 }, (_, n) => store.put(Buffer.from(`blob ${at + n}`))))
+    for (let at = 0; at < 1050; at += 25) {
+      const puts = await Promise.all(Array.from({ length: 25 }, (_, n) => store.put(Buffer.from(`blob ${at + n}`))))
       keys.push(...puts.map(({ key }) => key))
     }
     t.deepEqual(await keysOf(store), keys.sort())

@@ -183,7 +183,9 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     ]
     await store.insert(spans.map(([from, to], at) => pointAt(at + 1, { startMs: pinned + from, endMs: to === null ? null : pinned + to })))
     t.deepEqual(await idsIn(store, { fromMs: pinned + 10 }), [2, 3, 4])
+    t.deepEqual(await idsIn(store, { fromMs: pinned + 11 }), [4])
     t.deepEqual(await idsIn(store, { untilMs: pinned + 20 }), [1, 2, 4])
+    t.deepEqual(await idsIn(store, { untilMs: pinned + 19 }), [1])
     t.deepEqual(await idsIn(store, { fromMs: pinned + 10, untilMs: pinned + 20 }), [2, 4])
     t.deepEqual(await idsIn(store, { beforeMs: pinned + 10 }), [5, 1])
     t.deepEqual(await idsIn(store, { beforeMs: pinned + 11, fromMs: pinned + 10 }), [2, 3])
