@@ -1,7 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import {
+  AuthProviders,
+  BlobStore,
+  type Collection,
   Commands,
+  collection,
   configPort,
   definePlugin,
   defineResource,
@@ -11,9 +15,11 @@ import {
   on,
   onBatch,
   type Plugin,
+  type Port,
   provide,
   routesFor,
   s,
+  Transports,
   wire,
 } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
@@ -102,6 +108,63 @@ test('a command without a name or a method is refused with its plugin', async t 
     readonly name = 'idle'
   }
   await t.throwsAsync(makeKernel(t, [commands(Idle)]), { message: 'acme.some: Idle has no method run' })
+})
+
+test('an incomplete provider of a port is refused with its plugin', async t => {
+  const providing = (port: Port<unknown>, by: new () => object) =>
+    definePlugin({ id: 'acme.some', summary: 's', provides: [provide(port, by as never)] })
+  class Partial {
+    readonly kind = 'some'
+    put = () => undefined
+    runs = () => new Set()
+  }
+  await t.throwsAsync(makeKernel(t, [providing(BlobStore, Partial)]), { message: 'acme.some: Partial has no method get' })
+  await t.throwsAsync(makeKernel(t, [providing(Transports, Partial)]), { message: 'acme.some: Partial has no method publish' })
+  for (const [port, many, member] of [
+    [AuthProviders, 'authProviders', 'id'],
+    [Transports, 'transports', 'kind'],
+  ] as const)
+    await t.throwsAsync(makeKernel(t, [providing(port, Nameless)]), {
+      message: `acme.some: Nameless contributes to ${many} and has no ${member}: give it a unique, non-empty string`,
+    })
+})
+
+test('sign-in providers of two plugins cannot have one id', async t => {
+  class Accounts {
+    readonly id = 'some'
+  }
+  const one = (id: string) => definePlugin({ id, summary: 's', provides: [provide(AuthProviders, Accounts)] })
+  await t.throwsAsync(makeKernel(t, [one('acme.one'), one('acme.two')]), {
+    message: /^acme\.one and acme\.two both have a sign-in provider with the id "some".*change the id in acme\.two$/,
+  })
+})
+
+test('two collections of one plugin with one name are refused', async t => {
+  const notes = collection<{ readonly name: string }>()('acme.notes', { byName: { on: ['name'] } })
+  const keeping = (...collections: readonly Collection<object>[]) => definePlugin({ id: 'acme.some', summary: 's', collections })
+  await t.throwsAsync(makeKernel(t, [memoryStore, keeping(notes as Collection<object>, collection('acme.notes'))]), {
+    message: 'acme.some has two collections named acme.notes: rename one of them',
+  })
+  await t.notThrowsAsync(makeKernel(t, [memoryStore, keeping(notes as Collection<object>, notes as Collection<object>)]))
+})
+
+test('a route that routesFor did not return, or whose schema is invalid, is refused', async t => {
+  const declaration = {
+    method: 'GET',
+    path: '/api/some',
+    summary: 's',
+    permission: 'anyone',
+    responses: { 200: s.String() },
+    handle: async () => ({ status: 200, body: '' }) as const,
+  } as const
+  const serving = (routes: object) => definePlugin({ id: 'acme.some', summary: 's', routes: { ...routes } })
+  await t.throwsAsync(makeKernel(t, [serving({ getSome: declaration })]), {
+    message: "acme.some: getSome is not a route: pass it to the function that routesFor('…', { … }) returns",
+  })
+  const getSome = routesFor('some', {})({ ...declaration, query: s.Object({ a: s.String({ pattern: '(' }) }) })
+  await t.throwsAsync(makeKernel(t, [serving({ getSome })]), {
+    message: /^acme\.some: the schema "query" of the route getSome is invalid: .*regular expression/,
+  })
 })
 
 test('a plugin without its folder of migrations is refused', async t => {

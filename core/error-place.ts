@@ -29,11 +29,17 @@ const syntaxErrorIn = (file: string): string | undefined => {
 /** The folders of Pounce's own code: a mistake in a plugin often surfaces there, such as in `definePlugin`. */
 const ownFolders = ['chunks/', 'core/', 'dist/', 'node_modules/', 'sdk/'].map(name => fileURLToPath(new URL(`../${name}`, import.meta.url)))
 
+/** Node assumes CommonJS after an error in a module whose package has no type, and reports the `import` instead of that error. */
+const hintOf = (error: unknown): string =>
+  error instanceof SyntaxError && error.message.includes('import statement outside a module')
+    ? '. The error may be another one: Node reports it once the package.json of the plugin has "type": "module"'
+    : ''
+
 /** The location of a plugin's error as a suffix of its message: ` (file:line)` of the first stack line outside Pounce, or empty if unknown. */
 export const errorPlace = (error: unknown): string => {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const place =
     placesIn(stack).find(each => !ownFolders.some(folder => each.startsWith(folder))) ??
     (error instanceof SyntaxError && lastLoaded !== undefined ? syntaxErrorIn(lastLoaded) : undefined)
-  return place === undefined ? '' : ` (${place})`
+  return `${place === undefined ? '' : ` (${place})`}${hintOf(error)}`
 }

@@ -1,11 +1,28 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Class, Commands, Extractors, Installation, type Plugin, s } from 'pounce/sdk'
+import {
+  AuthProviders,
+  BlobStore,
+  type Class,
+  Commands,
+  DocumentStore,
+  Extractors,
+  GeoStore,
+  Installation,
+  isRoute,
+  Mailer,
+  type Plugin,
+  Previewers,
+  SearchIndex,
+  s,
+  Transports,
+} from 'pounce/sdk'
 import { didYouMean } from 'pounce/sdk/kit'
-import { describe, plainlyFits, type SchemaShape } from './json-schema.ts'
+import { isSchema } from './http/validate.ts'
+import { compileSchema, describe, plainlyFits, type SchemaShape } from './json-schema.ts'
 import type { Kernel } from './kernel/kernel.ts'
 import { routesOf } from './kernel/plugin-graph.ts'
-import { StartupError } from './kernel/startup-error.ts'
+import { messageOf, StartupError } from './kernel/startup-error.ts'
 import { isOwnPlugin } from './own-plugins.ts'
 
 type Made = Pick<Kernel, 'config' | 'get' | 'log'>
@@ -15,40 +32,104 @@ const memberOf = (one: unknown, path: string): unknown =>
 
 /** Ports whose contributions are looked up by name, and the member that holds the name. */
 const nameMembers: ReadonlyMap<string, string> = new Map<string, string>([
+  [AuthProviders, 'id'],
   [Extractors, 'info.name'],
   [Commands, 'name'],
+  [Previewers, 'id'],
+  [Transports, 'kind'],
 ])
+/** Several plugins may contribute to one command, and several copies of a transport or provider of accounts may run. */
+const sharedNames: ReadonlySet<string> = new Set<string>([Commands, Transports])
 
 /** A contribution without a name would break the lookup of all others of its port. */
 const checkNames = (kernel: Made): void => {
-  const owners = new Map<string, string>()
-  for (const { name: plugin, plugin: definition } of kernel.config.plugins)
+  const owners = new Map<string, { readonly name: string; readonly plugin: Plugin }>()
+  for (const one of kernel.config.plugins) {
+    const { name: plugin, plugin: definition } = one
     for (const { port, by } of definition.provides ?? []) {
       const member = nameMembers.get(port)
       if (member === undefined) continue
       const [many, name] = [port.slice(0, -1), memberOf(kernel.get(by), member)]
       if (typeof name !== 'string' || name === '')
         throw new StartupError(`${plugin}: ${by.name} contributes to ${many} and has no ${member}: give it a unique, non-empty string`)
-      // Several plugins may contribute to one command.
-      if (port === Commands) continue
+      if (sharedNames.has(port)) continue
       const owner = owners.get(`${port}${name}`)
-      if (owner === undefined) owners.set(`${port}${name}`, plugin)
-      else kernel.log.warn(`${owner} and ${plugin} both contribute "${name}" to ${many}: the one of ${owner} is used`)
+      if (owner === undefined) owners.set(`${port}${name}`, one)
+      else if (port === AuthProviders) refuseSharedAccounts(owner, one, name)
+      else kernel.log.warn(`${owner.name} and ${plugin} both contribute "${name}" to ${many}: the one of ${owner.name} is used`)
     }
+  }
 }
 
-/** The methods of a plugin's classes that the kernel calls. */
+/** The identities of one provider are accounts of the other if both have the same id. Copies of a plugin share theirs on purpose. */
+const refuseSharedAccounts = (
+  owner: { readonly name: string; readonly plugin: Plugin },
+  other: { readonly name: string; readonly plugin: Plugin },
+  id: string,
+): void => {
+  if (owner.plugin !== other.plugin)
+    throw new StartupError(
+      `${owner.name} and ${other.name} both have a sign-in provider with the id "${id}", so people could sign in to each other's accounts: change the id in ${other.name}`,
+    )
+}
+
+/** The methods of ports that plugins from outside usually provide. */
+const portMethods: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  [BlobStore, ['put', 'get', 'stat', 'remove', 'list']],
+  [Commands, ['run']],
+  [DocumentStore, ['declare', 'get', 'getMany', 'find', 'count', 'seek', 'scan', 'walk', 'formattedRows', 'commit', 'commitEach']],
+  [GeoStore, ['insert', 'get', 'find', 'read', 'count', 'highest', 'statistics', 'bins', 'remove']],
+  [Mailer, ['send']],
+  [SearchIndex, ['apply', 'search', 'facets', 'names', 'fields', 'values', 'tags', 'rebuild', 'clear']],
+  [Transports, ['runs', 'publish', 'cancel', 'listen', 'queues', 'pending', 'revive']],
+])
+
+/** The methods of a plugin's classes that the kernel calls, and of the ports above. */
 const calledOf = (plugin: Plugin): readonly { readonly by: Class; readonly method: string }[] => [
   ...(plugin.handlers ?? []).map(({ by, isBatch }) => ({ by, method: isBatch ? 'handleAll' : 'handle' })),
   ...(plugin.periodic ?? []).map(({ task }) => ({ by: task, method: 'run' })),
   ...(plugin.middleware ?? []).flatMap(one => ('by' in one ? [{ by: one.by, method: 'handle' }] : [])),
-  ...(plugin.provides ?? []).flatMap(({ port, by }) => (port === Commands ? [{ by, method: 'run' }] : [])),
+  ...(plugin.provides ?? []).flatMap(({ port, by }) => (portMethods.get(port) ?? []).map(method => ({ by, method }))),
 ]
 
 const checkMethods = (kernel: Made): void => {
   for (const { name, plugin } of kernel.config.plugins)
     for (const { by, method } of calledOf(plugin))
       if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
+}
+
+/** An object that is declared like a route but was not made by `routesFor` would not be mounted, without a message. */
+const checkRoutes = (kernel: Made): void => {
+  for (const { name, plugin } of kernel.config.plugins)
+    for (const [key, it] of Object.entries(plugin.routes ?? {}))
+      if (typeof it === 'object' && it !== null && !isRoute(it) && 'path' in it && 'handle' in it)
+        throw new StartupError(`${name}: ${key} is not a route: pass it to the function that routesFor('…', { … }) returns`)
+}
+
+/** The same object may be listed twice, by a resource and by the plugin; of two different ones, the indexes of one would be lost. */
+const checkCollections = (kernel: Made): void => {
+  for (const { name, plugin } of kernel.config.plugins) {
+    const names = [...new Set(plugin.collections)].map(each => each.name)
+    const twice = names.find((one, at) => names.indexOf(one) !== at)
+    if (twice !== undefined) throw new StartupError(`${name} has two collections named ${twice}: rename one of them`)
+  }
+}
+
+/** The schemas of built-in routes are compiled at the first request, and tested. */
+const checkSchemas = (kernel: Made): void => {
+  for (const { name, plugin } of kernel.config.plugins) {
+    if (isOwnPlugin(plugin.id)) continue
+    for (const { name: route, route: made } of routesOf(plugin))
+      for (const part of ['params', 'query', 'body'] as const) {
+        const schema = made.declaration[part]
+        if (!isSchema(schema)) continue
+        try {
+          compileSchema(schema)
+        } catch (error) {
+          throw new StartupError(`${name}: the schema "${part}" of the route ${route} is invalid: ${messageOf(error)}`, { cause: error })
+        }
+      }
+  }
 }
 
 const checkMigrations = (kernel: Made): void => {
@@ -126,6 +207,9 @@ export const checkPlugins = async (kernel: Made): Promise<void> => {
     if (!isOwnPlugin(plugin.id)) checkDefaults(name, (plugin.config ?? {}) as SchemaShape)
   checkNames(kernel)
   checkMethods(kernel)
+  checkRoutes(kernel)
+  checkCollections(kernel)
+  checkSchemas(kernel)
   checkMigrations(kernel)
   checkViewPermissions(kernel)
   await checkModels(kernel)

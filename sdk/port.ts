@@ -50,9 +50,8 @@ export interface Provision {
   readonly by: Class
 }
 
+/** What a class must implement to be provided for a port: one contribution, or the port itself. */
+export type Provided<P> = P extends Contributions<infer T> ? T : P
+
 /** Registers a class as the implementation of a port, or as a contribution to it. */
-export function provide<T>(name: Port<Contributions<T>>, by: Class<T>): Provision
-export function provide<T>(name: Port<T>, by: Class<T>): Provision
-export function provide(name: Port<unknown>, by: Class): Provision {
-  return { port: name, by }
-}
+export const provide = <P>(name: Port<P>, by: Class<Provided<NoInfer<P>>>): Provision => ({ port: name, by })

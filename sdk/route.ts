@@ -8,7 +8,7 @@ import type { Permission } from './model/permission.ts'
 import type { Needs, Port, Resolved } from './port.ts'
 import type { Log } from './ports/kernel.ts'
 import type { Problem } from './problem.ts'
-import { whyUndefined } from './wire.ts'
+import { isToken, whyNoToken, whyUndefined } from './wire.ts'
 
 /**
  * Returns the resource that a right is checked on, given path and query; with several resources, each must pass. With none, `permission` is checked like an
@@ -245,6 +245,8 @@ export interface TypedRoute<P, Q, B, R extends Responses> extends Route {
 export const routesFor = <N extends Needs>(group: string, needs: N) => {
   const absent = Object.entries(needs).find(([, token]) => token === undefined)
   if (absent) throw new TypeError(`routesFor('${group}'): the dependency ${absent[0]} is undefined${whyUndefined}`)
+  const odd = Object.entries(needs).find(([, token]) => !isToken(token))
+  if (odd) throw new TypeError(`routesFor('${group}'): the dependency ${odd[0]}${whyNoToken}`)
   return <R extends Responses, P = undefined, Q = undefined, B = undefined>(
     declaration: RouteDeclaration<N, P, Q, B, R>,
   ): TypedRoute<P, Q, B, R> => ({ group, needs, declaration })

@@ -5,6 +5,9 @@ type Tokens<A extends readonly unknown[]> = { [K in keyof A]: Token<A[K]> }
 /** For plugins without types, and for modules that import each other. */
 export const whyUndefined = ': its name may be misspelt, or its module may import this one'
 
+export const whyNoToken = ' is neither a port nor a class, such as DocumentStore'
+export const isToken = (value: unknown): boolean => typeof value === 'string' || typeof value === 'function'
+
 const wired = new WeakMap<Class, readonly Token<unknown>[]>()
 
 /**
@@ -14,6 +17,8 @@ const wired = new WeakMap<Class, readonly Token<unknown>[]>()
 export function wire<A extends unknown[], T>(cls: new (...args: A) => T, ...tokens: Tokens<NoInfer<A>>): void {
   const absent = tokens.indexOf(undefined as never)
   if (absent >= 0) throw new TypeError(`wire(${cls.name}): dependency ${absent + 1} is undefined${whyUndefined}`)
+  const odd = tokens.findIndex(token => !isToken(token))
+  if (odd >= 0) throw new TypeError(`wire(${cls.name}): dependency ${odd + 1}${whyNoToken}`)
   wired.set(cls as Class, tokens as readonly Token<unknown>[])
 }
 

@@ -79,7 +79,7 @@ const contracts: Readonly<Record<string, readonly string[]>> = {
   mailer: ['mailerContract'],
   'malwareScanners*': ['malwareScanContract'],
   'previewers*': ['previewerContract'],
-  'authProviders*': ['passwordProviderContract', 'bearerProviderContract'],
+  'authProviders*': ['passwordProviderContract', 'bearerProviderContract', 'redirectProviderContract'],
 }
 
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
@@ -153,7 +153,7 @@ test('every implementation of a port passes its contract', t => {
       own.some(({ text }) => new RegExp(`^\\s*${contract}\\(\\s*(?:test|live)\\b`, 'm').test(text))
     return (plugin.provides ?? []).flatMap(({ port }) => {
       const left = (contracts[port] ?? []).filter(contract => !isCalled(contract))
-      // An auth provider accepts a password or a token, and only needs the contract of one of them.
+      // An auth provider accepts passwords, tokens or redirects, and only needs the contract of one of them.
       const isEnough = port === 'authProviders*' && left.length < (contracts[port]?.length ?? 0)
       return isEnough ? [] : left.map(contract => `no test of ${name} runs ${contract}`)
     })

@@ -346,7 +346,7 @@ const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
   const declared = parameters(declaration.params)
   const withoutSlash = aliases.map(alias => alias.path.replace(endsInSlashToo, '$1'))
   for (const each of [path, ...withoutSlash]) {
-    if (!isPath(each.replace(endsInSlash, '$1'))) faults.push(`has the invalid path ${each}`)
+    if (!isPath(each.replace(endsInSlash, '$1'))) faults.push(`has the invalid path ${each}: ${pathRule}`)
     const named = parameterNames(each).sort().join(', ')
     if (named !== declared) faults.push(`has the parameters ${named || 'none'} in ${each} and ${declared || 'none'} in params`)
   }
@@ -356,6 +356,8 @@ const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
 /** Excludes the special and reserved characters of path-to-regexp, which parses a path only at the first request. */
 const part = /^(?:[^/:*{}()[\]+?!\\]+|:\w[^/:*{}()[\]+?!\\]*)$/
 const restOfPath = /^:\w+\*$/
+
+const pathRule = 'a path is words and :parameters, each after a slash, and does not end in one'
 
 /** Segments of words and parameters, each after a slash; the last one may be a tail. */
 const isPath = (path: string): boolean => {

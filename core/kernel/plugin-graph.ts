@@ -1,4 +1,5 @@
 import { type Class, isClass, isRoute, needsOf, type Plugin, type Port, type Token, takesMany, wrapped } from 'pounce/sdk'
+import { didYouMean } from 'pounce/sdk/kit'
 import { refuseForeign } from './ownership.ts'
 import { StartupError } from './startup-error.ts'
 
@@ -125,13 +126,14 @@ const findProviders = (listed: readonly PluginNode[], reserved: ReadonlySet<stri
 const sortByNeed = (listed: readonly PluginNode[], providers: ReadonlyMap<string, string>): PluginNode[] => {
   const byName = new Map(listed.map(one => [one.name, one]))
   const order = new Set<PluginNode>()
-  const visit = (one: PluginNode, path: readonly string[]): void => {
+  const visit = (one: PluginNode, path: readonly { readonly name: string; readonly port: string }[]): void => {
     if (order.has(one)) return
-    const seenAt = path.indexOf(one.name)
-    if (seenAt !== -1) throw new StartupError(`circular dependency between plugins: ${[...path.slice(seenAt), one.name].join(' → ')}`)
+    const seenAt = path.findIndex(({ name }) => name === one.name)
+    const circle = path.slice(seenAt).map(({ name, port }) => `${name} (needs ${port})`)
+    if (seenAt !== -1) throw new StartupError(`circular dependency between plugins: ${[...circle, one.name].join(' → ')}`)
     for (const port of one.needs) {
       const provider = byName.get(providers.get(port) ?? '')
-      if (provider) visit(provider, [...path, one.name])
+      if (provider) visit(provider, [...path, { name: one.name, port }])
     }
     order.add(one)
   }
@@ -161,7 +163,9 @@ export const buildPluginGraph = (
   for (const { name, needs } of listed)
     for (const port of needs)
       if (!takesMany(port as AnyPort) && !providers.has(port) && !kernelPorts.has(port))
-        throw new StartupError(`${name} needs ${port}, which no plugin provides`)
+        throw new StartupError(
+          `${name} needs ${port}, which no plugin provides${didYouMean(port, [...providers.keys(), ...kernelPorts], 0.4)}`,
+        )
   return { order: sortByNeed(listed, providers), providers }
 }
 

@@ -168,8 +168,24 @@ test('a plugin for another version of the SDK is refused', async t => {
   t.is((await loadPlugins([{ plugin: join(folder, 'now') }])).length, 1)
   t.regex(
     await refused(t, { plugin: join(folder, 'later') }),
-    /test\.versioned is written for version 2 of the SDK, and this Pounce has version 1/,
+    /test\.versioned is written for version 2 of the SDK: install a release for version 1/,
   )
+})
+
+test('two plugins with one id are refused with the folders of both', async t => {
+  const folder = await tempFolder(t)
+  for (const name of ['one', 'two']) await write(join(folder, name, 'index.js'), source('test.same'))
+  t.regex(
+    await refused(t, { plugin: join(folder, 'one') }, { plugin: join(folder, 'two') }),
+    /one and .*two are different plugins that both have the id test\.same: change it in one of them/,
+  )
+})
+
+test('an error that Node hides in a package without a type is refused with the way to see it', async t => {
+  const folder = await tempFolder(t)
+  await write(join(folder, 'index.js'), "import { nothing } from 'pounce/sdk'\nexport const plugin = nothing\n")
+  await write(join(folder, 'package.json'), '{}')
+  t.regex(await refused(t, { plugin: folder }), /cannot be loaded: .*("type": "module"|export named 'nothing')/)
 })
 
 test('a duplicate name is refused with the way to load two copies', async t => {

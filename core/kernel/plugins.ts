@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'pounce/sdk'
-import { apiVersion, didYouMean } from 'pounce/sdk/kit'
+import { apiVersion, didYouMean, withTimeLimit } from 'pounce/sdk/kit'
 import { errorPlace, noteLoadedModules } from '../error-place.ts'
 import { bundledPlugins, entryOf, isOwnPlugin, ownIdPattern, ownPluginFile, ownPluginIds } from '../own-plugins.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
@@ -81,7 +81,8 @@ const importPlugin = async (source: string, from: string | undefined): Promise<P
   const load = bundledPlugins.get(source) ?? ((): Promise<{ readonly plugin?: unknown }> => import(url))
   let module: { readonly plugin?: unknown }
   try {
-    module = await load()
+    // A top-level `await` that is pending would end the process without a message.
+    module = await withTimeLimit(load(), 60_000, 'its modules did not load within 60 s')
   } catch (error) {
     if (isMissing(error, source))
       throw new StartupError(
@@ -115,7 +116,9 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
     throw new StartupError(`The plugin in the folder of ${source} has the id ${plugin.id}`)
   const name = as ?? plugin.id
   if ((plugin.apiVersion ?? apiVersion) !== apiVersion)
-    throw new StartupError(`${plugin.id} is written for version ${plugin.apiVersion} of the SDK, and this Pounce has version ${apiVersion}`)
+    throw new StartupError(
+      `${plugin.id} is written for version ${plugin.apiVersion} of the SDK: install a release for version ${apiVersion}`,
+    )
   // A plugin passed by a test may replace a built-in one.
   if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
   return { name, plugin }
@@ -124,11 +127,13 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
 /** Loads plugins one by one: CommonJS cannot require the SDK while another imports it. Rejects duplicate names: a second copy needs `as`. */
 export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
   const loaded = await Array.fromAsync(requests, load)
-  const names = new Set<string>()
-  for (const { name } of loaded) {
-    if (names.has(name))
-      throw new StartupError(`${name} is listed twice in "plugins": give one of them another name, {"plugin": "${name}", "as": "…"}`)
-    names.add(name)
+  for (const [at, { name, plugin }] of loaded.entries()) {
+    const first = loaded.findIndex(other => other.name === name)
+    if (first === at) continue
+    const [one, two] = [requests[first], requests[at]].map(request => (typeof request?.plugin === 'string' ? request.plugin : name))
+    if (loaded[first]?.plugin !== plugin && name === plugin.id)
+      throw new StartupError(`${one} and ${two} are different plugins that both have the id ${name}: change it in one of them`)
+    throw new StartupError(`${name} is listed twice in "plugins": give one of them another name, {"plugin": "${two}", "as": "…"}`)
   }
   return loaded
 }

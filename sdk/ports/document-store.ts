@@ -77,8 +77,20 @@ export type DeclareCollection<T extends object> = <const I extends string = neve
 export function collection<T extends object>(): DeclareCollection<T>
 export function collection<T extends object>(name: string, indexes?: Readonly<Record<string, Index<FieldPath<T>>>>): Collection<T>
 export function collection<T extends object>(name?: string, indexes: Readonly<Record<string, Index>> = {}) {
-  const declare = (of: string, by: Readonly<Record<string, Index>> = {}): Collection<T> => ({ name: of, indexes: by })
+  const declare = (of: string, by: Readonly<Record<string, Index>> = {}): Collection<T> => {
+    refuseOddIndexes(of, by)
+    return { name: of, indexes: by }
+  }
   return name === undefined ? declare : declare(name, indexes)
+}
+
+/** Collections are also declared without types. */
+const refuseOddIndexes = (of: string, indexes: Readonly<Record<string, { readonly on?: unknown }>>): void => {
+  for (const [name, index] of Object.entries(indexes)) {
+    const on: unknown = index?.on
+    if (!Array.isArray(on) || on.length === 0 || !on.every(field => typeof field === 'string'))
+      throw new TypeError(`collection '${of}': the index ${name} must have a list of fields: { on: ['author', 'created'] }`)
+  }
 }
 
 type Scalar = string | number | boolean | null

@@ -1,4 +1,4 @@
-import type { AuthProvider } from '../ports/auth.ts'
+import type { AuthProvider, SignInSite } from '../ports/auth.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { timingDifference } from './timing-difference.ts'
 
@@ -126,5 +126,73 @@ export const bearerProviderContract = (runner: TestRunner, make: Make<BearerSubj
     const { provider, token, refused } = await make(t)
     for (const wrong of [...refused, '', 'x', '..', `${token}x`, token.slice(0, -2), '\u0000', 'x'.repeat(100_000)])
       t.is(await ask(provider, wrong), undefined, wrong.slice(0, 40))
+  })
+}
+
+/** A site of a provider where users sign in through a redirect, and a user who does. */
+export interface RedirectSubject {
+  readonly site: SignInSite
+  /** The callback URL that the provider accepts. */
+  readonly callback: string
+  /** Signs the user in at the URL of `redirect`, as in a browser; resolves to the callback URL with the query that the site returns the browser with. */
+  signIn(url: string): Promise<URL>
+  readonly subject: string
+}
+
+/** The contract of the `sites` of AuthProviders. */
+export const redirectProviderContract = (runner: TestRunner, make: Make<RedirectSubject>): void => {
+  const test = contractTest(runner)
+  /** A user on the way back from the site. */
+  const started = async ({ site, callback, signIn }: RedirectSubject) => {
+    const { url, kept } = await site.redirect(callback)
+    return { back: await signIn(url), kept }
+  }
+
+  test('redirect: the site has an id that fits in a path, and a label', async t => {
+    const { site } = await make(t)
+    t.regex(site.id, /^[a-z0-9]+(?:-[a-z0-9]+)*$/)
+    t.true(site.label.trim() !== '', 'label')
+  })
+
+  test('redirect: a returning user is identified, with the site as provider', async t => {
+    const subject = await make(t)
+    const { back, kept } = await started(subject)
+    t.true(back.href.startsWith(subject.callback), 'the browser returns to the callback')
+    const identity = await subject.site.returned(back, kept)
+    t.is(identity?.provider, subject.site.id)
+    t.is(identity?.subject, subject.subject)
+    t.is(typeof identity?.isEmailVerified, 'boolean', 'isEmailVerified')
+    const again = await started(subject)
+    t.is((await subject.site.returned(again.back, again.kept))?.subject, subject.subject, 'signed in again')
+  })
+
+  test('redirect: each sign-in has its own URL and state, and the URL does not contain the state', async t => {
+    const { site, callback } = await make(t)
+    const [one, other] = [await site.redirect(callback), await site.redirect(callback)]
+    t.not(one.url, other.url)
+    t.not(one.kept, other.kept)
+    t.true(one.kept.length >= 16, 'the state cannot be guessed')
+    t.false(decodeURIComponent(one.url).includes(one.kept))
+  })
+
+  test('redirect: a return is valid once, in the browser that started the sign-in', async t => {
+    const subject = await make(t)
+    const { site } = subject
+    const [one, other] = [await started(subject), await started(subject)]
+    t.is(await site.returned(one.back, other.kept), undefined, 'in another browser')
+    const { back, kept } = await started(subject)
+    t.truthy(await site.returned(back, kept))
+    t.is(await site.returned(back, kept), undefined, 'a second time')
+  })
+
+  test('redirect: a return without the query of the site, or with a changed one, is refused without an error', async t => {
+    const subject = await make(t)
+    const { site, callback } = subject
+    const { kept } = await site.redirect(callback)
+    for (const query of ['', '?', '?code=x', '?error=access_denied', '?code=%00&state=%00'])
+      t.is(await site.returned(new URL(`${callback}${query}`), kept), undefined, query)
+    const { back, kept: state } = await started(subject)
+    for (const [name, value] of [...back.searchParams]) back.searchParams.set(name, `${value}x`)
+    t.is(await site.returned(back, state), undefined, 'changed')
   })
 }

@@ -300,6 +300,27 @@ function manyAtOnce(test: ContractTest, open: Open): void {
     t.deepEqual(await store.commitEach([]), [])
   })
 
+  test('conditions and revisions hold for each change of commitEach', async t => {
+    const store = await open(t)
+    await store.commit({ insert: { id: 'a', state: 'live' }, into: notes })
+    await store.commit({ insert: { id: 'b', state: 'live' }, into: notes })
+    const results = await store.commitEach<Note>([
+      { change: { tombstone: 'a', in: notes, where: eq('state', 'trashed') } },
+      { change: { update: 'a', in: notes, where: eq('state', 'trashed'), set: { name: 'n' } } },
+      { change: { replace: { id: 'a', revision: 7, name: 'n' }, in: notes } },
+      { change: { update: 'a', in: notes, where: eq('state', 'live'), set: { state: 'trashed' } } },
+      { change: { replace: { id: 'a', revision: 1, name: 'n' }, in: notes } },
+      { change: { tombstone: 'a', in: notes, where: eq('state', 'trashed') } },
+      { change: { replace: { id: 'b', revision: 1, name: 'n' }, in: notes } },
+    ])
+    t.deepEqual(
+      results.map(result => (result.ok ? 'ok' : result.error instanceof CommitConflict && result.error.reason)),
+      ['guard', 'guard', 'revision', 'ok', 'revision', 'ok', 'ok'],
+    )
+    t.is(await store.get(notes, 'a'), undefined)
+    t.deepEqual(await store.get(notes, 'b'), { id: 'b', revision: 2, name: 'n' })
+  })
+
   test('1,000 changes and 1,000 ids are accepted in one call, and no more', async t => {
     const store = await open(t)
     const items = Array.from({ length: 1000 }, (_, n) => ({ change: { insert: { id: `n${n}`, rank: n }, into: notes } }))

@@ -374,6 +374,20 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
     t.deepEqual(await idsIn(others), ['page-others-0', 'page-others-1', 'page-others-2'])
   })
 
+  test('a scan and a walk of more than two thousand documents omit and repeat none', async t => {
+    const store = await open(t)
+    const ids = Array.from({ length: 2203 }, (_, n) => `id-${String(n).padStart(4, '0')}`)
+    for (let at = 0; at < ids.length; at += 1000) {
+      const items = ids.slice(at, at + 1000).map(id => ({ change: { insert: { id, state: 'live', created: '2026' }, into: notes } }))
+      t.true((await store.commitEach<Note>(items)).every(({ ok }) => ok))
+    }
+    t.deepEqual(await idsOfScan(store, { using: 'byCreated', where: eq('state', 'live'), sort: newest }), ids.toReversed())
+    t.deepEqual([...(await idsOfScan(store, { using: 'byCreated' }))].sort(), ids)
+    const walked = await Array.fromAsync(store.walk(notes), ({ id }) => id)
+    t.deepEqual(walked, ids)
+    t.is(await store.count(notes, { using: 'byCreated', upTo: 5000 }), ids.length)
+  })
+
   test('a walk returns every document once by id, from any id on, even of a collection without an index', async t => {
     const store = await open(t)
     const all = await fill(store)

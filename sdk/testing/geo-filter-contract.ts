@@ -183,7 +183,9 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     ]
     await store.insert(spans.map(([from, to], at) => pointAt(at + 1, { startMs: pinned + from, endMs: to === null ? null : pinned + to })))
     t.deepEqual(await idsIn(store, { fromMs: pinned + 10 }), [2, 3, 4])
+    t.deepEqual(await idsIn(store, { fromMs: pinned + 11 }), [4])
     t.deepEqual(await idsIn(store, { untilMs: pinned + 20 }), [1, 2, 4])
+    t.deepEqual(await idsIn(store, { untilMs: pinned + 19 }), [1])
     t.deepEqual(await idsIn(store, { fromMs: pinned + 10, untilMs: pinned + 20 }), [2, 4])
     t.deepEqual(await idsIn(store, { beforeMs: pinned + 10 }), [5, 1])
     t.deepEqual(await idsIn(store, { beforeMs: pinned + 11, fromMs: pinned + 10 }), [2, 3])
@@ -293,6 +295,21 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.truthy(next)
     t.is(await store.count(filter, 1000), 9)
     t.is(await store.count({ ...filter, months: { from: 2, to: 12 } }, 1000), 0)
+    const counted = async (changes: GeoFilter): Promise<number> => {
+      const bins = store.bins({ filter: { ...filter, ...changes }, binning: { time: 'all', properties: ['mark'] } })
+      return (await Array.fromAsync(bins)).flat().reduce((sum, { count }) => sum + count, 0)
+    }
+    t.is(await counted({}), 9, 'bins')
+    t.is(await counted({ areas: [{ box: [19, 49, 21, 51] }] }), 9, 'bins of another area')
+    for (const changes of [
+      { streams: [99] },
+      { areas: [{ box: [30, 49, 31, 51] }] },
+      { fromMs: pinned + 142 },
+      { untilMs: pinned + 20 },
+      { months: { from: 2, to: 12 } },
+      { attributes: [{ key: 'absent' }] },
+    ] as const)
+      t.is(await counted(changes), 0, `bins with ${JSON.stringify(changes)}`)
   })
 
   test('an invalid filter is refused by every read', async t => {

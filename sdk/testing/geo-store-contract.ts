@@ -292,6 +292,11 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
           } while (after)
           t.deepEqual(ids, order === 'ascending' ? expected[by] : expected[by].toReversed(), `${by} ${order} ${limit}`)
         }
+    for (const by of ['start', 'stream'] as const)
+      for (const order of ['ascending', 'descending'] as const) {
+        const read = (await Array.fromAsync(store.read({ filter: {}, sort: { by, order } }))).flat().map(({ id }) => id)
+        t.deepEqual(read, order === 'ascending' ? expected[by] : expected[by].toReversed(), `read by ${by} ${order}`)
+      }
     t.deepEqual(await idsIn(store), expected.start)
   })
 
@@ -342,6 +347,9 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.is(await store.remove({ streams: [1] }), 0)
     t.is(await store.remove({ ids: [4101, 4101, 1] }), 1)
     t.is(await store.remove({ ids: [] }), 0)
+    t.is(await store.count({}, 1000), 99)
+    await store.insert(Array.from({ length: 1000 }, (_, at) => pointAt(at + 5001, { stream: 3 })))
+    t.is(await store.remove({ ids: Array.from({ length: 1000 }, (_, at) => at + 5001) }), 1000)
     t.is(await store.count({}, 1000), 99)
     t.deepEqual([await store.get(1), await store.get(4101)], [undefined, undefined])
     t.false((await store.statistics([1])).has(1))

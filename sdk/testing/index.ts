@@ -9,6 +9,8 @@ export {
   type KnownAccount,
   type PasswordSubject,
   passwordProviderContract,
+  type RedirectSubject,
+  redirectProviderContract,
 } from './auth-provider-contract.ts'
 export { blobStoreTemporaryUrlContract } from './blob-store-address-contract.ts'
 export { blobStoreContract, blobStoreLocalPathContract, type MakeBlobStore, testBytes } from './blob-store-contract.ts'

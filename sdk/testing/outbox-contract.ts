@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type EventType, event, type NewEvent } from '../events.ts'
-import type { Collection, DocumentStore } from '../ports/document-store.ts'
+import { type Change, type Collection, type DocumentStore, eq } from '../ports/document-store.ts'
 import type { Delivery, Outbox } from '../ports/outbox.ts'
 import { Conflict } from '../problem.ts'
 import { type ContractTest, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { FixedClock } from './fixed-clock.ts'
-import { notes } from './notes.ts'
+import { type Note, notes } from './notes.ts'
 import { countingIds, type MakeDocumentStore } from './store-tools.ts'
 
 const leaseMs = 30_000
@@ -86,6 +86,44 @@ function deliveries(test: ContractTest, open: Open): void {
     t.deepEqual(others, [])
     t.deepEqual(await claim('test/created'), [])
     t.deepEqual(await outbox.waiting(), { 'test/all': 1, 'test/created': 0 })
+  })
+
+  test('all events of every kind of change are delivered, and those of a change that fails are not', async t => {
+    const { store, outbox, claim } = await open(t)
+    const insert = { id: 'a', state: 'live' }
+    const changes: readonly Change<Note>[] = [
+      { insert, into: notes },
+      { update: 'a', in: notes, set: { rank: 1 } },
+      { update: 'a', in: notes, where: eq('rank', 1), set: { rank: 2 } },
+      { replace: { id: 'a', revision: 3, state: 'live' }, in: notes },
+      { tombstone: 'a', in: notes },
+      { insert, into: notes },
+      { tombstone: 'a', in: notes, where: eq('state', 'live') },
+    ]
+    const saying = (at: number): readonly NewEvent[] => Array.from({ length: 8 }, (_, n) => (n % 2 ? changed : created)(at * 8 + n))
+    const expected = changes.flatMap((_, at) => saying(at)).map(({ type, subject: { id } }) => `${type} ${id}`)
+    const delivered = async (): Promise<readonly string[]> => {
+      const all: string[] = []
+      const claimed = async (): Promise<number> => {
+        const some = await claim('test/all', 1000)
+        await outbox.done('test/all', idsOf(some))
+        all.push(...some.map(({ event: { type, subject } }) => `${type} ${subject.id}`))
+        return all.length
+      }
+      // A store may take a moment to relay the events of a document that is changed repeatedly.
+      await eventually(claimed, found => found >= expected.length)
+      t.deepEqual(await claim('test/all'), [])
+      return all
+    }
+    for (const [at, change] of changes.entries()) await store.commit(change, saying(at))
+    t.deepEqual(await delivered(), expected, 'of single changes')
+    const failing: Change<Note> = { tombstone: 'absent', in: notes }
+    const items = changes.flatMap((change, at) => [
+      { change, events: saying(at) },
+      { change: failing, events: saying(99) },
+    ])
+    t.is((await store.commitEach<Note>(items)).filter(({ ok }) => ok).length, changes.length)
+    t.deepEqual(await delivered(), expected, 'of many changes')
   })
 
   test('events are delivered in commit order, with increasing ids', async t => {

@@ -81,6 +81,7 @@ function suggesting(test: ContractTest, makeIndex: MakeIndex): void {
       values.map(({ value, count }) => `${value} ${count}`.toLowerCase()),
       ['same 2', '7 1', 'other 1'],
     )
+    t.is((await index.values('v', '', everything, 2)).length, 2)
   })
 }
 

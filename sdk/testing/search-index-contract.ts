@@ -182,6 +182,22 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
         expected.map(n => `${n} 1`),
         'values',
       )
+      const valuesOfPrefix = (await index.values('v', '1', scope, 100)).map(({ value }) => value)
+      t.deepEqual(
+        valuesOfPrefix,
+        expected.filter(n => n === 1),
+        'values that start with 1',
+      )
+      const facets = { query: word('plot'), scope, facets: ['tag', 'type'], limit: 100 } as const
+      const { counts } = await index.facets(facets)
+      t.deepEqual((counts.tag ?? []).map(({ value }) => value).sort(), tags, 'counted tags')
+      t.is(
+        (counts.type ?? []).reduce((sum, { count }) => sum + count, 0),
+        expected.length,
+        'counted hits',
+      )
+      const named = await index.names({ text: 'plot', scope, kinds: ['file', 'collection'], limit: 100 })
+      t.deepEqual(named.map(({ id }) => Number.parseInt(id, 16)).sort(), expected, 'names')
       const visible: SearchQuery = { op: 'visible', scope }
       t.deepEqual(await found(index, visible), expected)
       t.deepEqual(

@@ -235,6 +235,12 @@ function fields(test: ContractTest, makeIndex: MakeIndex): void {
     await index.apply(documents)
     t.deepEqual(await found(index, word('rain'), { kinds: ['dataset', 'collection'] }), [2, 3])
     t.deepEqual(await found(index, word('rain'), { kinds: [] }), [])
+    for (const sort of [
+      { by: 'created', order: 'descending' },
+      { by: 'score', order: 'descending' },
+    ] as const)
+      t.deepEqual(await found(index, word('rain'), { kinds: ['dataset', 'collection'], sort }), [2, 3], `sorted by ${sort.by}`)
+    t.is((await index.search(request(word('rain'), { kinds: ['dataset'], size: 0 }))).total, 1)
   })
 }
 

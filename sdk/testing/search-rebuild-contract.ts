@@ -1,4 +1,5 @@
 import type { SearchDocument, SearchIndex } from '../ports/search-index.ts'
+import { Conflict } from '../problem.ts'
 import type { ContractTest, TestContext } from './any-runner.ts'
 import { found, put, request, searchDocument, searchId, streamOf, word } from './search-documents.ts'
 
@@ -38,6 +39,17 @@ export function searchRebuildContract(test: ContractTest, makeIndex: (t: TestCon
     t.deepEqual(await found(index, word('again')), [2])
     t.deepEqual(await found(index, word('after')), [5])
     t.deepEqual(await found(index, word('before')), [])
+  })
+
+  test('a second rebuild at the same time is refused, and so is emptying the index meanwhile', async t => {
+    const index = await makeIndex(t)
+    async function* documents(): AsyncGenerator<SearchDocument> {
+      yield searchDocument(1, { name: 'first' })
+      await t.throwsAsync(index.rebuild(streamOf([searchDocument(2, { name: 'second' })])), { instanceOf: Conflict })
+      await t.throwsAsync(index.clear(), { instanceOf: Conflict })
+    }
+    t.deepEqual(await index.rebuild(documents()), { count: 1 })
+    t.deepEqual(await found(index, { op: 'all' }), [1])
   })
 
   test('a rebuild that fails or is aborted leaves the index unchanged, and can be repeated', async t => {

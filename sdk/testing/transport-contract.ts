@@ -57,6 +57,12 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     return made
   }
 
+  test('a transport has a kind, and a set of the queues that it runs', async t => {
+    const { transport } = await make(t)
+    t.true(typeof transport.kind === 'string' && transport.kind !== '', 'kind')
+    t.true(transport.runs() instanceof Set, 'runs')
+  })
+
   test('a published job is pending, exactly as published', async t => {
     const { transport } = await make(t)
     await transport.publish([jobFor(1)])
@@ -103,13 +109,15 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
   })
 
   test('cancelling removes one waiting job and no other', async t => {
-    const { transport } = await make(t)
+    const { transport, reopen } = await make(t)
     await transport.publish([jobFor(1), jobFor(2, { target: file(1) }), jobFor(3, { target: file(1) })])
     t.is(await transport.cancel(jobFor(2).id), 'cancelled')
     t.deepEqual(await idsOf(transport, file(1)), [jobFor(1).id, jobFor(3).id])
     t.is(await transport.cancel(jobFor(2).id), 'unknown')
     t.is(await transport.cancel(hex(0xffff)), 'unknown')
     t.deepEqual(await idsOf(transport, file(1)), [jobFor(1).id, jobFor(3).id])
+    const after = await reopen()
+    t.deepEqual(await idsOf(after, file(1)), [jobFor(1).id, jobFor(3).id], 'after a restart')
   })
 
   test('of many concurrent cancellations of one job one succeeds', async t => {

@@ -1,5 +1,5 @@
 import type { Job, JobStatus, Transport, TransportListener } from '../ports/transport.ts'
-import { Unavailable } from '../problem.ts'
+import { InTrash, Unavailable } from '../problem.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { eventually, jobFor, type TransportUnderTest } from './transport-contract.ts'
 
@@ -77,11 +77,41 @@ export function transportStatusContract(runner: TestRunner, makeTransport: (t: T
     }
     await transport.listen(recorder)
     await report(job, 'DONE')
-    await until('a status message that the listener rejects is delivered three times', () => tries >= 3)
+    await until('a status message that the listener rejects is delivered five times', () => tries >= 5)
     t.is((await transport.pending(job.target)).length, 1, 'the job is pending')
     isRejecting = false
     await until('the status message reaches the listener', () => recorder.of(job).length === 1)
     t.deepEqual(recorder.of(job), ['DONE'])
+  })
+
+  test('a running job is counted in its queue, cannot be cancelled, and is not queued again when it is published again', async t => {
+    const { transport, report, job, recorder } = await taken(t)
+    await transport.listen(recorder)
+    await report(job, started)
+    await until('the job is running', async () => (await stateOf(transport, job)) === 'running')
+    t.is(await transport.cancel(job.id), 'running')
+    await transport.publish([job])
+    t.is(await stateOf(transport, job), 'running')
+    const facts = (await transport.queues()).find(({ queue }) => queue === job.queue)
+    t.like(facts, { waiting: 0, running: 1 })
+    await report(job, 'DONE')
+    await until('the job is no longer pending', async () => (await stateOf(transport, job)) === undefined)
+    t.is(await transport.cancel(job.id), 'unknown')
+  })
+
+  test('a status message that the listener rejects does not delay those of other jobs', async t => {
+    const { transport, take, report, job, recorder } = await taken(t)
+    const other = jobFor(2)
+    await transport.publish([other])
+    await take(other)
+    const rejecting = recorder.status.bind(recorder)
+    recorder.status = status => (status.jobId === job.id ? Promise.reject(new InTrash('file')) : rejecting(status))
+    await transport.listen(recorder)
+    await report(job, 'DONE')
+    await report(other, 'DONE')
+    await until('the status message of the other job reaches the listener', () => recorder.of(other).length === 1)
+    await until('the other job is no longer pending', async () => (await stateOf(transport, other)) === undefined)
+    t.is((await transport.pending(job.target)).length, 1, 'the job whose message is rejected is pending')
   })
 
   test('a status message that is sent while nobody listens arrives after a restart of the transport', async t => {

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Invalid, Unavailable } from 'pounce/sdk'
 import type { SignInSite } from 'pounce/sdk/kit'
+import { redirectProviderContract } from 'pounce/sdk/testing'
 import { Browser } from '../../../test/support/browser.ts'
 import { FakeIssuer, fakeIssuer } from '../../../test/support/fake-issuer.ts'
 import { keptLog } from '../../../test/support/kept-log.ts'
@@ -20,6 +21,16 @@ const started = async (t: ExecutionContext, own: object = {}) => {
   const issuer = await fakeIssuer(t)
   return { issuer, ...(await oidcWith({ uni: { issuer: issuer.url, ...own } })) }
 }
+
+redirectProviderContract(test, async t => {
+  const issuer = await fakeIssuer(t)
+  const { site } = await oidcWith({ uni: { issuer: issuer.url } })
+  const signIn = async (url: string) => {
+    const { trail } = await new Browser().go(url, next => next.href.startsWith(callback))
+    return trail.at(-1) as URL
+  }
+  return { site, callback, signIn, subject: 'ada' }
+})
 
 test('a sign-in returns the identity asserted by the provider, without an unverified email address', async t => {
   const { site, issuer } = await started(t)

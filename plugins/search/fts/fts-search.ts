@@ -142,10 +142,9 @@ export class FtsSearch implements SearchIndex {
     }
   }
 
-  clear(): Promise<void> {
+  async clear(): Promise<void> {
     if (this.#isRebuilding) throw new Conflict('The index cannot be emptied during a rebuild')
     this.#indexes.empty({ isComplete: true })
-    return Promise.resolve()
   }
 
   #claimRebuild(): void {

@@ -163,10 +163,21 @@ export class FolderTransport implements Transport {
       if (this.#announced.get(file) === mtimeMs) continue
       const info = await this.#read<unknown>('extractors', file)
       this.#extractors = new Set([...this.#extractors, nameOf(file)])
-      await listener.heartbeat({ queue: nameOf(file), info, isBuiltIn: false })
-      this.#announced.set(file, mtimeMs)
+      try {
+        await listener.heartbeat({ queue: nameOf(file), info, isBuiltIn: false })
+        this.#announced.set(file, mtimeMs)
+      } catch (error) {
+        this.#log.warn('failed to announce a program; will retry', { file, error })
+      }
     }
-    for (const file of (await this.#filesIn('replies')).sort()) await this.#take(listener, file)
+    for (const file of (await this.#filesIn('replies')).sort()) {
+      try {
+        await this.#take(listener, file)
+      } catch (error) {
+        // Replies about other jobs must not wait for it, since its file or dataset may stay in the trash for weeks.
+        this.#log.warn('failed to process a reply; will retry', { file, error })
+      }
+    }
   }
 
   async #take(listener: TransportListener, file: string): Promise<void> {
