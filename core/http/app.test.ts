@@ -374,8 +374,33 @@ test('a key needs no origin', async t => {
 
 test('a GET that changes something can refuse cookies', async t => {
   const { ask } = await server(t)
-  t.is((await ask({ path: '/api/drop', headers: { cookie: '__Host-pounce_session=fresh' } })).status, 403)
+  const cookie = '__Host-pounce_session=fresh'
+  t.is((await ask({ path: '/api/drop', headers: { cookie } })).status, 403)
   t.is((await ask({ path: '/api/drop', key: 'ann' })).status, 200)
+  t.is((await ask({ path: '/api/drop', key: 'ann', headers: { cookie } })).status, 200)
+})
+
+test('the key or password of a program is used where the session beside it would be refused', async t => {
+  const { ask } = await server(t)
+  const change = async (headers: Record<string, string>, query = ''): Promise<string> => {
+    const answer = await ask({
+      method: 'POST',
+      path: `/api/datasets${query}`,
+      headers: { cookie: '__Host-pounce_session=fresh', ...headers },
+    })
+    return answer.code || answer.text
+  }
+  t.is(await change({ 'x-api-key': 'ann' }), 'done')
+  t.is(await change({ authorization: `Basic ${btoa('ann:secret')}` }), 'done')
+  t.is(await change({ authorization: 'Bearer ann' }), 'done')
+  t.is(await change({}, '?key=ann'), 'done')
+  t.is(await change({ 'x-api-key': 'wrong' }), 'not-signed-in')
+  t.is(await change({ authorization: 'Digest x' }), 'cross-origin')
+  // A browser may add a cached password by itself.
+  const password = { authorization: `Basic ${btoa('ann:secret')}` }
+  t.is(await change({ ...password, origin: 'https://evil.example' }), 'cross-origin')
+  t.is(await change({ ...password, 'sec-fetch-site': 'same-site' }), 'cross-origin')
+  t.is((await ask({ path: '/api/me', key: 'admin', headers: { cookie: '__Host-pounce_session=fresh' } })).text, 'ann@example.org')
 })
 
 test('without accounts every credential is refused, and public routes work without one', async t => {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { anonymous, type Caller, type Callers, Forbidden, type Installation, Problem, WrongCredentials } from 'pounce/sdk'
 import { type Credentials, cookieIn, cookieName, isWrongCredential, sessionCookie } from 'pounce/sdk/kit'
 import { requireEnrolment, requireTerms } from './authorize.ts'
-import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
+import { isFromPage, refuseOtherOrigins, requireSameOrigin } from './origins.ts'
 import type { Middleware, RawQuery, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
@@ -152,7 +152,10 @@ class Authentication {
     const authorizations = headers.authorization === undefined ? 0 : (req.headersDistinct['authorization']?.length ?? 0)
     const sessionCookie = this.#sessionCookie
     const { address, isProxied } = request
-    const { credentials, unreadable } = credentialsOf({ headers, query, queryKey: key, address, sessionCookie, isProxied, authorizations })
+    const sent = credentialsOf({ headers, query, queryKey: key, address, sessionCookie, isProxied, authorizations })
+    const { unreadable } = sent
+    const acceptsSession = isFromPage(headers) || !(declaration.neverByCookie || isChange(request))
+    const credentials = acceptsSession ? sent.credentials : preferringOthers(sent.credentials)
     if (credentials?.session !== undefined) request.staleCookie = sessionCookie
     try {
       const caller = await this.#lookUp(credentials, unreadable)
@@ -175,6 +178,13 @@ class Authentication {
     if (!this.#callers) throw new WrongCredentials('Accounts are not available on this server')
     return this.#callers.identify(credentials)
   }
+}
+
+/** Programs keep the cookie of a sign-in and send it beside their key or password: the session, which would be refused, is ignored. */
+const preferringOthers = (sent: Credentials | undefined): Credentials | undefined => {
+  if (sent?.session === undefined) return sent
+  const { session: _, ...others } = sent
+  return others.basic || others.bearer || others.headerKey || others.queryKey ? others : sent
 }
 
 const isChange = ({ req: { method } }: RequestContext): boolean => method !== 'GET' && method !== 'HEAD'

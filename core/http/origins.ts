@@ -93,12 +93,15 @@ class CrossOrigin extends Problem {
   }
 }
 
+/** Whether a page in a browser sent a request: browsers send one of these headers with every change, other programs do not. */
+export const isFromPage = (headers: IncomingHttpHeaders): boolean => Boolean(headers['sec-fetch-site'] ?? headers.origin ?? headers.referer)
+
 /**
  * Refuses a change on a route without credentials if the browser's headers show that a page of another site sent it: otherwise that page could
- * sign its visitors out, or in to another account. Other programs do not send these headers.
+ * sign its visitors out, or in to another account.
  */
 export const refuseOtherOrigins = (headers: IncomingHttpHeaders, baseUrl: string): void => {
-  if (headers['sec-fetch-site'] ?? headers.origin ?? headers.referer) requireSameOrigin(headers, baseUrl)
+  if (isFromPage(headers)) requireSameOrigin(headers, baseUrl)
 }
 
 /**

@@ -36,7 +36,7 @@ test('an account goes from invitation and sign-up to a role in a space, its remo
   t.true((await mailsTo(server, mailer, server.admin.email)).some(({ text }) => text.includes(id)))
 
   // Approved, notified, and signed in.
-  t.is((await admin.post('/api/admin/users', { active: [id] })).status, 200)
+  t.is((await admin.post('/api/admin/users', { active: [id], readonly: null })).status, 200)
   t.is((await mailsTo(server, mailer, email)).at(-1)?.subject, '[Pounce] Your account is active')
   const signedIn = await signIn()
   t.like(await signedIn.json(), { id, email, termsPending: true })

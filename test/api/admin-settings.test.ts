@@ -42,6 +42,8 @@ test.serial('changing some settings leaves the others unchanged', async t => {
   await ok(post('/api/admin/configuration', { googleAnalytics: 'G-1', amplitudeApikey: 'A' }))
   t.like(await shown(), { displayName: 'Field', welcomeMessage, googleAnalytics: 'G-1', amplitudeApikey: 'A', tosHtml: false })
   t.false('other' in (await shown()))
+  await ok(post('/api/admin/configuration', { googleAnalytics: 'G-2', displayName: null, theme: null, tosText: null, tosHtml: null }))
+  t.like(await shown(), { displayName: 'Field', googleAnalytics: 'G-2', tosText: '', tosHtml: false, tosChanged: null })
   await ok(post('/api/changeAppearance', { theme: 'bootstrap.min.css', displayName: 'Lab', welcomeMessage: '', googleAnalytics: '' }))
   await ok(post('/api/sensors/config', { sensors: 'Wells', sensor: 'Well', parameters: 'Values', parameter: 'Value' }))
   t.like(await shown(), {
@@ -120,7 +122,7 @@ test.serial('a message to the admins is mailed to all of them and names its auth
   const other = await newPerson(server, 'admin')
   await server.get(Users).change(other.id, { set: { status: 'Admin' } }, [])
   t.deepEqual(await ok(post('/api/admin/mail', { subject: 'Help', body: 'Please\nhelp' }, ann.call)), { status: 'success' })
-  await ok(post('/api/admin/mail', {}, ann.call))
+  await ok(post('/api/admin/mail', { subject: null, body: null }, ann.call))
   await server.drained()
   t.deepEqual(
     mailer.sent.map(({ to }) => [...to].sort()),

@@ -58,7 +58,7 @@ test('a created collection is returned by id and in lists, in their different sh
 
 test('an invalid collection is refused and not created', async t => {
   const ann = await somebody(server)
-  const wrong = [{}, { name: '' }, { name: 'a\u0000b' }, { name: 'x'.repeat(501) }, { name: 1 }, { name: 'n', description: null }]
+  const wrong = [{}, { name: '' }, { name: 'a\u0000b' }, { name: 'x'.repeat(501) }, { name: 1 }, { name: null }]
   for (const json of wrong) t.is((await ann.post('/api/collections', json)).status, 400, JSON.stringify(json).slice(0, 50))
   for (const space of [unknownId, 'nonsense', '{"$ne":1}']) t.is((await ann.post('/api/collections', { name: 'n', space })).status, 404)
   for (const parentId of [unknownId, 'nonsense', [unknownId]]) {
@@ -76,6 +76,17 @@ test('a collection created without a parent has none', async t => {
   t.like(await single(ann, id), { name: 'n', parent_collection_ids: 'List()', spaces: `List(${space})`, root_flag: 'true' })
   t.is((await ann.post('/api/collections/newCollectionWithParent', { name: 'n' })).status, 200)
   t.is((await ann.post('/api/collections/newCollectionWithParent', { name: 'n', parentId: [] })).status, 400)
+})
+
+test('null stands for an omitted member of a new collection', async t => {
+  const ann = await somebody(server)
+  for (const [path, more] of [
+    ['/api/collections', {}],
+    ['/api/collections/newCollectionWithParent', { parentId: null }],
+  ] as const) {
+    const id = await idOf(ann.post(path, { name: 'n', description: null, space: null, ...more }))
+    t.like(await single(ann, id), { description: '', spaces: 'List()', parent_collection_ids: 'List()' })
+  }
 })
 
 test('malformed, unknown and deleted ids get the same response', async t => {

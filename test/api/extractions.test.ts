@@ -82,7 +82,7 @@ test('a failing extractor ends its run with an error', async t => {
 test('a run can be requested manually', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'one two three', 'words.txt')
   const requested = await ok<{ status: string; job_id: string }>(
-    ann.call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor: 'pounce.text' } }),
+    ann.call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor: 'pounce.text', parameters: null } }),
   )
   t.is(requested.status, 'OK')
   const runs = () => ok<{ job_id: string; status: string; messages: unknown[] }[]>(ann.call(`/api/files/${file}/extractions`))

@@ -1,4 +1,5 @@
 import { Forbidden, Invalid, NotSignedIn, routesFor, Site, s, TooMany, Users } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { AdminMail } from './admin-mail.ts'
 import { acceptOwnTerms } from './stored-site.ts'
 
@@ -44,29 +45,30 @@ export const setConfiguration = route({
   path: '/api/admin/configuration',
   summary: 'Update site settings',
   description:
-    'Absent members stay unchanged, except `tosHtml`: absent means false, as in Clowder 1.x. An unknown theme is rejected. Changed terms must be accepted again by everyone but the caller.',
+    'Absent members, and null, stay unchanged, except `tosHtml`: absent means false, as in Clowder 1.x. An unknown theme is rejected. Changed terms must be accepted again by everyone but the caller.',
   permission: 'serverAdmin',
   body: s.model(
     'SiteSettingsChange',
     s.Object({
-      theme: s.Optional(appearance.theme),
-      displayName: s.Optional(appearance.displayName),
-      welcomeMessage: s.Optional(appearance.welcomeMessage),
-      googleAnalytics: s.Optional(appearance.googleAnalytics),
-      amplitudeApikey: s.Optional(s.String({ maxLength: 1000 })),
-      sensors: s.Optional(sensors.sensors),
-      sensor: s.Optional(sensors.sensor),
-      parameters: s.Optional(sensors.parameters),
-      parameter: s.Optional(sensors.parameter),
-      tosText: s.Optional(s.prose(500_000)),
-      tosHtml: s.Optional(s.Boolean()),
+      theme: optionalOrNull(appearance.theme),
+      displayName: optionalOrNull(appearance.displayName),
+      welcomeMessage: optionalOrNull(appearance.welcomeMessage),
+      googleAnalytics: optionalOrNull(appearance.googleAnalytics),
+      amplitudeApikey: optionalOrNull(s.String({ maxLength: 1000 })),
+      sensors: optionalOrNull(sensors.sensors),
+      sensor: optionalOrNull(sensors.sensor),
+      parameters: optionalOrNull(sensors.parameters),
+      parameter: optionalOrNull(sensors.parameter),
+      tosText: optionalOrNull(s.prose(500_000)),
+      tosHtml: optionalOrNull(s.Boolean()),
     }),
   ),
   responses: { 200: s.success() },
   throws: [Invalid],
   async handle({ body, caller }, { site, users }) {
-    const { tosChanged } = await site.change({ ...body, tosHtml: body.tosHtml ?? false }, caller.user?.id)
-    if (body.tosText !== undefined && caller.user) await acceptOwnTerms(users, caller.user.id, tosChanged)
+    const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)) as Parameters<Site['change']>[0]
+    const { tosChanged } = await site.change({ ...given, tosHtml: body.tosHtml ?? false }, caller.user?.id)
+    if (given.tosText !== undefined && caller.user) await acceptOwnTerms(users, caller.user.id, tosChanged)
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -118,8 +120,8 @@ export const writeToAdmins = route({
   description: 'Requires an account, and is limited per hour (`lettersPerHour`); in Clowder 1.x anyone could send any number.',
   permission: 'signedIn',
   body: s.Object({
-    subject: s.Optional(s.String({ maxLength: 200, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' })),
-    body: s.Optional(s.prose(20_000)),
+    subject: optionalOrNull(s.String({ maxLength: 200, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' })),
+    body: optionalOrNull(s.prose(20_000)),
   }),
   responses: { 200: s.success() },
   throws: [Forbidden, NotSignedIn, TooMany],

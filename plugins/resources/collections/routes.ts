@@ -20,6 +20,7 @@ import {
   follow,
   linkToNext,
   listParameters,
+  optionalOrNull,
   requirePlaced,
   unfollow,
   versionTag,
@@ -47,9 +48,10 @@ const named = {
   description: s.prose(),
 }
 
-const space = s.Optional(s.String({ description: 'Id of a space to add it to; `default` means none' }))
+const space = optionalOrNull(s.String({ description: 'Id of a space to add it to; `default` means none' }))
 
-const spaceIn = (given: string | undefined): string | undefined => (given === '' || given === 'default' ? undefined : given)
+const spaceIn = (given: string | null | undefined): string | undefined =>
+  given === '' || given === 'default' ? undefined : (given ?? undefined)
 
 export const createCollection = route({
   method: 'POST',
@@ -60,7 +62,7 @@ export const createCollection = route({
     right: 'CreateCollection',
     unscoped: 'The collection is new; the handler checks AddResourceToSpace on the space that the body names.',
   },
-  body: s.model('NewCollection', s.Object({ name: named.name, description: s.Optional(named.description), space })),
+  body: s.model('NewCollection', s.Object({ name: named.name, description: optionalOrNull(named.description), space })),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { life, policy }) {
@@ -86,9 +88,9 @@ export const createCollectionWithParent = route({
     'NewChildCollection',
     s.Object({
       name: named.name,
-      description: s.Optional(named.description),
+      description: optionalOrNull(named.description),
       space,
-      parentId: s.Optional(
+      parentId: optionalOrNull(
         s.Union([s.String(), s.Array(s.String(), { minItems: 1, maxItems: 1 })], {
           description: 'Id of the parent, as text or as the only element of a list as pyclowder sends it',
         }),

@@ -1,10 +1,11 @@
 import { Conflict, Files, Forbidden, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { Archival, type Operation } from './archival.ts'
 
 const route = routesFor('files', { archive: Archival, files: Files })
 const params = s.Object({ id: s.id() })
 const ok = { status: 200, body: { status: 'success' } } as const
-const archivalBody = s.Object({ parameters: s.Optional(s.Union([s.Record(s.String(), s.Unknown()), s.Null()])) })
+const archivalBody = s.Object({ parameters: optionalOrNull(s.Record(s.String(), s.Unknown())) })
 
 const movedRoute = (operation: Operation) =>
   route({

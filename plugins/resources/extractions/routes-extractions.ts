@@ -1,4 +1,5 @@
 import { type Caller, Conflict, Datasets, Files, Invalid, NotFound, NotSignedIn, Policy, ref, routesFor, s } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { isFileBusy, newestByExtractor, ShownRun, showRun, statusWord } from './extraction-status.ts'
 import { StoredExtractions } from './stored-extractions.ts'
 import { Submission } from './submission.ts'
@@ -19,7 +20,7 @@ const SubmissionBody = s.model(
   'ExtractionRequest',
   s.Object({
     extractor: s.Optional(s.String({ minLength: 1, maxLength: 300, description: 'A name, or `private.<key>.<name>`' })),
-    parameters: s.Optional(s.Union([s.Record(s.String(), s.Unknown()), s.Null()])),
+    parameters: optionalOrNull(s.Record(s.String(), s.Unknown())),
   }),
 )
 const submissionOf = (body: s.Static<typeof SubmissionBody>, { user, limits }: Caller) => ({

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Command,
   Conflict,
@@ -16,6 +17,9 @@ import { type Reindexing, ReindexTasks } from './reindex-tasks.ts'
 
 /** Interval at which progress is stored. */
 const reportEveryMs = 2000
+
+/** Maximum time for which emptying the index waits for a rebuild: that of a small index has ended by then. */
+const maxClearWaitMs = 5000
 
 /**
  * Rebuilds the whole index from the store, while the old one is served, or the entries of one resource. Each is done by one kernel at a
@@ -90,8 +94,17 @@ export class IndexRebuilder {
     return this.#work(taken, onProgress)
   }
 
-  /** Empties the index. Throws `Conflict` while a rebuild is requested or running: a request made right afterwards would join it. */
-  async clear(): Promise<void> {
+  /**
+   * Empties the index, after a rebuild of this kernel that ends soon. Throws `Conflict` while another is requested or running: a request made
+   * right afterwards would join it.
+   */
+  async clear(maxWaitMs = maxClearWaitMs): Promise<void> {
+    if (this.#running.size > 0) {
+      const stop = new AbortController()
+      const { signal } = stop
+      await Promise.race([Promise.all(this.#running), delay(maxWaitMs, undefined, { signal }).catch(() => undefined)])
+      stop.abort()
+    }
     if (await this.#board.isPending()) throw new Conflict('The index cannot be emptied during a rebuild')
     await this.#index.clear()
   }

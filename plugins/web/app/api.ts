@@ -2,7 +2,7 @@
 
 /** The named models of the API. */
 export interface Models {
-  AccountLists: { readonly active?: readonly (string)[]; readonly inactive?: readonly (string)[]; readonly admin?: readonly (string)[]; readonly readonly?: readonly (string)[] }
+  AccountLists: { readonly active?: readonly (string)[] | null; readonly inactive?: readonly (string)[] | null; readonly admin?: readonly (string)[] | null; readonly readonly?: readonly (string)[] | null }
   ApiKey: { readonly name: string; readonly key: string; readonly identityId: { readonly userId: string; readonly providerId: string }; readonly scope: "full" | "extraction"; readonly verbs: readonly (string)[] | null; readonly spaces: readonly (string)[] | null; readonly created: string; readonly lastUsed: string | null; readonly expires: string | null }
   Appearance: { readonly theme: string; readonly displayName: string; readonly welcomeMessage: string; readonly googleAnalytics: string }
   Area: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
@@ -97,8 +97,8 @@ export interface Models {
   NewApiKey: { readonly name: string; readonly key: string }
   NewArchive: { readonly resources: readonly ({ readonly type: "file" | "folder" | "dataset"; readonly id: string })[]; readonly dataset?: string; readonly name?: string }
   NewBulkJob: { readonly act: "delete" | "move" | "copy" | "tag" | "untag" | "describe" | "license" | "submit"; readonly resources?: readonly ({ readonly type: "file" | "folder" | "dataset" | "collection"; readonly id: string })[]; readonly select?: { readonly dataset: string; readonly folder?: string; readonly recursive?: boolean; readonly filter?: string; readonly except?: readonly (string)[] }; readonly to?: { readonly dataset: string; readonly folder?: string }; readonly from?: { readonly dataset: string; readonly folder?: string }; readonly tags?: readonly (string)[]; readonly addedSince?: string; readonly description?: string; readonly license?: Models['License']; readonly extractor?: string; readonly parameters?: Readonly<Record<string, unknown>> }
-  NewChildCollection: { readonly name: string; readonly description?: string; readonly space?: string; readonly parentId?: (string | readonly (string)[]) }
-  NewCollection: { readonly name: string; readonly description?: string; readonly space?: string }
+  NewChildCollection: { readonly name: string; readonly description?: string | null; readonly space?: string | null; readonly parentId?: (string | readonly (string)[] | null) }
+  NewCollection: { readonly name: string; readonly description?: string | null; readonly space?: string | null }
   NewDatapoint: { readonly start_time: string; readonly end_time?: string | null; readonly type: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly stream_id: (string | number) }
   NewDataset: { readonly name: string; readonly description?: string | null; readonly space?: (string | readonly (string)[] | null); readonly collection?: (string | readonly (string)[] | null); readonly access?: "PUBLIC" | "PRIVATE" | "DEFAULT" | null; readonly existingfiles?: string | null }
   NewDatasetOfFile: { readonly name: string; readonly file_id: string; readonly description?: string | null; readonly space?: string | null }
@@ -182,7 +182,7 @@ export interface Models {
   SignInProvider: { readonly id: string; readonly label: string; readonly kind: "password" | "site"; readonly url: string }
   SignUp: { readonly token: string; readonly firstName: string; readonly lastName: string; readonly password: string; readonly acceptTerms?: boolean }
   SiteSettings: { readonly theme: string; readonly displayName: string; readonly welcomeMessage: string; readonly googleAnalytics: string; readonly amplitudeApikey: string; readonly sensors: string; readonly sensor: string; readonly parameters: string; readonly parameter: string; readonly tosText: string; readonly tosHtml: boolean; readonly tosChanged: string | null }
-  SiteSettingsChange: { readonly theme?: string; readonly displayName?: string; readonly welcomeMessage?: string; readonly googleAnalytics?: string; readonly amplitudeApikey?: string; readonly sensors?: string; readonly sensor?: string; readonly parameters?: string; readonly parameter?: string; readonly tosText?: string; readonly tosHtml?: boolean }
+  SiteSettingsChange: { readonly theme?: string | null; readonly displayName?: string | null; readonly welcomeMessage?: string | null; readonly googleAnalytics?: string | null; readonly amplitudeApikey?: string | null; readonly sensors?: string | null; readonly sensor?: string | null; readonly parameters?: string | null; readonly parameter?: string | null; readonly tosText?: string | null; readonly tosHtml?: boolean | null }
   Space: { readonly id: string; readonly name: string; readonly description: string; readonly created: string }
   SpaceChange: { readonly name: string; readonly description: string; readonly timetolive?: (string | number); readonly enabled?: boolean; readonly access?: "PUBLIC" | "PRIVATE" }
   SpaceMember: { readonly type: "user" | "group"; readonly id: string; readonly name: string; readonly email?: string; readonly avatarURL?: string; readonly role: { readonly id: string; readonly name: string } }
@@ -712,7 +712,7 @@ export interface Operations {
   'GET /api/configuration': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['SiteSettings'] }
   'GET /api/sensors/config': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['SensorTitles'] }
   'POST /api/sensors/config': { path: Record<never, never>; query: Record<never, never>; body: Models['SensorTitles']; answer: Models['Success'] }
-  'POST /api/admin/mail': { path: Record<never, never>; query: Record<never, never>; body: { readonly subject?: string; readonly body?: string }; answer: Models['Success'] }
+  'POST /api/admin/mail': { path: Record<never, never>; query: Record<never, never>; body: { readonly subject?: string | null; readonly body?: string | null }; answer: Models['Success'] }
   'POST /api/admin/mail/test': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['MailTest'] }
   'GET /api/admin/plugins': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['Plugin'])[] }
   'PUT /api/admin/plugins/{id}': { path: { id: string }; query: Record<never, never>; body: { readonly enabled: boolean }; answer: Models['Plugin'] }

@@ -19,10 +19,10 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { overlongPiece, trigramsOf } from 'pounce/sdk/kit'
+import { optionalOrNull, overlongPiece, trigramsOf } from 'pounce/sdk/kit'
 import { users } from '../collections.ts'
 
-const ids = () => s.Optional(s.Array(s.id(), { maxItems: 1000 }))
+const ids = () => optionalOrNull(s.Array(s.id(), { maxItems: 1000 }))
 
 /** Account ids by new status, under v1's names. */
 export const AccountList = s.model('AccountLists', s.Object({ active: ids(), inactive: ids(), admin: ids(), readonly: ids() }))
