@@ -1,4 +1,4 @@
-import { type Collection, type Command, Commands, DocumentStore, type Port, type Token } from 'pounce/sdk'
+import { type Collection, type Command, Commands, Conflict, DocumentStore, type Port, type Token } from 'pounce/sdk'
 import type { Outbox } from 'pounce/sdk/store-kit'
 import type { Http } from '../http/server.ts'
 import type { KeptEvents } from '../readiness.ts'
@@ -240,17 +240,20 @@ export class Kernel {
   async #prepareStore(migrate: boolean): Promise<void> {
     if (!this.#container.has(DocumentStore)) return
     const documents = this.get(DocumentStore)
+    await documents.declare([...kernelCollections, ...this.#parts.collections])
+    // First: a refused start must not change indexes and consumers that servers of another version use.
+    if (migrate) await this.#parts.checkRecords(documents)
+    await this.migrations.check(!migrate || this.config.kernel.dbupdate)
     await documents.declare(this.collections)
     const { built } = this.#container
     await documents.outbox.declareConsumers(
       handlerInstances(built).map(one => ({ name: consumerName(one), types: one.subscription.types })),
     )
     for (const { name, plugin } of built)
-      for (const former of plugin.formerHandlers ?? []) await documents.outbox.forget(`${name}/${former}`)
+      for (const former of plugin.formerHandlers ?? []) await this.#forget(documents.outbox, `${name}/${former}`)
     for (const { kept, ...one } of await this.absentConsumers())
       if (one.waiting > 0) this.log.warn('Events are stored for a consumer that is not loaded', one)
     if (!migrate) return
-    await this.#parts.checkRecords(documents)
     this.#services.installation.named((await this.migrations.run(this.config.kernel.dbupdate)).instance)
     for (const name of await this.#parts.switchedOff(documents)) {
       this.#container.setOn(name, false)
@@ -261,6 +264,16 @@ export class Kernel {
     const tools = { outbox: documents.outbox, log: this.log, metrics: this.#services.metrics, ...(retry ? { retry } : {}) }
     this.#dispatch = new EventDispatcher(handlerInstances(on), tools)
     for (const plugin of on) this.#addPeriodic(plugin)
+  }
+
+  /** A server of an older version may still run the consumer, until it is updated too. */
+  async #forget(outbox: Outbox, consumer: string): Promise<void> {
+    try {
+      await outbox.forget(consumer)
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error
+      this.log.info('A server of an older version runs a former consumer; its events are dropped at a later start', { consumer })
+    }
   }
 
   async #serve(): Promise<void> {

@@ -69,6 +69,11 @@ export class Migrations {
     return (await Promise.all(this.#plugins.map(({ plugin }) => statesOf(plugin, applied.get(plugin.id) ?? new Map())))).flat()
   }
 
+  /** Rejects what `run` would reject: records of a newer version, and pending migrations unless they are allowed. Changes nothing. */
+  async check(isAllowed: boolean): Promise<void> {
+    await this.#checked(isAllowed)
+  }
+
   /**
    * Rejects records written by a newer version. Applies pending migrations on a new installation, for plugins that are new to it,
    * and, after a backup, if `isAllowed`; otherwise rejects pending migrations. A new installation has no data, so its migrations are logged at debug level.
@@ -78,6 +83,13 @@ export class Migrations {
     isAllowed: boolean,
     progress?: (message: string) => void,
   ): Promise<{ readonly instance: string; readonly applied: number; readonly backup: string | undefined }> {
+    const { meta, pending, changesOldData } = await this.#checked(isAllowed)
+    const backup = changesOldData.length > 0 ? (meta?.backup ?? (await this.#backUp())) : undefined
+    const applied = pending.length > 0 ? await this.#apply(meta ? 'info' : 'debug', progress) : 0
+    return { instance: await this.#remember(), applied, backup }
+  }
+
+  async #checked(isAllowed: boolean) {
     // Read before the states: migrations of the plugins listed here have been applied, even if another kernel applies them concurrently.
     const meta = await this.#tools.documents.get(metaRecords, metaId)
     const states = await this.status()
@@ -92,9 +104,7 @@ export class Migrations {
       throw new StartupError(
         `Pending migrations: ${changesOldData.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Make a backup, then start with POUNCE_DBUPDATE=1, or run \`pounce migrate up\`.`,
       )
-    const backup = changesOldData.length > 0 ? (meta?.backup ?? (await this.#backUp())) : undefined
-    const applied = pending.length > 0 ? await this.#apply(meta ? 'info' : 'debug', progress) : 0
-    return { instance: await this.#remember(), applied, backup }
+    return { meta, pending, changesOldData }
   }
 
   /** Once, however often failed migrations are tried again. */
