@@ -8,12 +8,12 @@ interface Report {
 }
 
 export interface KernelTimes {
-  /** Longer than the interval at which kernels report their consumers. */
+  /** Much longer than the interval of reports, 5 s and the maintenance before: that takes seconds on a busy server. */
   readonly observeMs: number
   readonly pollMs: number
   readonly limitMs: number
 }
-export const kernelTimes: KernelTimes = { observeMs: 7000, pollMs: 500, limitMs: 60_000 }
+export const kernelTimes: KernelTimes = { observeMs: 15_000, pollMs: 500, limitMs: 60_000 }
 
 /** Other kernels on the database, noticed by the reports of their consumers. Clocks are not compared. */
 export class OtherKernels {
@@ -29,7 +29,7 @@ export class OtherKernels {
 
   /**
    * Waits until no other kernel is running, or until `isRequired` is false. Resolves to false if one is still running after the time limit.
-   * Takes a few seconds, unless no kernel has ever used the database.
+   * Takes at least 15 s, unless no kernel has ever used the database.
    */
   async stopped(isRequired: () => Promise<boolean>): Promise<boolean> {
     const { observeMs, pollMs, limitMs } = this.#times

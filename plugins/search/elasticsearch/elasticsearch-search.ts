@@ -19,11 +19,15 @@ import { ElasticsearchIndexes } from './elasticsearch-indexes.ts'
 import { countFacets, type FacetAnswer } from './facets.ts'
 import { IndexNames } from './index-names.ts'
 import { IndexRebuild } from './index-rebuild.ts'
+import { OlderWrites } from './older-writes.ts'
 import { asProblem, statusOf, wrongSetting } from './problems.ts'
 import { type LockTimes, lockTimes, RebuildLock } from './rebuild-lock.ts'
 import { runSearch, type SearchAnswer } from './run-search.ts'
 import { Config, type Settings } from './settings.ts'
 import { type CountAnswer, findNames, type NamesAnswer, suggestFields, suggestTags, suggestValues } from './suggestions.ts'
+
+/** Time after the last write of an older version until its index is deleted. */
+const keptOlderMs = 600_000
 
 /** The index on an Elasticsearch server. Works while other kernels use the same one. */
 export class ElasticsearchSearch implements SearchIndex {
@@ -37,9 +41,10 @@ export class ElasticsearchSearch implements SearchIndex {
   readonly #lock: RebuildLock
   readonly #rebuild: IndexRebuild
   readonly #queue: BulkWriteQueue
+  readonly #olderWrites: OlderWrites
   #isRebuilding = false
 
-  constructor(settings: Settings, server: ElasticsearchConnection, log: Log, times: LockTimes = lockTimes) {
+  constructor(settings: Settings, server: ElasticsearchConnection, log: Log, times: LockTimes = lockTimes, keepOlderMs = keptOlderMs) {
     this.#settings = settings
     this.#log = log
     this.#names = new IndexNames(settings.index)
@@ -48,6 +53,7 @@ export class ElasticsearchSearch implements SearchIndex {
     const refused = (id: string, reason: string): void =>
       log.error('the search server rejected an entry; it is indexed without its text', { id, reason })
     const writer = new BulkWriter(this.#server, this.#names, this.#indexes, settings.writeTimeoutMs, refused)
+    this.#olderWrites = new OlderWrites(this.#indexes, keepOlderMs)
     this.#lock = new RebuildLock(this.#server, this.#names, times)
     this.#rebuild = new IndexRebuild(this.#indexes, this.#names, writer, this.#lock)
     this.#queue = new BulkWriteQueue(changes => writer.write(changes).catch(rethrown), settings.refreshMs)
@@ -75,7 +81,9 @@ export class ElasticsearchSearch implements SearchIndex {
   async needsRebuild(): Promise<boolean> {
     try {
       await this.#indexes.ready()
-      return !(await this.#indexes.isComplete()) && !(await this.#lock.isHeld())
+      const meta = await this.#indexes.metaIfComplete()
+      const isMissing = meta === undefined || (await this.#olderWrites.areMissing(meta.older))
+      return isMissing && !(await this.#lock.isHeld())
     } catch (error) {
       throw asProblem(error)
     }
