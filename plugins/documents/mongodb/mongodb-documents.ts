@@ -44,7 +44,7 @@ export class MongodbDocuments implements DocumentStore {
 
   constructor(settings: Settings, clock: Clock, log: Log, metrics: Metrics, times: KernelTimes = kernelTimes) {
     this.#server = new MongodbConnection(settings, log)
-    this.#catalog = new MongodbCatalog(this.#server, new OtherKernels(this.#server, log, times))
+    this.#catalog = new MongodbCatalog(this.#server, new OtherKernels(this.#server, clock, log, times))
     this.#writer = new MongodbWriter(this.#server, this.#catalog)
     this.#reader = new MongodbReader(this.#server, from => this.#catalog.recordFormatOf(from), settings.readTimeoutMs)
     this.#outbox = new MongodbOutbox({ server: this.#server, catalog: this.#catalog, clock, log })
