@@ -250,7 +250,7 @@ export class Kernel {
       handlerInstances(built).map(one => ({ name: consumerName(one), types: one.subscription.types })),
     )
     for (const { name, plugin } of built)
-      for (const former of plugin.formerHandlers ?? []) await this.#forget(documents.outbox, `${name}/${former}`)
+      for (const former of plugin.formerHandlers ?? []) await documents.outbox.forget(`${name}/${former}`).catch(unlessRunning)
     for (const { kept, ...one } of await this.absentConsumers())
       if (one.waiting > 0) this.log.warn('Events are stored for a consumer that is not loaded', one)
     if (!migrate) return
@@ -264,16 +264,6 @@ export class Kernel {
     const tools = { outbox: documents.outbox, log: this.log, metrics: this.#services.metrics, ...(retry ? { retry } : {}) }
     this.#dispatch = new EventDispatcher(handlerInstances(on), tools)
     for (const plugin of on) this.#addPeriodic(plugin)
-  }
-
-  /** A server of an older version may still run the consumer, until it is updated too. */
-  async #forget(outbox: Outbox, consumer: string): Promise<void> {
-    try {
-      await outbox.forget(consumer)
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error
-      this.log.info('A server of an older version runs a former consumer; its events are dropped at a later start', { consumer })
-    }
   }
 
   async #serve(): Promise<void> {
@@ -294,6 +284,11 @@ export class Kernel {
   #createHttp(): Promise<Http> {
     return this.#parts.createHttp({ container: this.#container, readiness: () => this.readiness() })
   }
+}
+
+/** A server of an older version may still run a former consumer: its events are dropped at a later start. */
+const unlessRunning = (error: unknown): void => {
+  if (!(error instanceof Conflict)) throw error
 }
 
 /** The collections of all plugins; copies of a plugin share them. */
