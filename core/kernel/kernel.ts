@@ -1,4 +1,4 @@
-import { type Collection, type Command, Commands, DocumentStore, type Port, type Token } from 'pounce/sdk'
+import { type Collection, type Command, Commands, Conflict, DocumentStore, type Port, type Token } from 'pounce/sdk'
 import type { Outbox } from 'pounce/sdk/store-kit'
 import type { Http } from '../http/server.ts'
 import type { KeptEvents } from '../readiness.ts'
@@ -240,17 +240,20 @@ export class Kernel {
   async #prepareStore(migrate: boolean): Promise<void> {
     if (!this.#container.has(DocumentStore)) return
     const documents = this.get(DocumentStore)
+    await documents.declare([...kernelCollections, ...this.#parts.collections])
+    // First: a refused start must not change indexes and consumers that servers of another version use.
+    if (migrate) await this.#parts.checkRecords(documents)
+    await this.migrations.check(!migrate || this.config.kernel.dbupdate)
     await documents.declare(this.collections)
     const { built } = this.#container
     await documents.outbox.declareConsumers(
       handlerInstances(built).map(one => ({ name: consumerName(one), types: one.subscription.types })),
     )
     for (const { name, plugin } of built)
-      for (const former of plugin.formerHandlers ?? []) await documents.outbox.forget(`${name}/${former}`)
+      for (const former of plugin.formerHandlers ?? []) await documents.outbox.forget(`${name}/${former}`).catch(unlessRunning)
     for (const { kept, ...one } of await this.absentConsumers())
       if (one.waiting > 0) this.log.warn('Events are stored for a consumer that is not loaded', one)
     if (!migrate) return
-    await this.#parts.checkRecords(documents)
     this.#services.installation.named((await this.migrations.run(this.config.kernel.dbupdate)).instance)
     for (const name of await this.#parts.switchedOff(documents)) {
       this.#container.setOn(name, false)
@@ -281,6 +284,11 @@ export class Kernel {
   #createHttp(): Promise<Http> {
     return this.#parts.createHttp({ container: this.#container, readiness: () => this.readiness() })
   }
+}
+
+/** A server of an older version may still run a former consumer: its events are dropped at a later start. */
+const unlessRunning = (error: unknown): void => {
+  if (!(error instanceof Conflict)) throw error
 }
 
 /** The collections of all plugins; copies of a plugin share them. */

@@ -69,15 +69,8 @@ export class Migrations {
     return (await Promise.all(this.#plugins.map(({ plugin }) => statesOf(plugin, applied.get(plugin.id) ?? new Map())))).flat()
   }
 
-  /**
-   * Rejects records written by a newer version. Applies pending migrations on a new installation, for plugins that are new to it,
-   * and, after a backup, if `isAllowed`; otherwise rejects pending migrations. A new installation has no data, so its migrations are logged at debug level.
-   * Returns the installation's name, the number of applied migrations and the location of the backup.
-   */
-  async run(
-    isAllowed: boolean,
-    progress?: (message: string) => void,
-  ): Promise<{ readonly instance: string; readonly applied: number; readonly backup: string | undefined }> {
+  /** Rejects what `run` would reject: records of a newer version, and pending migrations unless they are allowed. Changes nothing. */
+  async check(isAllowed: boolean) {
     // Read before the states: migrations of the plugins listed here have been applied, even if another kernel applies them concurrently.
     const meta = await this.#tools.documents.get(metaRecords, metaId)
     const states = await this.status()
@@ -92,6 +85,16 @@ export class Migrations {
       throw new StartupError(
         `Pending migrations: ${changesOldData.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Make a backup, then start with POUNCE_DBUPDATE=1, or run \`pounce migrate up\`.`,
       )
+    return { meta, pending, changesOldData }
+  }
+
+  /**
+   * Rejects records written by a newer version. Applies pending migrations on a new installation, for plugins that are new to it,
+   * and, after a backup, if `isAllowed`; otherwise rejects pending migrations. A new installation has no data, so its migrations are logged at debug level.
+   * Returns the installation's name, the number of applied migrations and the location of the backup.
+   */
+  async run(isAllowed: boolean, progress?: (message: string) => void) {
+    const { meta, pending, changesOldData } = await this.check(isAllowed)
     const backup = changesOldData.length > 0 ? (meta?.backup ?? (await this.#backUp())) : undefined
     const applied = pending.length > 0 ? await this.#apply(meta ? 'info' : 'debug', progress) : 0
     return { instance: await this.#remember(), applied, backup }

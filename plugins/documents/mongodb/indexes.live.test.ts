@@ -1,9 +1,9 @@
 import test from 'ava'
 import { Collection as Driver } from 'mongodb'
-import { type Collection, collection, eq, Taken } from 'pounce/sdk'
+import { type Collection, Conflict, collection, eq, Taken } from 'pounce/sdk'
 import { liveTests, type Note, type TestContext } from 'pounce/sdk/testing'
 import type { MongodbDocuments } from './mongodb-documents.ts'
-import { openStore, testDatabase } from './testing.ts'
+import { openStore, realTools, testDatabase } from './testing.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
@@ -91,4 +91,40 @@ live('an index redefined under the same name uses the new definition', async t =
   await store.declare([other])
   await store.commit<Note>({ insert: { id: 'c', email: 'x', name: 'z' }, into: other })
   await t.throwsAsync(store.commit<Note>({ insert: { id: 'd', email: 'w', name: 'z' }, into: other }), { instanceOf: Taken })
+})
+
+live('indexes are not changed beside a running kernel, which would write documents without the new keys', async t => {
+  const database = testDatabase(t, url('MONGODB'))
+  const open = () =>
+    openStore(t, {
+      uri: url('MONGODB'),
+      database,
+      tools: realTools,
+      times: { absentMs: 600_000, observeMs: 100, pollMs: 20, limitMs: 1000 },
+    })
+  const older = await open()
+  await older.declare([bare])
+  await older.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
+  const newer = await open()
+  const error = await t.throwsAsync(newer.declare([indexed]), { instanceOf: Conflict })
+  t.regex(error?.message ?? '', /other indexes \(things\).*stop all of them first/)
+  await newer.declare([bare])
+  await fill(older, 30)
+  await older.dispose()
+  await newer.declare([indexed])
+  t.is(await newer.count(indexed, { using: 'byRank', upTo: 9999 }), 30)
+})
+
+live('of two kernels that wait to change the same indexes, one changes them', async t => {
+  const database = testDatabase(t, url('MONGODB'))
+  const open = (observeMs: number) =>
+    openStore(t, { uri: url('MONGODB'), database, tools: realTools, times: { absentMs: 600_000, observeMs, pollMs: 20, limitMs: 60_000 } })
+  const older = await open(100)
+  await older.declare([bare])
+  await older.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
+  await fill(older, 30)
+  await older.dispose()
+  const [one, other] = [await open(300), await open(60_000)]
+  await Promise.all([one.declare([indexed]), other.declare([indexed])])
+  for (const store of [one, other]) t.is(await store.count(indexed, { using: 'byRank', upTo: 9999 }), 30)
 })

@@ -2,6 +2,7 @@ import type { Document } from 'mongodb'
 import { type Collection, Conflict, type Stored, Taken } from 'pounce/sdk'
 import { checkCollection, type Index } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
+import type { OtherKernels } from './other-kernels.ts'
 import { codeOf, isDuplicate } from './problems.ts'
 import { fieldOf, type Kept, memberOf, partsOf, type RecordFormat, recordFormatOf, uniqueMember } from './record-format.ts'
 
@@ -39,11 +40,13 @@ const specsOf = (format: RecordFormat): readonly IndexSpec[] => {
 /** The declared collections; creates, fills and drops their indexes. */
 export class MongodbCatalog {
   readonly #server: MongodbConnection
+  readonly #others: OtherKernels
   readonly #formats = new Map<string, RecordFormat>()
   readonly #written = new Map<string, RecordFormat>()
 
-  constructor(server: MongodbConnection) {
+  constructor(server: MongodbConnection, others: OtherKernels) {
     this.#server = server
+    this.#others = others
   }
 
   /** Names of the declared collections. */
@@ -66,12 +69,12 @@ export class MongodbCatalog {
   /**
    * Creates new indexes, drops those no longer declared, and adds the fields that new indexes need to existing documents. Work that an
    * earlier run did not finish is repeated. Throws `Taken` for a new unique index over documents that share a key, and `Conflict` for a
-   * database with data of another program.
+   * database with data of another program, and for changed indexes while another kernel is running.
    */
   async declare(collections: readonly Collection<object>[]): Promise<void> {
     for (const collection of collections) checkCollection(collection)
-    const described = await this.#server.use(() => this.#described().find({}).toArray())
-    const filled = new Map(described.map(one => [one._id, one.filled]))
+    await this.#refuseBesideOthers(collections.map(recordFormatOf))
+    const filled = await this.#filled()
     await this.#refuseForeign(collections.map(({ name }) => name).filter(name => !filled.has(name)))
     for (let at = 0; at < collections.length; at += 8) {
       const some = collections.slice(at, at + 8).map(recordFormatOf)
@@ -83,6 +86,24 @@ export class MongodbCatalog {
 
   #described() {
     return this.#server.collection<CollectionState>('_collections')
+  }
+
+  async #filled(): Promise<ReadonlyMap<string, string>> {
+    const described = await this.#server.use(() => this.#described().find({}).toArray())
+    return new Map(described.map(one => [one._id, one.filled]))
+  }
+
+  /** Documents that a kernel with other indexes writes afterwards would lack the keys of the new ones, and never be found by them. */
+  async #refuseBesideOthers(formats: readonly RecordFormat[]): Promise<void> {
+    const changed = async (): Promise<readonly string[]> => {
+      const filled = await this.#filled()
+      return formats.filter(({ name, filling }) => (filled.get(name) ?? filling) !== filling).map(({ name }) => name)
+    }
+    if ((await changed()).length === 0 || (await this.#others.stopped(async () => (await changed()).length > 0))) return
+    const names = (await changed()).toSorted().join(', ')
+    throw new Conflict(
+      `This version has other indexes (${names}) than the servers that are running on the database: stop all of them first; no rolling update is possible`,
+    )
   }
 
   /** Before anything is changed: another program would lose its indexes, and could not insert documents without the fields of unique ones. */

@@ -20,6 +20,7 @@ import { MongodbConnection } from './mongodb-connection.ts'
 import { MongodbOutbox } from './mongodb-outbox.ts'
 import { type Count, MongodbReader, type Seek } from './mongodb-reader.ts'
 import { collectionOf, idOf, MongodbWriter } from './mongodb-writer.ts'
+import { type KernelTimes, kernelTimes, OtherKernels } from './other-kernels.ts'
 import { encodeText } from './record-format.ts'
 import { Config, config, type Settings } from './settings.ts'
 
@@ -41,9 +42,9 @@ export class MongodbDocuments implements DocumentStore {
   readonly #metrics: Metrics
   readonly #mutex = new KeyedMutex()
 
-  constructor(settings: Settings, clock: Clock, log: Log, metrics: Metrics) {
+  constructor(settings: Settings, clock: Clock, log: Log, metrics: Metrics, times: KernelTimes = kernelTimes) {
     this.#server = new MongodbConnection(settings, log)
-    this.#catalog = new MongodbCatalog(this.#server)
+    this.#catalog = new MongodbCatalog(this.#server, new OtherKernels(this.#server, clock, log, times))
     this.#writer = new MongodbWriter(this.#server, this.#catalog)
     this.#reader = new MongodbReader(this.#server, from => this.#catalog.recordFormatOf(from), settings.readTimeoutMs)
     this.#outbox = new MongodbOutbox({ server: this.#server, catalog: this.#catalog, clock, log })

@@ -3,6 +3,7 @@ import { MongoClient } from 'mongodb'
 import type { Clock, Metrics } from 'pounce/sdk'
 import { FixedClock, silent, type TestContext } from 'pounce/sdk/testing'
 import { MongodbDocuments } from './mongodb-documents.ts'
+import type { KernelTimes } from './other-kernels.ts'
 import type { Settings } from './settings.ts'
 
 const nothing = (): void => undefined
@@ -26,13 +27,17 @@ interface Opening {
   readonly database?: string
   readonly tools?: { readonly clock: Clock }
   readonly settings?: Partial<Settings>
+  readonly times?: KernelTimes
 }
 
 /** The clock of the machine. */
 export const realTools = { clock: { now: () => new Date() } }
 
 /** A started store, closed at the end of the test. */
-export const openStore = async (t: TestContext, { uri, server = uri, database, tools, settings }: Opening): Promise<MongodbDocuments> => {
+export const openStore = async (
+  t: TestContext,
+  { uri, server = uri, database, tools, settings, times }: Opening,
+): Promise<MongodbDocuments> => {
   const { clock } = tools ?? { clock: new FixedClock() }
   const all: Settings = {
     uri,
@@ -42,7 +47,7 @@ export const openStore = async (t: TestContext, { uri, server = uri, database, t
     poolSize: 16,
     ...settings,
   }
-  const store = new MongodbDocuments(all, clock, silent, noMetrics)
+  const store = new MongodbDocuments(all, clock, silent, noMetrics, times)
   await store.start()
   t.teardown(() => store.dispose())
   return store

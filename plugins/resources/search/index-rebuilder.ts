@@ -62,7 +62,7 @@ export class IndexRebuilder {
 
   /** Rebuilds a lost or damaged index, and resumes abandoned work. */
   async run(): Promise<void> {
-    if (await this.#index.needsRebuild?.()) await this.#board.request(null, true, 'the index is new, or was damaged')
+    if (await this.#index.needsRebuild?.()) await this.#board.request(null, true, 'the index is new or incomplete')
     for (const { id } of await this.#board.waiting()) this.#begin(id)
   }
 

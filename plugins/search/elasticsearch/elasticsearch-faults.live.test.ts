@@ -154,16 +154,31 @@ live('a read-only or closed index, and a taken name, are Unavailable with the re
   t.deepEqual(await idsIn(index), [1, 2])
 })
 
-live('an index in an older format is kept until the new one is complete', async t => {
+live('an index in an older format is kept while kernels write to it, and what they wrote leads to another rebuild', async t => {
   const server = url('ELASTICSEARCH')
   const prefix = ownPrefix(t, server)
-  await fetch(`${server}/${prefix}.0.first`, { method: 'PUT' })
-  const index = await startedIndex(t, server, { index: prefix })
+  const older = `${server}/${prefix}.0.first`
+  await fetch(older, { method: 'PUT' })
+  const write = (id: number) =>
+    fetch(`${older}/_doc/${id}`, { method: 'PUT', body: '{}', headers: { 'content-type': 'application/json' } }).then(({ ok }) =>
+      t.true(ok),
+    )
+  await write(1)
+  const index = await startedIndex(t, server, { index: prefix }, silent, 300)
   t.true(await index.needsRebuild())
-  t.true((await fetch(`${server}/${prefix}.0.first`)).ok)
   await index.rebuild(streamOf([searchDocument(1)]))
-  t.is((await fetch(`${server}/${prefix}.0.first`)).status, 404)
-  t.deepEqual(await found(index, { op: 'all' }), [1])
+  t.false(await index.needsRebuild())
+  await write(2)
+  t.false(await index.needsRebuild(), 'it may be being written')
+  t.true(await index.needsRebuild())
+  await index.rebuild(streamOf([searchDocument(1), searchDocument(2)]))
+  t.true((await fetch(older)).ok)
+  await until('the older index to be deleted', async () => {
+    t.false(await index.needsRebuild())
+    return (await fetch(older)).status === 404
+  })
+  t.false(await index.needsRebuild())
+  t.deepEqual(await found(index, { op: 'all' }), [1, 2])
 })
 
 /** A server that answers every request with the same status. */

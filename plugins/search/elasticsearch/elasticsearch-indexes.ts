@@ -1,10 +1,20 @@
 import { Unavailable } from 'pounce/sdk'
 import type { ElasticsearchConnection } from './elasticsearch-connection.ts'
-import { indexFormat, indexSettings, metaOf, refreshInterval } from './index-format.ts'
+import { indexFormat, indexSettings, metaOf, type OlderIndexes, refreshInterval } from './index-format.ts'
 import type { IndexNames } from './index-names.ts'
 import { reasonOf, statusOf } from './problems.ts'
 
-type IndexMappings = Readonly<Record<string, { readonly mappings?: { readonly _meta?: { readonly isComplete?: boolean } } }>>
+interface IndexMeta {
+  readonly isComplete?: boolean
+  readonly older?: OlderIndexes
+}
+type IndexMappings = Readonly<Record<string, { readonly mappings?: { readonly _meta?: IndexMeta } }>>
+interface ShardStats {
+  readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Shard[]>> }>>
+}
+interface Shard {
+  readonly seq_no?: { readonly max_seq_no: number }
+}
 type Aliases = Readonly<Record<string, { readonly aliases: Readonly<Record<string, unknown>> }>>
 
 const adminLimitMs = 20_000
@@ -54,8 +64,8 @@ export class ElasticsearchIndexes {
     return `The search server has ${by} of another program under the name ${live}: delete it, or set search.elasticsearch.index to another prefix`
   }
 
-  /** False while documents are missing that a rebuild would add. */
-  async isComplete(): Promise<boolean> {
+  /** The metadata of the index in use; undefined while documents are missing that a rebuild would add. */
+  async metaIfComplete(): Promise<IndexMeta | undefined> {
     const { status, body } = await this.#server.call<IndexMappings>({
       method: 'GET',
       path: `/${this.#names.live}/_mapping`,
@@ -63,7 +73,22 @@ export class ElasticsearchIndexes {
       expect: [404],
       isRepeatable: true,
     })
-    return status === 200 && Object.values(body).every(({ mappings }) => mappings?._meta?.isComplete === true)
+    const metas = Object.values(body).map(({ mappings }) => mappings?._meta)
+    return status === 200 && metas.every(meta => meta?.isComplete === true) ? metas[0] : undefined
+  }
+
+  /** Indexes of older formats, which kernels of an older version may still be writing. */
+  async older(): Promise<OlderIndexes> {
+    const path = `/${this.#names.all}/_stats`
+    const { status, body } = await this.#server.call<ShardStats>({
+      ...{ method: 'GET', path, query: { level: 'shards' }, limitMs: adminLimitMs, expect: [404], isRepeatable: true },
+    })
+    if (status === 404) return {}
+    const writesOf = (copies: readonly Shard[]): number => Math.max(0, ...copies.map(({ seq_no }) => (seq_no?.max_seq_no ?? -1) + 1))
+    const older = Object.entries(body.indices ?? {}).filter(([index]) => this.#isOlder(index))
+    return Object.fromEntries(
+      older.map(([index, { shards }]) => [index, Object.values(shards).reduce((sum, one) => sum + writesOf(one), 0)]),
+    )
   }
 
   /** Names of the indexes under an alias. */
@@ -94,11 +119,11 @@ export class ElasticsearchIndexes {
     return index
   }
 
-  /** Atomically replaces the index in use, which is deleted. */
-  async use(index: string): Promise<void> {
+  /** Atomically replaces the index in use, which is deleted. `older`: when the rebuild began. */
+  async use(index: string, older: OlderIndexes = {}): Promise<void> {
     const { live, building } = this.#names
     await this.#put(`/${index}/_settings`, { index: { refresh_interval: refreshInterval } })
-    await this.#put(`/${index}/_mapping`, { _meta: metaOf(true) })
+    await this.#put(`/${index}/_mapping`, { _meta: metaOf(true, older) })
     await this.#server.call({ method: 'POST', path: `/${index}/_refresh`, limitMs: refreshLimitMs })
     const before = await this.under(live)
     const isBuilding = (await this.under(building)).includes(index)
@@ -121,7 +146,11 @@ export class ElasticsearchIndexes {
 
   /** Deletes the indexes of older program versions, once they are no longer needed. */
   async dropOlderForms(): Promise<void> {
-    await this.#dropUnused(index => (this.#names.formatOf(index) ?? indexFormat) < indexFormat)
+    await this.#dropUnused(index => this.#isOlder(index))
+  }
+
+  #isOlder(index: string): boolean {
+    return (this.#names.formatOf(index) ?? indexFormat) < indexFormat
   }
 
   async #dropUnused(isMeant: (index: string) => boolean): Promise<void> {

@@ -17,6 +17,7 @@ import { BulkWriter } from './bulk-writer.ts'
 import { ElasticsearchConnection } from './elasticsearch-connection.ts'
 import { ElasticsearchIndexes } from './elasticsearch-indexes.ts'
 import { countFacets, type FacetAnswer } from './facets.ts'
+import type { OlderIndexes } from './index-format.ts'
 import { IndexNames } from './index-names.ts'
 import { IndexRebuild } from './index-rebuild.ts'
 import { asProblem, statusOf, wrongSetting } from './problems.ts'
@@ -24,6 +25,44 @@ import { type LockTimes, lockTimes, RebuildLock } from './rebuild-lock.ts'
 import { runSearch, type SearchAnswer } from './run-search.ts'
 import { Config, type Settings } from './settings.ts'
 import { type CountAnswer, findNames, type NamesAnswer, suggestFields, suggestTags, suggestValues } from './suggestions.ts'
+
+/**
+ * During a rolling update to a version with another index format, kernels of the older version write the changes that they handle to their
+ * own index only.
+ */
+class OlderWrites {
+  readonly #indexes: ElasticsearchIndexes
+  readonly #keepMs: number
+  #seen: OlderIndexes = {}
+  #since = performance.now()
+
+  constructor(indexes: ElasticsearchIndexes, keepMs: number) {
+    this.#indexes = indexes
+    this.#keepMs = keepMs
+  }
+
+  /**
+   * Whether the index in use lacks changes that are in older ones. False while they are being written: each call compares with the one
+   * before. Drops older indexes without writes for a while. `known`: their state when the rebuild of the index in use began.
+   */
+  async areMissing(known: OlderIndexes = {}): Promise<boolean> {
+    const older = await this.#indexes.older()
+    const isQuiet = isSame(older, this.#seen)
+    if (!isQuiet) this.#since = performance.now()
+    this.#seen = older
+    if (Object.keys(older).length === 0) return false
+    if (Object.entries(older).some(([index, writes]) => writes > (known[index] ?? 0))) return isQuiet
+    if (isQuiet && performance.now() > this.#since + this.#keepMs) await this.#indexes.dropOlderForms()
+    return false
+  }
+}
+
+function isSame(one: OlderIndexes, other: OlderIndexes): boolean {
+  return Object.keys(one).length === Object.keys(other).length && Object.entries(one).every(([index, writes]) => other[index] === writes)
+}
+
+/** Time after the last write of an older version until its index is deleted. */
+const keptOlderMs = 600_000
 
 /** The index on an Elasticsearch server. Works while other kernels use the same one. */
 export class ElasticsearchSearch implements SearchIndex {
@@ -37,9 +76,10 @@ export class ElasticsearchSearch implements SearchIndex {
   readonly #lock: RebuildLock
   readonly #rebuild: IndexRebuild
   readonly #queue: BulkWriteQueue
+  readonly #olderWrites: OlderWrites
   #isRebuilding = false
 
-  constructor(settings: Settings, server: ElasticsearchConnection, log: Log, times: LockTimes = lockTimes) {
+  constructor(settings: Settings, server: ElasticsearchConnection, log: Log, times: LockTimes = lockTimes, keepOlderMs = keptOlderMs) {
     this.#settings = settings
     this.#log = log
     this.#names = new IndexNames(settings.index)
@@ -48,6 +88,7 @@ export class ElasticsearchSearch implements SearchIndex {
     const refused = (id: string, reason: string): void =>
       log.error('The search server rejected an entry; it is indexed without its text', { id, reason })
     const writer = new BulkWriter(this.#server, this.#names, this.#indexes, settings.writeTimeoutMs, refused)
+    this.#olderWrites = new OlderWrites(this.#indexes, keepOlderMs)
     this.#lock = new RebuildLock(this.#server, this.#names, times)
     this.#rebuild = new IndexRebuild(this.#indexes, this.#names, writer, this.#lock)
     this.#queue = new BulkWriteQueue(changes => writer.write(changes).catch(rethrown), settings.refreshMs)
@@ -75,7 +116,9 @@ export class ElasticsearchSearch implements SearchIndex {
   async needsRebuild(): Promise<boolean> {
     try {
       await this.#indexes.ready()
-      return !(await this.#indexes.isComplete()) && !(await this.#lock.isHeld())
+      const meta = await this.#indexes.metaIfComplete()
+      const isMissing = meta === undefined || (await this.#olderWrites.areMissing(meta.older))
+      return isMissing && !(await this.#lock.isHeld())
     } catch (error) {
       throw asProblem(error)
     }

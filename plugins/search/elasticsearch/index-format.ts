@@ -44,8 +44,11 @@ const mapping = {
 /** Changes are made visible as they are written; this is for those whose writer was interrupted. */
 export const refreshInterval = '1s'
 
-/** The metadata of an index. */
-export const metaOf = (isComplete: boolean) => ({ form: indexFormat, isComplete })
+/** Indexes of older formats with the number of writes that each has received. */
+export type OlderIndexes = Readonly<Record<string, number>>
+
+/** The metadata of an index. `older`: when the rebuild that filled it began. */
+export const metaOf = (isComplete: boolean, older: OlderIndexes = {}) => ({ form: indexFormat, isComplete, older })
 
 /** The definition of a new index. A complete one contains everything that a rebuild would add. */
 export const indexSettings = ({ isComplete, shards }: { readonly isComplete: boolean; readonly shards: number }) => ({

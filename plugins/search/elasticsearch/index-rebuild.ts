@@ -61,13 +61,13 @@ export class IndexRebuild {
 
   async #build(documents: AsyncIterable<SearchDocument>, lock: HeldLock, options: RebuildOptions): Promise<number> {
     await this.#indexes.dropLeftovers()
+    const older = await this.#indexes.older()
     const index = await this.#indexes.makeNext()
     try {
       const signal = options.signal ? AbortSignal.any([options.signal, lock.lost]) : lock.lost
       const count = await this.#fill(this.#names.fillOf(index), documents, { ...options, signal })
       signal.throwIfAborted()
-      await this.#indexes.use(index)
-      await this.#indexes.dropOlderForms()
+      await this.#indexes.use(index, older)
       return count
     } catch (error) {
       // If it remains, the next rebuild removes it.

@@ -47,10 +47,11 @@ export async function startedIndex(
   url: string,
   settings: Partial<Settings> & { readonly index: string },
   log: Log = silent,
+  keepOlderMs?: number,
 ): Promise<ElasticsearchSearch> {
   const all = { ...defaults, nodes: [url], ...settings }
   const server = new ElasticsearchConnection(all, log)
-  const index = new ElasticsearchSearch(all, server, log, { beatMs: 400, staleMs: 4000 })
+  const index = new ElasticsearchSearch(all, server, log, { beatMs: 400, staleMs: 4000 }, keepOlderMs)
   t.teardown(async () => {
     await index.dispose()
     await server.dispose()
