@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Plugin } from 'pounce/sdk'
 import { StartupError } from './kernel/startup-error.ts'
 
 const tree = fileURLToPath(new URL('../plugins/', import.meta.url))
@@ -36,4 +37,18 @@ export const entryOf = (folder: string): string => {
   const file = ['index.ts', 'index.js', 'index.mjs'].map(name => join(folder, name)).find(existsSync)
   if (file === undefined) throw new StartupError(`The plugin folder ${folder} has no index.ts or index.js`)
   return file
+}
+
+const outsideIdPattern = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/
+
+/** Reserves the ids of built-in plugins, which identify their settings, collections and event progress. */
+export const requireName = (source: string, plugin: Plugin, name: string, isOwn: boolean): void => {
+  if (typeof plugin.id !== 'string' || !(isOwn ? ownIdPattern : outsideIdPattern).test(plugin.id))
+    throw new StartupError(
+      `The plugin ${source} has the id "${plugin.id}": an id is two or more parts of lower-case letters, digits and hyphens, joined by dots, such as example.bookmarks. Change it in definePlugin`,
+    )
+  if (!isOwn && isOwnPlugin(plugin.id))
+    throw new StartupError(`The plugin ${source} has the id ${plugin.id}, which is the id of a plugin of Pounce: change it in definePlugin`)
+  if (name !== plugin.id && isOwnPlugin(name))
+    throw new StartupError(`The plugin ${source} cannot be named ${name}, the id of a plugin of Pounce: choose another name for "as"`)
 }

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'pounce/sdk'
 import { apiVersion, didYouMean, withTimeLimit } from 'pounce/sdk/kit'
 import { errorPlace, noteLoadedModules } from '../error-place.ts'
-import { bundledPlugins, entryOf, isOwnPlugin, ownIdPattern, ownPluginFile, ownPluginIds } from '../own-plugins.ts'
+import { bundledPlugins, entryOf, isOwnPlugin, ownIdPattern, ownPluginFile, ownPluginIds, requireName } from '../own-plugins.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { messageOf, StartupError } from './startup-error.ts'
 
@@ -94,20 +94,6 @@ const importPlugin = async (source: string, from: string | undefined): Promise<P
   return module.plugin
 }
 
-const namePattern = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/
-
-/** Reserves the ids of built-in plugins, which identify their settings, collections and event progress. */
-const refuseName = (source: string, plugin: Plugin, name: string, isOwn: boolean): void => {
-  if (typeof plugin.id !== 'string' || !(isOwn ? ownIdPattern : namePattern).test(plugin.id))
-    throw new StartupError(
-      `The plugin ${source} has the id "${plugin.id}": an id is two or more parts of lower-case letters, digits and hyphens, joined by dots, such as example.bookmarks. Change it in definePlugin`,
-    )
-  if (!isOwn && isOwnPlugin(plugin.id))
-    throw new StartupError(`The plugin ${source} has the id ${plugin.id}, which is the id of a plugin of Pounce: change it in definePlugin`)
-  if (name !== plugin.id && isOwnPlugin(name))
-    throw new StartupError(`The plugin ${source} cannot be named ${name}, the id of a plugin of Pounce: choose another name for "as"`)
-}
-
 const isInTree = (source: string): boolean => isOwnPlugin(source) || (isAbsolute(source) && !isOutside(source))
 
 const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedPlugin> => {
@@ -120,7 +106,7 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
       `${plugin.id} is written for version ${plugin.apiVersion} of the SDK: install a release for version ${apiVersion}`,
     )
   // A plugin passed by a test may replace a built-in one.
-  if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
+  if (typeof source === 'string') requireName(source, plugin, name, isInTree(source))
   return { name, plugin }
 }
 

@@ -167,7 +167,7 @@ export class FolderTransport implements Transport {
         await listener.heartbeat({ queue: nameOf(file), info, isBuiltIn: false })
         this.#announced.set(file, mtimeMs)
       } catch (error) {
-        this.#log.warn('failed to announce a program; will retry', { file, error })
+        this.#log.warn('Failed to announce a program; will retry', { file, error })
       }
     }
     for (const file of (await this.#filesIn('replies')).sort()) {
@@ -175,7 +175,7 @@ export class FolderTransport implements Transport {
         await this.#take(listener, file)
       } catch (error) {
         // Replies about other jobs must not wait for it, since its file or dataset may stay in the trash for weeks.
-        this.#log.warn('failed to process a reply; will retry', { file, error })
+        this.#log.warn('Failed to process a reply; will retry', { file, error })
       }
     }
   }
