@@ -83,7 +83,7 @@ test('an invalid declaration of a collection or index is refused', async t => {
   const faulty = [
     collection('Things'),
     collection('a b'),
-    collection('x', { a: { on: [] } }),
+    { name: 'x', indexes: { a: { on: [] } } },
     collection('x', { a: { on: ['a..b'] } }),
     collection('x', { a: { on: ['a', 'a'] } }),
     collection('x', { a: { on: ['a'], array: 'b' } }),

@@ -149,7 +149,7 @@ test('the service key can read and belongs to no account', async t => {
   const person = await newPerson(server, 'served')
   t.is((await server.as(commKey)(`/api/users/${person.id}`)).status, 200)
   t.is((await server.as()(`/api/users/${person.id}?key=${encodeURIComponent(commKey)}`)).status, 200)
-  t.is((await server.as(commKey)('/api/me')).status, 401)
+  t.is((await server.as(commKey)('/api/me')).status, 403)
   t.is((await server.as(commKey)('/api/users/keys?name=x', { method: 'POST' })).status, 403)
   t.is((await server.as(commKey)('/api/users?superAdmin=true')).status, 403)
 })
