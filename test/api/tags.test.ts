@@ -50,12 +50,15 @@ for (const kind of ['file', 'dataset', 'collection', 'section'] as const) {
     const { body } = await bob.get(`${path}/tags`)
     t.deepEqual((body as { tags: string[] }).tags, ['red leaf', 'a, b', 'oak', 'beech'])
     t.deepEqual((body as { items: Added['tags'] }).items.slice(0, 2), [...tags])
-    for (const empty of ['', ' ', ',', [], [''], [' \t ', '']]) t.deepEqual((await put(ann, path, empty)).tags, [], JSON.stringify(empty))
-    for (const wrong of [['a\u0000b'], 5, [5], null, undefined])
+    for (const wrong of ['', ' ', 'a,,b', 'a,', [], [''], ['ok', ' \t '], ['a\u0000b'], 5, [5], null, undefined])
       t.is((await ann.post(`${path}/tags`, { tags: wrong })).status, 400, JSON.stringify(wrong))
+    // Reference, extraction §8: extractors name themselves, whatever their key.
+    const byExtractor = { extractor_id: 'https://example.org/extractors/trees' }
+    for (const empty of ['', ',', [], [''], [' \t ', '']])
+      t.deepEqual((await put(ann, path, empty, byExtractor)).tags, [], JSON.stringify(empty))
     t.is((await namesOn(path)).length, 4)
     t.deepEqual(
-      (await put(ann, path, ['', 'elm', ' '])).tags.map(({ name }) => name),
+      (await put(ann, path, ['', 'elm', ' '], byExtractor)).tags.map(({ name }) => name),
       ['elm'],
     )
     t.is((await bob.post(`${path}/tags`, { tags: ['mine'] })).status, 403)

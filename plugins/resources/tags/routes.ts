@@ -1,5 +1,5 @@
 import { type Caller, Invalid, type Kind, NotFound, ref, routesFor, s, type Tag } from 'pounce/sdk'
-import { StoredTags } from './stored-tags.ts'
+import { StoredTags, withoutEmpty } from './stored-tags.ts'
 
 const route = routesFor('tags', { tags: StoredTags })
 
@@ -18,6 +18,14 @@ const ExtractorId = s.Unknown({
 
 /** Splits text like the web page of Clowder 1.x. */
 const listed = (tags: string | readonly string[]): readonly string[] => (typeof tags === 'string' ? tags.split(',') : tags)
+
+/** Extractors also send the keys of users, and name themselves. They may have found no tags, while a user who sends none made a mistake. */
+const namesIn = ({ tags, extractor_id }: { readonly tags: string | readonly string[]; readonly extractor_id?: unknown }) => {
+  const names = listed(tags)
+  if (typeof extractor_id === 'string' && extractor_id !== '') return withoutEmpty(names)
+  if (names.length === 0) throw new Invalid('tags must contain at least one tag')
+  return names
+}
 
 /** Names only, as in Clowder 1.x, and our addition with ids. */
 const shown = (tags: readonly Tag[]) => ({ tags: tags.map(({ name }) => name), items: tags.map(({ id, name }) => ({ id, name })) })
@@ -46,7 +54,7 @@ const addTo = (kind: Kind, plural: string) =>
     path: `/api/${plural}/:id/tags`,
     summary: `Add tags to a ${kind}`,
     description:
-      'Whitespace is normalized, a tag that the same user added before is skipped, and so are empty tags. The response has the new tags.',
+      'Whitespace is normalized, a tag that the same user added before is skipped. Empty tags are rejected, or dropped if there is an `extractor_id`. The response has the new tags.',
     permission: { right: 'AddTag', on: ref(kind, 'id') },
     ...forJobs(kind),
     params,
@@ -54,7 +62,7 @@ const addTo = (kind: Kind, plural: string) =>
     responses: { 200: added },
     throws: [Invalid, NotFound],
     async handle({ params, body, caller }, { tags }) {
-      const fresh = await tags.add({ kind, id: params.id }, listed(body.tags), by(caller, body.extractor_id))
+      const fresh = await tags.add({ kind, id: params.id }, namesIn(body), by(caller, body.extractor_id))
       return { status: 200, body: { status: 'success' as const, tags: fresh.map(({ id, name }) => ({ id, name })) } }
     },
   })

@@ -43,6 +43,9 @@ const tidy = (name: string): string => {
   return [...line].slice(0, 100).join('').trimEnd()
 }
 
+/** Empty tags of extractors are dropped, as in Clowder 1.x: one that found nothing for one of several must not lose the others. */
+export const withoutEmpty = (names: readonly string[]): readonly string[] => names.filter(name => tidy(name) !== '')
+
 /** Tags are stored in the record of their resource, so that each change is one atomic commit. */
 export class StoredTags implements Tags {
   #carriers: Partial<Record<Kind, Records<Tagged>>>
@@ -64,8 +67,8 @@ export class StoredTags implements Tags {
   }
 
   async add(target: Ref, names: readonly string[], by: { readonly user?: string; readonly extractor?: string }): Promise<readonly Tag[]> {
-    // Dropped as in Clowder 1.x: an extractor that found an empty one must not lose the others.
-    const wanted = [...new Set(names.map(tidy))].filter(name => name !== '')
+    const wanted = [...new Set((by.extractor === undefined ? names : withoutEmpty(names)).map(tidy))]
+    if (wanted.includes('')) throw new Invalid('A tag must have 1 to 100 characters and not be blank')
     const user = by.user ?? null
     const extractor = by.extractor ?? null
     let fresh: readonly Tag[] = []
