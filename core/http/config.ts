@@ -162,7 +162,8 @@ export const httpConfig = s.Object(
     silentTransferMs: s.Integer({
       default: 60_000,
       minimum: 100,
-      description: 'Timeout of a transfer without progress, in milliseconds; then the connection is closed',
+      description:
+        'Timeout of a transfer without progress, in milliseconds; then the connection is closed. A response of which the client reads nothing may last up to twice as long',
     }),
     bodyRateWindowMs: s.Integer({
       default: 30_000,
