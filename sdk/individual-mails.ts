@@ -39,7 +39,7 @@ export class IndividualMails {
         await this.#mailer.send({ to: [user.email], subject, text })
         inARow = 0
       } catch (error) {
-        if (!isFinal(error)) {
+        if (!isUndeliverable(error)) {
           failures.push(error)
           inARow += 1
           continue
@@ -63,5 +63,5 @@ export class IndividualMails {
   }
 }
 
-/** True if a retry could not deliver the email to this user. */
-const isFinal = (error: unknown): boolean => error instanceof Problem && error.status !== 503
+/** True if a retry could not deliver the email. */
+export const isUndeliverable = (error: unknown): boolean => error instanceof Problem && error.retryAfterSeconds === undefined

@@ -48,7 +48,7 @@ export {
   NamedContainer,
   viewParameter,
 } from './full-view.ts'
-export { type IndividualMail, IndividualMails } from './individual-mails.ts'
+export { type IndividualMail, IndividualMails, isUndeliverable } from './individual-mails.ts'
 export { checkJsonLdContext } from './json-ld-context.ts'
 export { allowsDownload, LicenseBody, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {

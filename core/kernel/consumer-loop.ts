@@ -1,4 +1,4 @@
-import type { AnyEvent, Log, Metrics } from 'pounce/sdk'
+import { type AnyEvent, type Log, type Metrics, Problem } from 'pounce/sdk'
 import { pause, Semaphore, withTimeLimit } from 'pounce/sdk/kit'
 import type { Delivery, Outbox } from 'pounce/sdk/store-kit'
 import { messageOf } from './startup-error.ts'
@@ -24,6 +24,10 @@ const backOff = (rule: Pick<RetryRule, 'firstMs' | 'longestMs' | 'factor'>, fail
 
 /** True if the error means that a backend is unavailable or full: such failures are retried without limit. */
 const isOutage = (error: unknown): boolean => error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
+
+/** An error may state when to retry, such as that of a mail server which defers a message. */
+const statedRetry = (error: unknown): Partial<RetryRule> | false =>
+  error instanceof Problem && error.retryAfterSeconds !== undefined && { firstMs: error.retryAfterSeconds * 1000, longestMs: 3_600_000 }
 
 const minGatherMs = 4
 const usualMaxDelayMs = 40
@@ -295,7 +299,7 @@ export class ConsumerLoop {
     const about = { consumer: this.work.name, event: event.type, eventId: event.id, subject: event.subject, failures, error }
     if (failures < this.#rule.tries) {
       log.warn('Handler failed; the event will be retried', about)
-      return this.#release(delivery, backOff(this.#rule, failures), error)
+      return this.#release(delivery, backOff({ ...this.#rule, ...statedRetry(error) }, failures), error)
     }
     log.error('Handler failed too often; the event is a dead letter', about)
     this.#excused.delete(event.id)

@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import test, { type ExecutionContext } from 'ava'
-import { type AnyEvent, type Class, type Handler, NoSpace, on, onBatch, Unavailable } from 'pounce/sdk'
+import { type AnyEvent, type Class, type Handler, NoSpace, on, onBatch, Problem, Unavailable } from 'pounce/sdk'
 import { keptLog } from '../../test/support/kept-log.ts'
 import { MemoryOutbox } from '../../test/support/memory-outbox.ts'
 import { noMetrics } from '../services/metrics.ts'
@@ -158,6 +158,31 @@ test('an event that fails five times is dead-lettered with its reason, and the o
     [['bad-0', 'it is broken', 'test.one/hear']],
   )
   t.true(lines.some(({ level, message }) => level === 'error' && String(message).includes('dead letter')))
+})
+
+test('an event whose error states when to retry is retried after that time, and the others continue', async t => {
+  const seen: string[] = []
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async ({ subject }) => {
+      seen.push(subject.id)
+      if (subject.id === 'deferred') throw new Problem(502, 'mail-deferred', 'Greylisted', { retryAfterSeconds: 300 })
+    }),
+  )
+  const delays: number[] = []
+  const failed = outbox.failed.bind(outbox)
+  outbox.failed = async (consumer, event, outcome) => {
+    if (!('retryInMs' in outcome)) return failed(consumer, event, outcome)
+    delays.push(outcome.retryInMs)
+    // The test does not wait for that long.
+    await failed(consumer, event, { ...outcome, retryInMs: 1 })
+  }
+  outbox.add([fileUpdated('deferred', 0), fileUpdated('good', 0)])
+  await dispatch.drained()
+  t.true(seen.includes('good'))
+  t.is(seen.filter(id => id === 'deferred').length, 5)
+  for (const [at, minutes] of [5, 40, 60, 60].entries())
+    t.true((delays[at] ?? 0) >= minutes * 45_000 && (delays[at] ?? 0) <= minutes * 60_000, `${delays}`)
 })
 
 test('a retried dead letter gets five more attempts', async t => {

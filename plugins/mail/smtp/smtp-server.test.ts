@@ -3,7 +3,7 @@ import { Invalid, Unavailable } from 'pounce/sdk'
 import { mailerContract } from 'pounce/sdk/testing'
 import type { SMTPServerOptions } from 'smtp-server'
 import { keptLog } from '../../../test/support/kept-log.ts'
-import { MailRefused, SmtpServer } from './smtp-server.ts'
+import { MailDeferred, MailRefused, SmtpServer } from './smtp-server.ts'
 import { mailerFor, mailServer } from './test-server.ts'
 
 const mail = { to: ['ann@example.org'], subject: 'Ready', text: 'Hello' }
@@ -64,6 +64,19 @@ test('a permanently rejected message fails with MailRefused and status 502', asy
   const { mailer } = await mailerFor(t, port)
   const { status, code } = await t.throwsAsync(mailer.send(mail), { instanceOf: MailRefused })
   t.deepEqual([status, code], [502, 'mail-refused'])
+})
+
+test('a deferred recipient fails with MailDeferred, which states when to retry; a retry delivers the message', async t => {
+  let isDeferred = true
+  const { port, taken } = await mailServer(t, {
+    onRcptTo: (_address, _session, done) => done(isDeferred ? answering(451, 'Greylisted') : null),
+  })
+  const { mailer } = await mailerFor(t, port)
+  const error = await t.throwsAsync(mailer.send(mail), { instanceOf: MailDeferred })
+  t.like(error, { status: 502, code: 'mail-deferred', retryAfterSeconds: 300 })
+  isDeferred = false
+  await mailer.send(mail)
+  t.is(taken.length, 1)
 })
 
 test('a refused recipient is logged, and the others still get the message', async t => {

@@ -7,6 +7,8 @@ import { Config, type SmtpConfig } from './config.ts'
 interface Failure {
   readonly code?: unknown
   readonly responseCode?: unknown
+  /** The last command that was sent. */
+  readonly command?: unknown
 }
 
 /** 502: the mail server rejects this message permanently. */
@@ -16,14 +18,22 @@ export class MailRefused extends Problem {
   }
 }
 
+/** 502: the mail server defers messages to these recipients, because of greylisting or a full mailbox. */
+export class MailDeferred extends Problem {
+  constructor(answer: number, options: { readonly cause: unknown }) {
+    super(502, 'mail-deferred', `The mail server defers messages to this recipient, with ${answer}`, { retryAfterSeconds: 300, ...options })
+  }
+}
+
 const isRefusedForGood = (status: unknown): status is number => typeof status === 'number' && status >= 500 && status < 600
 
 /** Converts the failure of a delivery to an error of the SDK. */
 function asProblem(error: unknown): Error {
   if (error instanceof Problem) return error
-  const { code, responseCode }: Failure = typeof error === 'object' && error !== null ? error : {}
+  const { code, responseCode, command }: Failure = typeof error === 'object' && error !== null ? error : {}
   // An admin has to fix rejected credentials; the message itself is fine.
   if (isRefusedForGood(responseCode) && code !== 'EAUTH') return new MailRefused(responseCode, { cause: error })
+  if (typeof responseCode === 'number' && command === 'RCPT TO') return new MailDeferred(responseCode, { cause: error })
   return new Unavailable(
     code === 'EAUTH' ? 'The mail server rejects mail.smtp.user and mail.smtp.password' : 'The mail server is unreachable',
     { cause: error },

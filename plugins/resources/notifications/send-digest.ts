@@ -9,7 +9,6 @@ import {
   Installation,
   Log,
   Mailer,
-  Problem,
   range,
   type Site,
   Sites,
@@ -18,7 +17,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type FeedLine, type FeedResource, requireDone, siteName } from 'pounce/sdk/kit'
+import { type FeedLine, type FeedResource, isUndeliverable, requireDone, siteName } from 'pounce/sdk/kit'
 import { activitySentence } from './activity-sentences.ts'
 import { config, type Settings } from './config.ts'
 import { type DigestRecord, digests } from './enqueue-digests.ts'
@@ -75,9 +74,6 @@ export const digestMail = (
   ]
   return { subject: `[${place}] ${count} new ${total === 1 && !isCut ? 'event' : 'events'}`, text: `${text.join('\n\n')}\n` }
 }
-
-/** True if a retry could not deliver the email to this user. */
-const isHopeless = (error: unknown): boolean => error instanceof Problem && error.status !== 503
 
 /** Sends digests. Even if several events request it, there is one email per period. */
 export class SendDigest {
@@ -142,7 +138,7 @@ export class SendDigest {
     try {
       await this.#mailer.send({ to: [user.email], subject, text })
     } catch (error) {
-      if (!isHopeless(error)) throw error
+      if (!isUndeliverable(error)) throw error
       this.#log.warn('Failed to send a digest', { user: id, error })
     }
     const sent = waiting.map(({ id: notification }) => ({ change: { update: notification, in: notifications, set: { mail: 'none' } } }))

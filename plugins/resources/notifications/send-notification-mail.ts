@@ -8,7 +8,6 @@ import {
   Installation,
   Log,
   Mailer,
-  Problem,
   range,
   type Site,
   Sites,
@@ -16,7 +15,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { siteName } from 'pounce/sdk/kit'
+import { isUndeliverable, siteName } from 'pounce/sdk/kit'
 import { Inbox, notifications } from './inbox.ts'
 import { StoredPreferences } from './preferences.ts'
 
@@ -73,8 +72,7 @@ export class SendNotificationMail {
       try {
         await this.#mailer.send({ to: [user.email], subject, text: `${parts.join('\n\n')}\n` })
       } catch (error) {
-        // A retry could not deliver it to this user.
-        if (!(error instanceof Problem) || error.status === 503) throw error
+        if (!isUndeliverable(error)) throw error
         this.#log.warn('Failed to send a notification', { user: user.id, error })
       }
     }
