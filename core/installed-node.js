@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** Tells the process that `runOnInstalledNode` starts that its channel is the launcher's. */
+/** Set for the process that `runOnInstalledNode` starts; main.js looks for it. */
 const launcherVariable = 'POUNCE_LAUNCHER'
 
 /** The Node binary that npm installed as an optional dependency. */
@@ -20,11 +20,10 @@ const installedNode = () => {
 }
 
 /**
- * If this process was started by `runOnInstalledNode`: ends it when the launcher has ended. A launcher that is killed cannot forward the
+ * For a process that `runOnInstalledNode` started: ends it when the launcher has ended. A launcher that is killed cannot forward the
  * signal, and a server that goes on would keep its port and data folder.
  */
 export const endWithLauncher = () => {
-  if (process.env[launcherVariable] === undefined) return
   delete process.env[launcherVariable]
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   process.channel?.unref()

@@ -3,10 +3,10 @@
 // is never cached. All other files are TypeScript, or a bundle of it. V8 reads the flag above at startup: see docs/decisions/0003.
 import { currentBundle, resolveInBundle } from './bundle.js'
 import { enableCompileCache } from './compile-cache.js'
-import { endWithLauncher, runOnInstalledNode } from './installed-node.js'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 7)) {
+  const { runOnInstalledNode } = await import('./installed-node.js')
   if (!(await runOnInstalledNode())) {
     process.stderr.write(
       `Pounce needs Node 24.7 or newer, and this is ${process.version}. \`npm ci\` installs one that \`npm start\` and \`npm run pounce\` use.\n`,
@@ -14,7 +14,7 @@ if (major < 24 || (major === 24 && minor < 7)) {
     process.exit(1)
   }
 }
-endWithLauncher()
+if (process.env['POUNCE_LAUNCHER'] !== undefined) (await import('./installed-node.js')).endWithLauncher()
 
 // Set by tests that modify the server's modules: they modify the source tree, not the bundle.
 const bundle = process.env['POUNCE_TEST_TREE'] === undefined ? currentBundle() : undefined
