@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { BlobStore, DocumentStore } from 'pounce/sdk'
 
 /** Passes calls through and makes one of them fail: before its effect, or after it, so that only the response is lost. */
@@ -41,13 +42,16 @@ export class Gate {
     const fault = this.#fault()
     if (streams.has(called)) return failing(fault)
     if (this.#when === 'before') return Promise.reject(fault)
-    return Promise.resolve(call()).then(() => Promise.reject(fault))
+    return Promise.resolve(call()).then(result => {
+      if (result instanceof Readable) result.destroy()
+      return Promise.reject(fault)
+    })
   }
 }
 
 /** Not `claim`: each commit makes all consumers claim events, which would outnumber the other calls. */
 const watched = new Set(
-  ['get', 'getMany', 'find', 'count', 'scan', 'walk', 'lines', 'commit', 'commitEach', 'done', 'failed'].concat([
+  ['get', 'getMany', 'find', 'count', 'scan', 'walk', 'formattedRows', 'commit', 'commitEach', 'done', 'failed'].concat([
     'put',
     'putGrowing',
     'stat',
@@ -55,7 +59,7 @@ const watched = new Set(
     'list',
   ]),
 )
-const streams = new Set(['documents.scan', 'documents.walk', 'documents.lines', 'blobs.list'])
+const streams = new Set(['documents.scan', 'documents.walk', 'documents.formattedRows', 'blobs.list'])
 
 async function* failing(fault: Error): AsyncGenerator<never> {
   yield* []
