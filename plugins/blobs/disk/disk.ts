@@ -1,5 +1,6 @@
 import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
+import { isDiskFull } from 'pounce/sdk/kit'
 
 /** The system calls whose failures are worth testing. */
 export interface Disk {
@@ -65,13 +66,12 @@ export async function syncPath(disk: Disk, folder: string): Promise<void> {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-const full = new Set(['ENOSPC', 'EDQUOT'])
 const away = new Set(['EIO', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ENODEV', 'ENXIO', 'ESTALE', 'EMFILE', 'ENFILE', 'ETIMEDOUT'])
 
 /** The error for a caller of the store; errors that are not the system's are returned unchanged. */
 export function asProblem(error: unknown): unknown {
   if (error instanceof Problem) return error
-  if (full.has(codeOf(error))) return new NoSpace(undefined, { cause: error })
+  if (isDiskFull(error)) return new NoSpace(undefined, { cause: error })
   if (away.has(codeOf(error))) return new Unavailable('The disk of the blob store is not working', { cause: error })
   return error
 }

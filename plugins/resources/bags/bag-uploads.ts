@@ -4,18 +4,17 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Caller, Installation, Invalid, NoSpace, type Parts, signedIn, Unavailable, wire } from 'pounce/sdk'
-import type { FilePart } from 'pounce/sdk/kit'
+import { type FilePart, isDiskFull } from 'pounce/sdk/kit'
 import { BagImport, type HiddenDataset } from './bag-import.ts'
 import { IncomingZip } from './incoming-zip.ts'
 import { ReceivedBag } from './received-bag.ts'
 
-const full: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT'])
 const failing: ReadonlySet<unknown> = new Set(['EIO', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EEXIST', 'EMFILE', 'ENFILE'])
 
 /** The error for a client whose archive cannot be written or read; other errors are returned unchanged. */
 const asProblem = (error: unknown): unknown => {
+  if (isDiskFull(error)) return new NoSpace(undefined, { cause: error })
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (full.has(code)) return new NoSpace(undefined, { cause: error })
   return failing.has(code) ? new Unavailable('The folder for received archives is not working', { cause: error }) : error
 }
 

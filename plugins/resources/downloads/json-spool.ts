@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { NoSpace } from 'pounce/sdk'
-import { Mutex } from 'pounce/sdk/kit'
+import { isDiskFull, Mutex } from 'pounce/sdk/kit'
 import { noteEntry } from './archive-writer.ts'
 import type { PayloadFile } from './bag.ts'
 
@@ -14,9 +14,6 @@ const longValue = 256 * 1024
 
 /** Of several archives that describe large documents at once, one continues per turn of the event loop. */
 const turns = new Mutex()
-
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
 /** Writes JSON lists of any length for one archive. */
 export class JsonSpool implements AsyncDisposable {
@@ -84,6 +81,6 @@ const written = async (file: FileHandle, pieces: readonly Buffer[]): Promise<voi
   try {
     await file.writeFile(pieces)
   } catch (error) {
-    throw isFull(error) ? new NoSpace(undefined, { cause: error }) : error
+    throw isDiskFull(error) ? new NoSpace(undefined, { cause: error }) : error
   }
 }

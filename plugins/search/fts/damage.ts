@@ -1,3 +1,4 @@
+import { isDiskFull } from 'pounce/sdk/kit'
 import { sqliteCodeOf, sqliteCodes } from 'pounce/sdk/sqlite'
 
 /** SQLite reports that the file is damaged or is not a database. */
@@ -20,6 +21,4 @@ export class OtherIndexVersion extends Error {
 export const isDamage = (code: number | undefined): boolean => code === sqliteCodes.corrupt || code === sqliteCodes.notDatabase
 
 /** True for an error of SQLite or the file system that means a full disk. */
-export const isFull = (error: unknown): boolean =>
-  sqliteCodeOf(error) === sqliteCodes.full ||
-  (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+export const isFull = (error: unknown): boolean => sqliteCodeOf(error) === sqliteCodes.full || isDiskFull(error)
