@@ -241,7 +241,7 @@ export class Kernel {
     if (!this.#container.has(DocumentStore)) return
     const documents = this.get(DocumentStore)
     await documents.declare([...kernelCollections, ...this.#parts.collections])
-    // First: a refused start must not change indexes and consumers that servers of another version use.
+    // First: a refused start must not change what servers of another version use. `run` checks again: `declare` may wait for those servers to stop.
     if (migrate) await this.#parts.checkRecords(documents)
     await this.migrations.check(!migrate || this.config.kernel.dbupdate)
     await documents.declare(this.collections)

@@ -1,7 +1,8 @@
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { Mailer } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { listen } from '../support/live-events.ts'
+import { comment, type Notification, prefer } from '../support/notifications.ts'
 import { ok, refusal, unknownId } from '../support/scene.ts'
 import { letIn, meet, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -9,17 +10,6 @@ import { until } from '../support/until.ts'
 const mailer = new MemoryMailer()
 const server = await bootForTest({ overrides: { [Mailer]: mailer }, config: { access: { private: true } } })
 test.after.always(() => server.stop())
-
-interface Notification {
-  readonly id: string
-  readonly kind: string
-  readonly title: string
-  readonly text?: string
-  readonly url: string
-  readonly actor?: string
-  readonly about?: { readonly kind: string; readonly id: string }
-  readonly read: boolean
-}
 
 const inbox = async (who: Somebody, query = ''): Promise<Notification[]> => {
   await server.drained()
@@ -31,9 +21,6 @@ const mailsTo = async (who: Somebody): Promise<readonly string[]> => {
   await server.drained()
   return mailer.sent.filter(({ to }) => to.includes(who.email.toLowerCase())).map(({ subject }) => subject)
 }
-const prefer = (who: Somebody, json: Record<string, string>) =>
-  ok<Record<string, string>>(who.call('/api/me/notifications/preferences', { method: 'PUT', json }))
-
 /** Two accounts that are visible to each other and share a space with a dataset. */
 const scene = async () => {
   const [ann, bob] = [await somebody(server, 'Ann'), await somebody(server, 'Bob')]
@@ -44,26 +31,6 @@ const scene = async () => {
   await server.drained()
   return { ann, bob, space, dataset }
 }
-const comment = async (who: Somebody, dataset: string, text: string, parent?: string): Promise<string> => {
-  const path = parent === undefined ? `/api/datasets/${dataset}/comment` : `/api/comment/${parent}`
-  const answer = await who.call(path, { method: 'POST', json: { text } })
-  const said = await answer.text()
-  if (!answer.ok) throw new Error(`${answer.status} ${said}`)
-  return said.replaceAll('"', '')
-}
-
-/** A private server whose clock the test advances. */
-const atTime = async (t: ExecutionContext) => {
-  const config = { access: { private: true } }
-  const mails = new MemoryMailer()
-  let now = Date.now()
-  const own = await bootForTest({ t, config, overrides: { [Mailer]: mails }, clock: { now: () => new Date(now) } })
-  const pass = (ms: number): void => {
-    now += ms
-  }
-  return { own, mails, pass }
-}
-
 test('a mention appears in the inbox with its actor and dataset, and can be marked as read and unread', async t => {
   const { ann, bob, dataset } = await scene()
   const before = await unread(bob)
@@ -222,54 +189,6 @@ test('all notifications up to a time are marked as read at once, and pages are l
   t.is(await unread(bob), 0)
 })
 
-test('a mention in a reply is in the digest if the user chose that for mentions', async t => {
-  const { own, mails, pass } = await atTime(t)
-  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
-  await meet(own, ann, bob)
-  const space = await newSpace(ann)
-  await letIn(ann, space, 'Editor', bob)
-  const dataset = await newDataset(ann, { space })
-  await own.drained()
-  await prefer(bob, { mention: 'digest' })
-  const first = await comment(bob, dataset, 'first')
-  for (const text of ['one', 'two', 'three']) await comment(ann, dataset, `${text} @${bob.email}`, first)
-  await own.drained()
-  const found = await ok<Notification[]>(bob.call('/api/me/notifications'))
-  t.is(found.filter(({ kind }) => kind === 'mention' || kind === 'reply').length, 3)
-  pass(25 * 3_600_000)
-  await own.runPeriodic('resources.notifications/ask-digests')
-  await own.drained()
-  t.is(mails.sent.find(({ subject }) => subject.includes('new event'))?.subject, '[Pounce] 3 new events')
-})
-
-test('notifications sent in a digest do not count as emails', async t => {
-  const { own, mails, pass } = await atTime(t)
-  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
-  await meet(own, ann, bob)
-  const space = await newSpace(ann)
-  await letIn(ann, space, 'Editor', bob)
-  const dataset = await newDataset(ann, { space })
-  await ok(bob.call(`/api/users/${bob.id}`, { method: 'PUT', json: { notifications: 'hourly' } }))
-  await prefer(bob, { reply: 'digest', followed: 'inbox' })
-  await own.drained()
-  pass(59 * 60_000)
-  const first = await comment(bob, dataset, 'first')
-  for (let round = 0; round < 25; round += 1) await comment(ann, dataset, `reply ${round}`, first)
-  await own.drained()
-  pass(2 * 60_000)
-  await own.runPeriodic('resources.notifications/ask-digests')
-  await own.drained()
-  await prefer(bob, { reply: 'mail' })
-  await own.drained()
-  await comment(ann, dataset, 'by mail', first)
-  await own.drained()
-  const subjects = mails.sent.filter(({ to }) => to.includes(bob.email.toLowerCase())).map(({ subject }) => subject)
-  t.deepEqual(
-    subjects.slice(-2).map(subject => subject.replace(/Ann Number \d+/, 'Ann')),
-    ['[Pounce] 25 new events', '[Pounce] Ann replied to your comment on the dataset a dataset'],
-  )
-})
-
 test('old notifications and those beyond the limit per user are removed', async t => {
   let now = Date.now()
   const config = { resources: { notifications: { maxPerPerson: 10 } } }
@@ -309,37 +228,6 @@ test('a notification is streamed at once, to its recipient only', async t => {
   )
   t.false(other.events.some(({ type }) => type === 'notification.created'))
   for (const stream of [own, other]) stream.close()
-})
-
-test('notifications chosen for the digest are in the next one, once, unless they may no longer be viewed', async t => {
-  let now = Date.now()
-  const mails = new MemoryMailer()
-  const own = await bootForTest({
-    t,
-    overrides: { [Mailer]: mails },
-    config: { access: { private: true } },
-    clock: { now: () => new Date(now) },
-  })
-  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
-  await meet(own, ann, bob)
-  const [space, other] = [await newSpace(ann), await newSpace(ann)]
-  for (const one of [space, other]) await letIn(ann, one, 'Editor', bob)
-  const [still, lost] = [await newDataset(ann, { name: 'still', space }), await newDataset(ann, { name: 'canary', space: other })]
-  await own.drained()
-  await prefer(bob, { reply: 'digest' })
-  await own.drained()
-  for (const dataset of [still, lost]) await comment(ann, dataset, 'an answer', await comment(bob, dataset, 'a question'))
-  await own.drained()
-  t.is((await ann.post(`/api/spaces/${other}/removeUser?removeUser=${bob.id}`)).status, 200)
-  const sent = () => mails.sent.filter(({ subject }) => subject.includes('new event'))
-  for (let day = 0; day < 2; day += 1) {
-    now += 25 * 3_600_000
-    await own.runPeriodic('resources.notifications/ask-digests')
-    await own.drained()
-  }
-  t.is(sent().length, 1)
-  t.regex(sent()[0]?.text ?? '', /Your notifications[\s\S]*replied to your comment on the dataset still/)
-  t.false(JSON.stringify(sent()).includes('canary'))
 })
 
 test('deleting a reply deletes its notification', async t => {
