@@ -1,9 +1,10 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { type RequestContext, requestChannel } from '../request-context.ts'
 import { answerFault } from './answer-fault.ts'
 
-/** For longer bodies, only the status and the media type are checked. */
+/** For bodies that are longer, also after decompression, only the status and the media type are checked. */
 const maxCheckedBytes = 4 * 1024 * 1024
 
 /** A response that does not match the declaration of its route. */
@@ -44,13 +45,15 @@ export const watch = (request: RequestContext): void => {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
     // Other bodies are only checked for presence.
     if (length > 0 && !String(request.head?.['content-type']).includes('json')) return
+    if (!body) return
     const bytes =
       typeof chunk === 'string'
         ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
         : Buffer.from(chunk)
     length += bytes.length
+    // Copies of the rest would distort tests of memory and stalls.
     if (length > maxCheckedBytes) body = undefined
-    else body?.push(bytes)
+    else body.push(bytes)
   }
   res.write = function (this: ServerResponse, ...words: Parameters<ServerResponse['write']>) {
     keep(words[0], words[1])
@@ -65,15 +68,31 @@ export const watch = (request: RequestContext): void => {
   } as ServerResponse['end']
 }
 
+const decompress: Readonly<Record<string, typeof gunzipSync>> = { gzip: gunzipSync, br: brotliDecompressSync }
+
+/** The decompressed body; undefined if it is too long to be checked. A long list may be gzipped to a small part of its length. */
+const plainBody = (body: Buffer, coding: unknown): Buffer | undefined => {
+  const decoder = body.length > 0 ? decompress[String(coding)] : undefined
+  if (!decoder) return body
+  try {
+    return decoder(body, { maxOutputLength: maxCheckedBytes })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined
+    throw error
+  }
+}
+
 const check = ({ req, res, head, route, target, isPluginAnswer }: RequestContext, body: Buffer | undefined): void => {
   // Responses of plugin middleware are not declared.
   if (isPluginAnswer) return
   const method = req.method ?? 'GET'
-  const sent = { method, status: res.statusCode, headers: head ?? {}, body, declaration: route?.declaration }
+  const headers = head ?? {}
+  const plain = body && plainBody(body, headers['content-encoding'])
+  const sent = { method, status: res.statusCode, headers, body: plain, declaration: route?.declaration }
   const fault = answerFault(sent)
   if (fault === undefined) return
   const named = route ? ` (${route.name} of ${route.plugin})` : ''
-  const shown = body === undefined ? '' : `: ${body.subarray(0, 500)}`
+  const shown = plain === undefined ? '' : `: ${plain.subarray(0, 500)}`
   report(
     new AnswerFault(
       `${method} ${target.redactedPath}${named} returned ${res.statusCode} in conflict with its declaration: ${fault}${shown}`,

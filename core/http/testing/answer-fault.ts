@@ -1,4 +1,3 @@
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ValidateFunction } from 'ajv'
 import { parse as parseContentType } from 'content-type'
 import type { SchemaShape } from '../../json-schema.ts'
@@ -12,7 +11,7 @@ export interface SentAnswer {
   readonly status: number
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, unknown>>
-  /** Absent if it is too long to be checked. */
+  /** Decompressed; absent if it is too long to be checked. */
   readonly body: Buffer | undefined
   /** The declaration of the matched route; absent if none matched. */
   readonly declaration: Declaration | undefined
@@ -82,12 +81,7 @@ const eventFault = (text: string, validate: ValidateFunction): string | undefine
   return undefined
 }
 
-const jsonOf = ({ method, headers, body }: SentAnswer): unknown => {
-  if (method === 'HEAD' || !body?.length) return undefined
-  const coding = headers['content-encoding']
-  const plain = coding === 'gzip' ? gunzipSync(body) : coding === 'br' ? brotliDecompressSync(body) : body
-  return JSON.parse(plain.toString())
-}
+const jsonOf = ({ method, body }: SentAnswer): unknown => (method === 'HEAD' || !body?.length ? undefined : JSON.parse(body.toString()))
 
 const validators = new WeakMap<SchemaShape, ValidateFunction>()
 
