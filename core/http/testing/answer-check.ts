@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { type RequestContext, requestChannel } from '../request-context.ts'
-import { answerFault } from './answer-fault.ts'
+import { answerFault, type SentAnswer } from './answer-fault.ts'
 
 /** For bodies that are longer, also after decompression, only the status and the media type are checked. */
 const maxCheckedBytes = 4 * 1024 * 1024
@@ -31,6 +31,8 @@ export const checkAnswers = (instead?: (fault: AnswerFault) => void): void => {
   subscribe(requestChannel.name, request => watch(request as RequestContext))
 }
 
+const isJson = (headers: SentAnswer['headers'] | undefined): boolean => String(headers?.['content-type']).includes('json')
+
 const watched = new WeakSet<RequestContext>()
 
 /** Checks the response to one request. */
@@ -44,7 +46,7 @@ export const watch = (request: RequestContext): void => {
   const keep = (chunk: unknown, encoding: unknown): void => {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
     // Other bodies are only checked for presence.
-    if (length > 0 && !String(request.head?.['content-type']).includes('json')) return
+    if (length > 0 && !isJson(request.head)) return
     if (!body) return
     const bytes =
       typeof chunk === 'string'
@@ -71,8 +73,8 @@ export const watch = (request: RequestContext): void => {
 const decompress: Readonly<Record<string, typeof gunzipSync>> = { gzip: gunzipSync, br: brotliDecompressSync }
 
 /** The decompressed body; undefined if it is too long to be checked. A long list may be gzipped to a small part of its length. */
-const plainBody = (body: Buffer, coding: unknown): Buffer | undefined => {
-  const decoder = body.length > 0 ? decompress[String(coding)] : undefined
+const plainBody = (body: Buffer, headers: SentAnswer['headers']): Buffer | undefined => {
+  const decoder = body.length > 0 && isJson(headers) ? decompress[String(headers['content-encoding'])] : undefined
   if (!decoder) return body
   try {
     return decoder(body, { maxOutputLength: maxCheckedBytes })
@@ -87,7 +89,7 @@ const check = ({ req, res, head, route, target, isPluginAnswer }: RequestContext
   if (isPluginAnswer) return
   const method = req.method ?? 'GET'
   const headers = head ?? {}
-  const plain = body && plainBody(body, headers['content-encoding'])
+  const plain = body && plainBody(body, headers)
   const sent = { method, status: res.statusCode, headers, body: plain, declaration: route?.declaration }
   const fault = answerFault(sent)
   if (fault === undefined) return
