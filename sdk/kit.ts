@@ -109,7 +109,7 @@ export { type PluginState, PluginSwitch } from './plugin-switch.ts'
 export type { NewMetadata } from './ports/annotations.ts'
 export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, recordAuditNote } from './ports/audit.ts'
-export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
+export type { CredentialRef, Credentials, JobDetails, SignInSite } from './ports/auth.ts'
 export type { BackupCopy, BackupPart } from './ports/backup.ts'
 export type {
   BulkAct,
@@ -156,13 +156,13 @@ export {
   personalRecords,
   transferred,
 } from './ports/personal-data.ts'
-export type { ResourceFacts, ResourceReferences, RightsSource, TrashRule } from './ports/policy.ts'
+export type { ResourceDescription, ResourceReferences, RightsSource, TrashRule } from './ports/policy.ts'
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
 export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
 export type { ColumnValue, RowFormat } from './ports/row-format.ts'
 export {
-  type AccountFacts,
+  type AccountSummary,
   type Capabilities,
   type CapabilityPart,
   capabilitiesBy,
@@ -172,7 +172,7 @@ export {
 export { acceptsTerms, type SiteSettings, siteName } from './ports/site.ts'
 export { maskedUri } from './ports/status.ts'
 export type { ChargedTo } from './ports/storage-quotas.ts'
-export type { Bus, BusListener, Heartbeat, Job, JobResult, JobStatus, QueueFacts, TransportListener } from './ports/transport.ts'
+export type { Bus, BusListener, Heartbeat, Job, JobResult, JobStatus, QueueStatistics, TransportListener } from './ports/transport.ts'
 export type { MembershipChange } from './ports/users.ts'
 export { isWrongCredential } from './problem.ts'
 export { takesOperation } from './process-patterns.ts'

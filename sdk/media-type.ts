@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers'
-import type { BlobFacts, BlobStore } from './ports/blob-store.ts'
+import type { BlobInfo, BlobStore } from './ports/blob-store.ts'
 
 const unknownType = 'application/octet-stream'
 
@@ -73,7 +73,7 @@ export const mediaTypeOf = async (
     name,
     contentType,
     bytes,
-  }: { readonly name: string; readonly contentType?: string; readonly bytes: Pick<BlobFacts, 'key' | 'sizeBytes'> },
+  }: { readonly name: string; readonly contentType?: string; readonly bytes: Pick<BlobInfo, 'key' | 'sizeBytes'> },
 ): Promise<string> => {
   if (contentType !== undefined && isUsable(contentType)) return contentType
   const named = await typeOfName(name)

@@ -19,7 +19,7 @@ import {
 } from './ports/contributed.ts'
 import { type After, type Collection, DocumentStore, type Find, type Page, type Stored, type Where } from './ports/document-store.ts'
 import { PersonalDataSources, type PersonalRecords, personalRecords } from './ports/personal-data.ts'
-import { Policy, type Resource, type ResourceFacts, Resources, type Rights, type RightsSource } from './ports/policy.ts'
+import { Policy, type Resource, type ResourceDescription, Resources, type Rights, type RightsSource } from './ports/policy.ts'
 import { type ReportSource, ReportSources } from './ports/reports.ts'
 import { type RecordSearch, recordSearchable } from './record-searchable.ts'
 import { wire } from './wire.ts'
@@ -159,16 +159,16 @@ const recordResource = <T extends object>(definition: ResourceDefinition<T>): Cl
       of: record => [...referencesIn(kind, rightsIn(record as T & Stored)), ...(references?.(record as T & Stored) ?? [])],
     }
     readonly namesOf?: NonNullable<Resource['namesOf']>
-    readonly factsOf?: NonNullable<Resource['factsOf']>
+    readonly describe?: NonNullable<Resource['describe']>
     readonly #rights: RightsSource
 
     constructor(documents: DocumentStore, rights: RightsSource) {
       this.#rights = rights
       if (follow) this.namesOf = async ids => mapped(await documents.getMany(collection, ids), follow)
       if (name)
-        this.factsOf = async ids => {
+        this.describe = async ids => {
           const [found, held] = await Promise.all([documents.getMany(collection, ids), rights.rightsOf(ids)])
-          return mapped(found, record => factsOf(name(record), held.get(record.id)))
+          return mapped(found, record => describe(name(record), held.get(record.id)))
         }
     }
 
@@ -192,7 +192,7 @@ const referencesIn = (kind: Kind, rights: Rights | undefined): readonly Ref[] =>
   ]
 }
 
-const factsOf = (name: string, rights: Rights | undefined): ResourceFacts | undefined =>
+const describe = (name: string, rights: Rights | undefined): ResourceDescription | undefined =>
   rights && { name, author: rights.author, spaces: rights.spaces, within: rights.parents ?? [] }
 
 const recordRights = <T extends object>(

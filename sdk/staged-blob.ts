@@ -1,4 +1,4 @@
-import type { BlobFacts, BlobStore } from './ports/blob-store.ts'
+import type { BlobInfo, BlobStore } from './ports/blob-store.ts'
 import { changedNothing } from './ports/conflicts.ts'
 import type { Log } from './ports/kernel.ts'
 
@@ -7,12 +7,12 @@ import type { Log } from './ports/kernel.ts'
  * removal is logged and left to the orphan sweep.
  */
 export class StagedBlob implements AsyncDisposable {
-  readonly bytes: BlobFacts
+  readonly bytes: BlobInfo
   readonly #blobs: Pick<BlobStore, 'remove'>
   readonly #log: Log
   #isAbandoned = true
 
-  constructor(bytes: BlobFacts, blobs: Pick<BlobStore, 'remove'>, log: Log) {
+  constructor(bytes: BlobInfo, blobs: Pick<BlobStore, 'remove'>, log: Log) {
     this.bytes = bytes
     this.#blobs = blobs
     this.#log = log

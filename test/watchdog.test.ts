@@ -17,7 +17,7 @@ const requestsLeftOut = 8
 /** Maximum number of requests that are repeated alone, those with the longest stalls first. */
 const maxRetries = 30
 const maxTries = 4
-const patienceMs = 5000
+const timeoutMs = 5000
 
 /** A sample by seed that covers each route and each kind of request. */
 const sampleOf = (byRoute: readonly (readonly Hostile[])[]): readonly Hostile[] => {
@@ -38,7 +38,7 @@ const sampleOf = (byRoute: readonly (readonly Hostile[])[]): readonly Hostile[] 
 /** Sends it and reads the response, which may never end. */
 const send = async (call: TestFetch, { path, init }: Hostile): Promise<void> => {
   try {
-    await (await call(path, { ...init(), signal: AbortSignal.timeout(patienceMs) })).arrayBuffer()
+    await (await call(path, { ...init(), signal: AbortSignal.timeout(timeoutMs) })).arrayBuffer()
   } catch {
     // Closed connections are accepted: only the watch decides.
   }

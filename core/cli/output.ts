@@ -63,7 +63,7 @@ const table = (rows: readonly Row[], width: number | undefined): string => {
     .join('')
 }
 
-const facts = (one: Row): string => {
+const details = (one: Row): string => {
   const width = Math.max(0, ...Object.keys(one).map(key => key.length))
   return Object.entries(one)
     .map(([key, value]) => `${key.padEnd(width)}  ${cell(value)}\n`)
@@ -75,7 +75,7 @@ export const formatted = (result: unknown, asJson: boolean, columns?: number): s
   if (asJson) return `${JSON.stringify(result, null, 2)}\n`
   if (typeof result === 'string') return `${result}\n`
   if (Array.isArray(result)) return result.length === 0 ? 'nothing\n' : table(result as readonly Row[], columns)
-  return facts(result as Row)
+  return details(result as Row)
 }
 
 const quietMs = 3_000

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { type BlobStore, CommitConflict, CorruptContent, type DocumentStore, Invalid } from 'pounce/sdk'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 import { type MovedBlob, movedBlobId, movedBlobs } from './migration-record.ts'
 
 /** The stores and options of a blob migration. */
@@ -44,8 +44,8 @@ export class BlobMigrator {
   async verify(readData: boolean, onProgress: (count: number) => void): Promise<{ readonly blobs: number; readonly bytes: number }> {
     const seen = { blobs: 0, bytes: 0 }
     for await (const blob of this.#route.documents.walk(movedBlobs)) {
-      const facts = await this.#route.to.stat(blob.to)
-      const isThere = facts?.sizeBytes === blob.sizeBytes && facts.sha256 === blob.sha256
+      const info = await this.#route.to.stat(blob.to)
+      const isThere = info?.sizeBytes === blob.sizeBytes && info.sha256 === blob.sha256
       if (!isThere || (readData && (await this.#digestOf(blob.to)) !== blob.sha256))
         throw new Invalid(`The bytes ${blob.to} in the target store differ from the source (${blob.from}); the migration is not complete`)
       seen.blobs += 1
@@ -67,20 +67,20 @@ export class BlobMigrator {
     const { documents, from, to } = this.#route
     const known = await documents.get(movedBlobs, movedBlobId(key))
     if (known) return known.to
-    const facts = await this.#factsOf(key, whose)
-    if (!facts) {
+    const info = await this.#infoOf(key, whose)
+    if (!info) {
       // If both sides share the document store, an earlier run may already have written the new key.
       if (!(await to.stat(key))) this.lost.add(key)
       return key
     }
-    const stored = await this.#copy(from, to, facts, whose)
+    const stored = await this.#copy(from, to, info, whose)
     if (!stored) return key
     this.copied += 1
     this.copiedBytes += stored.sizeBytes
     return this.#remember({ from: key, to: stored.key, sizeBytes: stored.sizeBytes, sha256: stored.sha256 })
   }
 
-  async #factsOf(key: string, whose: string): Promise<BlobFacts | undefined> {
+  async #infoOf(key: string, whose: string): Promise<BlobInfo | undefined> {
     try {
       return await this.#route.from.stat(key)
     } catch (error) {
@@ -88,15 +88,15 @@ export class BlobMigrator {
     }
   }
 
-  async #copy(from: BlobStore, to: BlobStore, facts: BlobFacts, whose: string): Promise<BlobFacts | undefined> {
+  async #copy(from: BlobStore, to: BlobStore, info: BlobInfo, whose: string): Promise<BlobInfo | undefined> {
     let source: Readable | undefined
     try {
-      source = await from.get(facts.key)
-      if (!source) throw new CorruptContent(`The bytes ${facts.key} were deleted during the migration`)
-      return await to.put(source, { sizeBytes: facts.sizeBytes, sha256: facts.sha256 })
+      source = await from.get(info.key)
+      if (!source) throw new CorruptContent(`The bytes ${info.key} were deleted during the migration`)
+      return await to.put(source, { sizeBytes: info.sizeBytes, sha256: info.sha256 })
     } catch (error) {
       source?.destroy()
-      return this.#damaged(error, facts.key, whose)
+      return this.#damaged(error, info.key, whose)
     }
   }
 

@@ -191,9 +191,9 @@ test('bytes or records that differ from the source are detected', async t => {
   await fill(from)
   const forgetful: Stores['blobs'] = Object.assign(Object.create(to.blobs), {
     put: async (...given: Parameters<Stores['blobs']['put']>) => {
-      const facts = await to.blobs.put(...given)
-      if (facts.sizeBytes === 15_838) await to.blobs.remove(facts.key)
-      return facts
+      const info = await to.blobs.put(...given)
+      if (info.sizeBytes === 15_838) await to.blobs.remove(info.key)
+      return info
     },
     list: () => to.blobs.list(),
     stat: (key: string) => to.blobs.stat(key),

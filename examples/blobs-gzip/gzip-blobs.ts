@@ -19,7 +19,7 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import type { BlobEntry, BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
+import type { BlobEntry, BlobInfo, PutOptions } from 'pounce/sdk/store-kit'
 
 export const config = s.Object({
   folder: s.Optional(s.String({ minLength: 1, description: 'Folder of the files. Default: `blobs-gzip` in the data folder' })),
@@ -29,7 +29,7 @@ const Config = configPort(config)
 
 const keyForm = /^([0-9a-z]+)-([0-9a-f]{24})-([0-9a-z]+)-([0-9a-f]{64})$/
 
-/** Stores bytes as gzip files in one folder. The file name is the key and contains all known facts: time, length and SHA-256. */
+/** Stores bytes as gzip files in one folder. The file name is the key and contains all properties: time, length and SHA-256. */
 export class GzipBlobs implements BlobStore {
   readonly #folder: string
   readonly #level: number
@@ -46,7 +46,7 @@ export class GzipBlobs implements BlobStore {
     await mkdir(this.#path('tmp'), { recursive: true })
   }
 
-  async put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+  async put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobInfo> {
     const random = randomBytes(12).toString('hex')
     const temporary = this.#path('tmp', random)
     try {
@@ -62,15 +62,15 @@ export class GzipBlobs implements BlobStore {
   }
 
   async get(key: string, range?: ByteRange): Promise<Readable | undefined> {
-    const facts = await this.stat(key)
-    if (!facts) return undefined
-    const { start, end } = range ?? { start: 0, end: facts.sizeBytes - 1 }
-    const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end < facts.sizeBytes
-    if (range && !isInside) throw new Invalid(`The range ${start}-${end} is not within ${facts.sizeBytes} bytes`)
-    return Readable.from(this.#unpacked(facts, start, end), { objectMode: false, highWaterMark: 64 * 1024 })
+    const info = await this.stat(key)
+    if (!info) return undefined
+    const { start, end } = range ?? { start: 0, end: info.sizeBytes - 1 }
+    const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end < info.sizeBytes
+    if (range && !isInside) throw new Invalid(`The range ${start}-${end} is not within ${info.sizeBytes} bytes`)
+    return Readable.from(this.#unpacked(info, start, end), { objectMode: false, highWaterMark: 64 * 1024 })
   }
 
-  async stat(key: string): Promise<BlobFacts | undefined> {
+  async stat(key: string): Promise<BlobInfo | undefined> {
     const [, , , size, sha256] = keyForm.exec(key) ?? []
     if (!size || !sha256) return undefined
     try {
@@ -118,7 +118,7 @@ export class GzipBlobs implements BlobStore {
   }
 
   /** Reads a range by decompressing everything before it. The last chunk is held back until the whole blob is verified. */
-  async *#unpacked({ key, sha256 }: BlobFacts, start: number, end: number): AsyncGenerator<Buffer> {
+  async *#unpacked({ key, sha256 }: BlobInfo, start: number, end: number): AsyncGenerator<Buffer> {
     const packed = createReadStream(this.#path(key))
     const unpacked = createGunzip()
     packed.on('error', error => unpacked.destroy(error))

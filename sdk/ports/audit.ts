@@ -13,7 +13,7 @@ export interface AuditNote {
   /** The account concerned, if any. */
   readonly user?: string
   readonly subject?: Ref
-  /** A few short facts. */
+  /** A few short values. */
   readonly about?: Readonly<Record<string, string | number | boolean | readonly string[]>>
   /** The client's address, stored according to the settings of the log. */
   readonly address?: string

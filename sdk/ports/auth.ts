@@ -96,7 +96,7 @@ export interface Keys {
 export const Keys = port<Keys>('keys')
 
 /** The current state of a job, for its key. */
-export interface JobFacts {
+export interface JobDetails {
   readonly target: Ref
   /** The user it runs for; null for none. */
   readonly user: string | null
@@ -113,7 +113,7 @@ export interface JobFacts {
 /** Access to job records, one read each; contributed by the plugin that stores them. */
 export interface JobRecords {
   /** Undefined for an unknown or deleted job. */
-  factsOf(jobId: string): Promise<JobFacts | undefined>
+  details(jobId: string): Promise<JobDetails | undefined>
 }
 export const JobRecords = contributions<JobRecords>('jobRecords')
 

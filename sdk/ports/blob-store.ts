@@ -3,8 +3,8 @@ import type { ByteRange } from '../bytes.ts'
 import { contributions, port } from '../port.ts'
 import type { Collection } from './document-store.ts'
 
-/** Facts about stored bytes. */
-export interface BlobFacts {
+/** Key, size and checksum of stored bytes. */
+export interface BlobInfo {
   /** Opaque, at most 200 characters of `[a-z0-9/._-]`; assigned by the store. */
   readonly key: string
   readonly sizeBytes: number
@@ -39,14 +39,14 @@ export interface BlobStore {
    * Stores a stream or buffer of any length, including 0 bytes and unknown length; resolves when the bytes are durable, with their length and the SHA-256
    * computed while writing. If the source fails, the put rejects with its error and nothing is stored. Never buffers more than a few MiB.
    */
-  put(source: Readable | Uint8Array, options?: PutOptions): Promise<BlobFacts>
+  put(source: Readable | Uint8Array, options?: PutOptions): Promise<BlobInfo>
   /**
    * Opens all bytes or a range (both ends inclusive and inside the blob, otherwise `Invalid`). Undefined if the key is absent. The stream has back-pressure,
    * and fails rather than ends early when the bytes are damaged (`CorruptContent`) or the store becomes unavailable.
    */
   get(key: string, range?: ByteRange): Promise<Readable | undefined>
   /** Undefined if the key is absent. */
-  stat(key: string): Promise<BlobFacts | undefined>
+  stat(key: string): Promise<BlobInfo | undefined>
   /** Removes bytes. An absent key is not an error. */
   remove(key: string): Promise<void>
   /** All blobs, unordered, read lazily. Blobs added or removed during the iteration may or may not be included. */
@@ -64,8 +64,8 @@ export interface BlobStore {
   readonly putGrowing?:
     | ((
         source: Readable,
-        growth: { readonly everyBytes: number; readonly everyMs: number; keep(beginning: BlobFacts): Promise<void> },
-      ) => Promise<BlobFacts>)
+        growth: { readonly everyBytes: number; readonly everyMs: number; keep(beginning: BlobInfo): Promise<void> },
+      ) => Promise<BlobInfo>)
     | undefined
   /**
    * Capability `crc32`: the CRC-32 of all bytes as in ZIP, as an unsigned number, without reading them. Absent method: not supported by the store; undefined:
@@ -110,7 +110,7 @@ export interface InPlaceFiles {
    * Reads a file once and records its length, digest and modification time. A file modified later is not delivered (`CorruptContent`). Removing the key removes
    * the registration but not the file. `Invalid` unless the path, with symbolic links resolved, is a regular file inside one of the configured folders.
    */
-  register(path: string, signal?: AbortSignal): Promise<BlobFacts>
+  register(path: string, signal?: AbortSignal): Promise<BlobInfo>
 }
 export const InPlaceFiles = contributions<InPlaceFiles>('inPlaceFiles')
 

@@ -28,7 +28,7 @@ export interface Feed {
    * Actions of others on resources that the person follows and may view now, after `since` and up to `until`, newest first; except those directed at this
    * person, which are mailed separately. `isCut`: there are more. Empty if the feed is disabled.
    */
-  newsFor(
+  recentLines(
     user: UserRecord & Stored,
     span: { readonly since: Time; readonly until: Time; readonly limit: number },
   ): Promise<{ readonly lines: readonly FeedLine[]; readonly isCut: boolean }>

@@ -3,7 +3,7 @@ import type { Caller } from '../model/caller.ts'
 import type { FileRecord } from '../model/records.ts'
 import { port } from '../port.ts'
 import type { StagedBlob } from '../staged-blob.ts'
-import type { BlobFacts, PutOptions } from './blob-store.ts'
+import type { BlobInfo, PutOptions } from './blob-store.ts'
 import type { Json, Stored } from './document-store.ts'
 
 /** Received bytes that are to become a file, with accompanying data. */
@@ -56,7 +56,7 @@ export interface FileIngest {
   /** Registers a file on the server's disks without copying it. `Invalid` if no plugin supports that, or not for this path. */
   receiveInPlace(path: string, signal?: AbortSignal): Promise<IncomingFile>
   /** Wraps stored bytes that no record refers to, now or soon. */
-  stage(bytes: BlobFacts): StagedBlob
+  stage(bytes: BlobInfo): StagedBlob
   /**
    * Before the bytes are received: throws `NotFound`, `Forbidden` or `Conflict` (trash) unless the caller may add files there, and checks the quotas against
    * current usage. Without a target, which is determined after the bytes, only the caller's own quota is checked; without an amount none is. `isAuthorized`:

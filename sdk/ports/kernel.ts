@@ -118,7 +118,7 @@ export interface Mailer {
 }
 export const Mailer = port<Mailer>('mailer')
 
-/** Facts about this installation that several plugins need. */
+/** Properties of this installation that several plugins need. */
 export interface Installation {
   /** Ten letters or digits, generated once per installation. */
   readonly instance: string

@@ -125,8 +125,8 @@ export interface RightsSource {
   rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>>
 }
 
-/** Facts about a resource of any kind, for events and lists. */
-export interface ResourceFacts {
+/** Properties of a resource of any kind, for events and lists. */
+export interface ResourceDescription {
   readonly name: string
   /** Account id. */
   readonly author: string
@@ -152,7 +152,7 @@ export interface Resource extends RightsSource {
   /** The types of its events, for events and feed; empty for Pounce's own kinds, which are built in. */
   readonly events: readonly EventType[]
   /** Present if the definition has a `name`. At most 1,000 ids per call. */
-  factsOf?(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceFacts>>
+  describe?(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceDescription>>
   /** Names for follow recommendations, by id; absent if the kind is not recommended. At most 1,000 ids per call. */
   namesOf?(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** For consistency checks; absent if the resources of this kind are parts of other records. */

@@ -38,7 +38,7 @@ type Part<T> = { readonly [K in keyof T]?: T[K] extends object ? Partial<T[K]> :
 export type CapabilityPart = Part<Capabilities>
 
 /** What a client initially needs to know about the caller's account. */
-export interface AccountFacts {
+export interface AccountSummary {
   /** Storage usage; a limit of 0 means unlimited. Absent if usage is not tracked. */
   readonly storage?: { readonly usedBytes: number; readonly maxBytes: number; readonly usedFiles: number; readonly maxFiles: number }
   readonly counts?: {
@@ -55,7 +55,7 @@ export interface AccountFacts {
 export interface SessionSource {
   readonly capabilities?: CapabilityPart
   /** Only called for callers with full access to their account: never for limited keys or before the terms of service are accepted. */
-  factsOf?(user: UserRecord & Stored, caller: Caller): Promise<AccountFacts>
+  summaryOf?(user: UserRecord & Stored, caller: Caller): Promise<AccountSummary>
 }
 /** Plugins that report features to clients. */
 export const SessionSources = contributions<SessionSource>('sessionSources')

@@ -8,10 +8,10 @@ export interface StatusPart {
   /** `mongo`, `elasticsearch`, `rabbitmq`, `postgres`; `storage` for the blob store. */
   readonly name: string
   /** For everyone, such as `{location: 's3'}`. */
-  readonly facts?: Readonly<Record<string, unknown>>
+  readonly publicDetails?: Readonly<Record<string, unknown>>
   /** Report only true or false, as Clowder 1.x does. Server admins still see the details. */
   readonly isPlain?: boolean
-  /** Additional facts for server admins only: addresses, names, but no passwords (`maskedUri`). Determined without a request, so available during an outage. */
+  /** Additional details for server admins only: addresses, names, but no passwords (`maskedUri`). Determined without a request, so available during an outage. */
   readonly details?: Readonly<Record<string, unknown>>
   /** Resolves if the backend answers, otherwise rejects; ignored after one second. The result is also shown to server admins. */
   check(): Promise<Readonly<Record<string, unknown>> | undefined>

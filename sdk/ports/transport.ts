@@ -59,7 +59,7 @@ export interface Heartbeat {
 }
 
 /** The state of a queue. */
-export interface QueueFacts {
+export interface QueueStatistics {
   readonly queue: string
   readonly waiting: number
   readonly running: number
@@ -89,7 +89,7 @@ export interface BusListener {
   readonly count: number
 }
 
-/** Facts about a bus shared with external extractors. Results are at most five minutes old while the broker is available. */
+/** Properties of a bus shared with external extractors. Results are at most five minutes old while the broker is available. */
 export interface Bus {
   /** Queues whose bindings to the exchange match this routing key (reference, extraction §1.4, legacy): the last known ones while the broker is unavailable. */
   boundTo(routingKey: string): Promise<readonly string[]>
@@ -121,7 +121,7 @@ export interface Transport {
    */
   listen(listener: TransportListener): Promise<void>
   /** At most 1,000 queues, by name. */
-  queues(): Promise<readonly QueueFacts[]>
+  queues(): Promise<readonly QueueStatistics[]>
   /** Unfinished jobs for one target, oldest first, at most 1,000. */
   pending(target: {
     readonly kind: Kind

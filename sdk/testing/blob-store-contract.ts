@@ -72,11 +72,11 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
       const bytes = testBytes(size)
       const expected = { sizeBytes: size, sha256: sha256Of(bytes) }
       for (const source of [bytes, streamOf(bytes)]) {
-        const facts = await store.put(source)
-        t.like(facts, expected)
-        t.regex(facts.key, /^[a-z0-9/._-]{1,200}$/)
-        t.deepEqual(await store.stat(facts.key), facts)
-        t.true((await readAll(store, facts.key))?.equals(bytes))
+        const info = await store.put(source)
+        t.like(info, expected)
+        t.regex(info.key, /^[a-z0-9/._-]{1,200}$/)
+        t.deepEqual(await store.stat(info.key), info)
+        t.true((await readAll(store, info.key))?.equals(bytes))
       }
     })
   }
@@ -121,16 +121,16 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
   test('concurrent puts of all lengths do not mix', async t => {
     const store = await makeStore(t)
     const blobs = Array.from({ length: 60 }, (_, at) => testBytes((at * 7919) % 180_000, at + 1))
-    const facts = await Promise.all(blobs.map((bytes, at) => store.put(at % 2 ? bytes : streamOf(bytes))))
-    t.is(new Set(facts.map(({ key }) => key)).size, blobs.length)
+    const info = await Promise.all(blobs.map((bytes, at) => store.put(at % 2 ? bytes : streamOf(bytes))))
+    t.is(new Set(info.map(({ key }) => key)).size, blobs.length)
     await Promise.all(
-      facts.map(async ({ key, sha256 }, at) => {
+      info.map(async ({ key, sha256 }, at) => {
         const bytes = blobs[at] as Buffer
         t.is(sha256, sha256Of(bytes))
         t.true((await readAll(store, key))?.equals(bytes))
       }),
     )
-    t.deepEqual(await keysOf(store), facts.map(({ key }) => key).sort())
+    t.deepEqual(await keysOf(store), info.map(({ key }) => key).sort())
   })
 }
 
@@ -144,7 +144,7 @@ function listing(test: ContractTest, makeStore: MakeBlobStore, now: () => Date):
     const entries = await Array.fromAsync(store.list())
     t.deepEqual(
       Object.fromEntries(entries.map(({ key, sizeBytes }) => [key, sizeBytes])),
-      Object.fromEntries([puts[0], puts[2]].map(facts => [facts?.key, facts?.sizeBytes])),
+      Object.fromEntries([puts[0], puts[2]].map(info => [info?.key, info?.sizeBytes])),
     )
     // By this time bytes without a record are deleted, or kept because their record may still be written.
     for (const { modified } of entries) t.true(Math.abs(modified.getTime() - now().getTime()) < clockDifferenceMs, `modified ${modified}`)

@@ -134,8 +134,8 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     await eventually(() => recorder.heartbeats.length === 2)
     t.deepEqual(recorder.heartbeats.map(heartbeat => heartbeat.queue).sort(), [queue, 'contract.other'].sort())
     t.deepEqual(recorder.heartbeats.find(heartbeat => heartbeat.queue === queue)?.info, extractorNamed(queue).info)
-    const facts = await transport.queues()
-    t.is(facts.find(fact => fact.queue === queue)?.consumers, 1)
+    const statistics = await transport.queues()
+    t.is(statistics.find(each => each.queue === queue)?.consumers, 1)
   })
 
   test('a result is sent again until the listener has accepted it', async t => {
@@ -206,7 +206,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     await transport.publish([run(1), run(2)])
     await eventually(async () => (await stateOf(run(1))) === 'dead' && (await isOver(run(2))))
     t.is(recorder.saidOf(run(1)).at(-1), 'StatusMessage.error: the file is bad')
-    t.is((await transport.queues()).find(fact => fact.queue === queue)?.dead, 1)
+    t.is((await transport.queues()).find(each => each.queue === queue)?.dead, 1)
     recorder.inputs.set(hex(1), await store('good'))
     t.true(await transport.revive(run(1).id))
     await eventually(() => isOver(run(1)))

@@ -150,10 +150,10 @@ async function faultsOf({ output, outputFolder }: ExtractorEnd): Promise<readonl
 async function faultsOfFile({ path, contentType, title }: DerivedFile, folder: string): Promise<readonly string[]> {
   const full = resolve(folder, path)
   if (isAbsolute(path) || !full.startsWith(folder + sep)) return [`${path} is outside the output folder`]
-  const facts = await lstat(full).catch(() => undefined)
-  if (!facts?.isFile() || (await realpath(full)) !== full) return [`${path} was not written as a regular file`]
+  const stats = await lstat(full).catch(() => undefined)
+  if (!stats?.isFile() || (await realpath(full)) !== full) return [`${path} was not written as a regular file`]
   return [
-    ...(facts.size === 0 ? [`${path} is empty`] : []),
+    ...(stats.size === 0 ? [`${path} is empty`] : []),
     ...(mediaType.test(contentType) ? [] : [`${path} is of type ${contentType}`]),
     ...(title === undefined || title.length > 0 ? [] : [`${path} has an empty title`]),
   ]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Extractor, ExtractorInput, ExtractorOutput } from '../ports/extractor.ts'
 
-/** A file to run an extractor on, with its declared facts. */
+/** A file to run an extractor on, with its declared properties. */
 export type ExtractorCase = Pick<ExtractorInput, 'path' | 'contentType'> & Partial<Pick<ExtractorInput, 'filename' | 'parameters'>>
 
 /** The outcome of a run. */

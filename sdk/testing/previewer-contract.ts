@@ -54,8 +54,8 @@ export function previewerContract(runner: TestRunner, make: () => readonly Previ
       faultsOf(({ showsFiles }) => typeof showsFiles === 'boolean'),
       [],
     )
-    t.deepEqual(make().map(facts), all.map(facts))
+    t.deepEqual(make().map(declared), all.map(declared))
   })
 }
 
-const facts = ({ id, summary, mediaTypes, path, main, showsFiles }: Previewer) => ({ id, summary, mediaTypes, path, main, showsFiles })
+const declared = ({ id, summary, mediaTypes, path, main, showsFiles }: Previewer) => ({ id, summary, mediaTypes, path, main, showsFiles })

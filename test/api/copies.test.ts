@@ -160,7 +160,7 @@ test('a copy made while the original is being deleted has the bytes of each of i
     if (newDatasetId === undefined) t.is(answer.status, 404)
     else for (const row of await listed(newDatasetId)) t.is((await ann.get(`/api/files/${row.id}`)).status, 200)
     const kept = newDatasetId === undefined ? 0 : (await listed(newDatasetId)).length
-    t.is((await Promise.all(all.map(key => blobs.stat(key)))).filter(facts => facts !== undefined).length, kept)
+    t.is((await Promise.all(all.map(key => blobs.stat(key)))).filter(info => info !== undefined).length, kept)
   }
 })
 

@@ -1,5 +1,5 @@
 import { definePlugin, type Plugin, provide, type Transport, Transports } from 'pounce/sdk'
-import type { BusListener, Job, JobResult, JobStatus, QueueFacts, TransportListener } from 'pounce/sdk/kit'
+import type { BusListener, Job, JobResult, JobStatus, QueueStatistics, TransportListener } from 'pounce/sdk/kit'
 
 type Pending = Awaited<ReturnType<Transport['pending']>>[number]
 
@@ -62,7 +62,7 @@ export class FakeBus implements Transport {
     this.#listener = listener
   }
 
-  async queues(): Promise<readonly QueueFacts[]> {
+  async queues(): Promise<readonly QueueStatistics[]> {
     const names = [...new Set(this.jobs.map(({ queue }) => queue))].sort()
     return names.map(queue => ({ queue, waiting: this.to(queue).length, running: 0, consumers: 1, dead: 0 }))
   }

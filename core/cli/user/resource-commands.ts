@@ -157,12 +157,12 @@ const readDocument = async (path: string): Promise<Content> => {
   throw new StartupError(`${path} must contain a JSON object`)
 }
 
-const contentIn = async (facts: readonly string[]): Promise<Content> => {
-  const parts = facts.map(async (fact): Promise<Content> => {
-    if (fact === '-' || fact.startsWith('@')) return readDocument(fact === '-' ? fact : fact.slice(1))
-    const at = fact.indexOf('=')
-    if (at < 1) throw new UsageError(`${fact} is not valid metadata: use key=value, @file.json, or - for JSON from standard input`)
-    return { [fact.slice(0, at)]: jsonOrText(fact.slice(at + 1)) }
+const contentIn = async (pairs: readonly string[]): Promise<Content> => {
+  const parts = pairs.map(async (pair): Promise<Content> => {
+    if (pair === '-' || pair.startsWith('@')) return readDocument(pair === '-' ? pair : pair.slice(1))
+    const at = pair.indexOf('=')
+    if (at < 1) throw new UsageError(`${pair} is not valid metadata: use key=value, @file.json, or - for JSON from standard input`)
+    return { [pair.slice(0, at)]: jsonOrText(pair.slice(at + 1)) }
   })
   return Object.assign({}, ...(await Promise.all(parts)))
 }
@@ -191,12 +191,12 @@ const setContent = async (
 
 /** Shows, sets or adds metadata. */
 export const metadata: RunUserCommand = async context => {
-  const [address, action = 'get', facts] = context.arguments as [string, string | undefined, readonly string[]]
+  const [address, action = 'get', pairs] = context.arguments as [string, string | undefined, readonly string[]]
   if (!['get', 'set', 'add'].includes(action)) throw new UsageError(`Unknown action ${action}: use get, set or add`)
-  if ((action === 'get') !== (facts.length === 0))
+  if ((action === 'get') !== (pairs.length === 0))
     throw new UsageError(action === 'get' ? 'get takes no values' : `Specify the metadata to ${action}: key=value or @file.json`)
   const wanted = readTarget(address)
-  const content = await contentIn(facts)
+  const content = await contentIn(pairs)
   const client = await clientOf(context, wanted.page)
   const target = await annotated(client, wanted)
   const path = `/api/${target.kind}s/${target.id}/metadata.jsonld`
@@ -205,7 +205,5 @@ export const metadata: RunUserCommand = async context => {
   if (action === 'set') await setContent(client, target, await read(), content)
   const documents = await read()
   if (context.asJson) return documents
-  return documents.flatMap(({ agent, content: facts }) =>
-    Object.entries(facts).map(([key, value]) => ({ by: agent.name ?? '', key, value })),
-  )
+  return documents.flatMap(({ agent, content }) => Object.entries(content).map(([key, value]) => ({ by: agent.name ?? '', key, value })))
 }

@@ -81,7 +81,7 @@ export class SendMailLink {
 
   async #signUp(link: Link): Promise<MailText> {
     const address = this.#address(signUpPage(this.#settings, this.#pages), await this.#links.issue(link, 'signUp', undefined))
-    return { subject: 'Finish your sign-up', lines: [`To create your account, go to:`, address, this.#life(), notYou] }
+    return { subject: 'Finish your sign-up', lines: [`To create your account, go to:`, address, this.#lifetime(), notYou] }
   }
 
   async #reset(link: Link, user: User): Promise<MailText> {
@@ -101,14 +101,14 @@ export class SendMailLink {
 
   async #resetLines(link: Link, user: User): Promise<readonly string[]> {
     const page = pathOfPage(this.#pages, 'reset', this.#settings.resetPage, resetPath)
-    return [this.#address(page, await this.#links.issue(link, 'reset', user)), this.#life()]
+    return [this.#address(page, await this.#links.issue(link, 'reset', user)), this.#lifetime()]
   }
 
   #address(page: string, token: string): string {
     return `${this.#installation.baseUrl}${page}?token=${token}`
   }
 
-  #life(): string {
+  #lifetime(): string {
     const { linkHours } = this.#settings
     return `The link works once, for ${linkHours === 1 ? 'one hour' : `${linkHours} hours`}.`
   }

@@ -84,15 +84,15 @@ const isSame = (one: Stats, other: Stats): boolean => one.size === other.size &&
 /** Resolves to the number of copied bytes; undefined for a file that was removed meanwhile. */
 const copyNew = async (source: string, folder: string, name: string): Promise<number | 'unchanged' | undefined> => {
   const [from, to] = [join(source, name), join(folder, name)]
-  const [facts, earlier] = await Promise.all([stat(from).catch(absent), stat(to).catch(absent)])
-  if (facts === undefined) return undefined
-  if (earlier && isSame(facts, earlier)) return 'unchanged'
+  const [stats, earlier] = await Promise.all([stat(from).catch(absent), stat(to).catch(absent)])
+  if (stats === undefined) return undefined
+  if (earlier && isSame(stats, earlier)) return 'unchanged'
   // A start of the store empties this folder.
   const part = join(folder, 'tmp', name.replaceAll(sep, '-'))
   const isThere = await copyFile(from, part, constants.COPYFILE_FICLONE).then(() => true, absent)
   if (!isThere) return undefined
   const { size } = await stat(part)
-  await utimes(part, facts.atime, Date.now() - facts.mtimeMs > settledMs ? facts.mtime : unknownTime)
+  await utimes(part, stats.atime, Date.now() - stats.mtimeMs > settledMs ? stats.mtime : unknownTime)
   await syncPath(realDisk, part)
   await rename(part, to)
   return size

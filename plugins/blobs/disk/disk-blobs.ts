@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type BlobStore, type ByteRange, Clock, configPort, Installation, Invalid, Log, type StatusPart, s, wire } from 'pounce/sdk'
 import { BufferStream } from 'pounce/sdk/kit'
-import type { BlobEntry, BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
+import type { BlobEntry, BlobInfo, PutOptions } from 'pounce/sdk/store-kit'
 import { parseKey } from './blob-key.ts'
 import { checkRange } from './checked-stream.ts'
 import { asProblem, type Disk, realDisk } from './disk.ts'
@@ -65,11 +65,11 @@ export class DiskBlobs implements BlobStore {
     await this.#small.dispose()
   }
 
-  put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+  put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobInfo> {
     return this.#put(source, options)
   }
 
-  async #put(source: Readable | Uint8Array, options: PutOptions, growth?: GrowingOptions): Promise<BlobFacts> {
+  async #put(source: Readable | Uint8Array, options: PutOptions, growth?: GrowingOptions): Promise<BlobInfo> {
     const { signal } = options
     const stream = source instanceof Uint8Array ? undefined : source
     const abort = (): void => {
@@ -98,7 +98,7 @@ export class DiskBlobs implements BlobStore {
     return new BufferStream(range ? bytes.subarray(range.start, range.end + 1) : bytes)
   }
 
-  async stat(text: string): Promise<BlobFacts | undefined> {
+  async stat(text: string): Promise<BlobInfo | undefined> {
     const key = parseKey(text)
     if (!key) return undefined
     const isThere = key.in !== 'segment' ? (await problems(this.#big.find(key))) !== undefined : await problems(this.#small.has(key))
@@ -145,7 +145,7 @@ export class DiskBlobs implements BlobStore {
     return key?.in === 'file' ? await problems(this.#big.crc32(key)) : undefined
   }
 
-  async #receive(source: Readable | readonly Uint8Array[], options: PutOptions, growth?: GrowingOptions): Promise<BlobFacts> {
+  async #receive(source: Readable | readonly Uint8Array[], options: PutOptions, growth?: GrowingOptions): Promise<BlobInfo> {
     const held: Buffer[] = []
     let sizeBytes = 0
     let file: FileWriter | undefined
@@ -177,14 +177,14 @@ export class DiskBlobs implements BlobStore {
     }
   }
 
-  async #keepBig(file: FileWriter, options: PutOptions): Promise<BlobFacts> {
+  async #keepBig(file: FileWriter, options: PutOptions): Promise<BlobInfo> {
     const written = await file.finish()
     checkSha256(written.sha256, options)
     options.signal?.throwIfAborted()
     return await this.#big.keep(file.path, written, this.#clock.now())
   }
 
-  async #keepSmall(bytes: Buffer, options: PutOptions): Promise<BlobFacts> {
+  async #keepSmall(bytes: Buffer, options: PutOptions): Promise<BlobInfo> {
     const sha256 = hash('sha256', bytes)
     checkSha256(sha256, options)
     options.signal?.throwIfAborted()
@@ -213,7 +213,7 @@ function checkSha256(sha256: string, options: PutOptions): void {
 /** The storage location, for the status page. */
 export class DiskStatus implements StatusPart {
   readonly name = 'storage'
-  readonly facts = { location: 'disk' }
+  readonly publicDetails = { location: 'disk' }
   readonly details: { readonly path: string }
 
   constructor(settings: s.Static<typeof config>, installation: Installation) {

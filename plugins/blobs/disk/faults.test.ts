@@ -209,9 +209,9 @@ test('one invalid upload in a shared write does not affect the others', async t 
   const { store } = await freshStore(t)
   const good = Array.from({ length: 10 }, (_, at) => store.put(testBytes(1000, at + 1)))
   const bad = t.throwsAsync(store.put(testBytes(1000), { sha256: '0'.repeat(64) }))
-  const facts = await Promise.all(good)
+  const info = await Promise.all(good)
   await bad
-  t.is((await keysOf(store)).length, facts.length)
+  t.is((await keysOf(store)).length, info.length)
 })
 
 test('temporary files left by an interrupted run are deleted at startup', async t => {

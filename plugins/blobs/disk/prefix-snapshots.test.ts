@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import test from 'ava'
 import { type BlobStore, CorruptContent, Unavailable } from 'pounce/sdk'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 import { testBytes } from 'pounce/sdk/testing'
 import { type Disk, realDisk } from './disk.ts'
 import { freshStore, startedStore } from './test-store.ts'
@@ -36,8 +36,8 @@ const keysOf = async (store: BlobStore): Promise<readonly string[]> => {
 }
 
 /** Puts bytes and collects the beginnings reported during the put. */
-const grow = async (store: BlobStore, from = source(), keep?: (beginning: BlobFacts) => Promise<void>) => {
-  const kept: BlobFacts[] = []
+const grow = async (store: BlobStore, from = source(), keep?: (beginning: BlobInfo) => Promise<void>) => {
+  const kept: BlobInfo[] = []
   const put = store.putGrowing?.(from, {
     everyBytes,
     everyMs,

@@ -1,5 +1,5 @@
 import type { BlobStore } from 'pounce/sdk'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 import type { FileWriter } from './file-writer.ts'
 
 export type GrowingOptions = Parameters<NonNullable<BlobStore['putGrowing']>>[1]
@@ -8,13 +8,13 @@ export type GrowingOptions = Parameters<NonNullable<BlobStore['putGrowing']>>[1]
 export class PrefixSnapshots {
   readonly #file: FileWriter
   readonly #growth: GrowingOptions
-  readonly #keep: (file: FileWriter) => Promise<BlobFacts>
+  readonly #keep: (file: FileWriter) => Promise<BlobInfo>
   #dueBytes: number
   #dueMs: number
   #keeping: Promise<void> = Promise.resolve()
   #failure: unknown
 
-  constructor(file: FileWriter, growth: GrowingOptions, keep: (file: FileWriter) => Promise<BlobFacts>) {
+  constructor(file: FileWriter, growth: GrowingOptions, keep: (file: FileWriter) => Promise<BlobInfo>) {
     this.#file = file
     this.#growth = growth
     this.#keep = keep

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readSync } from 'node:fs'
 import { type FileHandle, mkdir, open, statfs } from 'node:fs/promises'
 import { CorruptContent, type Log } from 'pounce/sdk'
-import type { BlobEntry, BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobEntry, BlobInfo } from 'pounce/sdk/store-kit'
 import { formatKey, type SegmentKey } from './blob-key.ts'
 import { type Disk, readFully } from './disk.ts'
 import { SegmentFiles } from './segment-files.ts'
@@ -46,7 +46,7 @@ export class SegmentBlobs {
   }
 
   /** Resolves when the bytes are durable. */
-  async put(bytes: Uint8Array, sha256: string, modified: Date): Promise<BlobFacts> {
+  async put(bytes: Uint8Array, sha256: string, modified: Date): Promise<BlobInfo> {
     const { segment, offset } = await this.#writer.append(bytes, sha256, modified)
     return { key: formatKey({ in: 'segment', segment, offset, sizeBytes: bytes.length, sha256 }), sizeBytes: bytes.length, sha256 }
   }

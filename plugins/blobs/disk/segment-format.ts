@@ -12,7 +12,7 @@ const magic = Buffer.from('PBS1')
 const windowBytes = 256 * 1024
 
 /** A parsed header. */
-export interface EntryFacts {
+export interface SegmentEntry {
   /** Offset of the header in the segment; covered by the checksum, so that content that looks like a header is not taken for one. */
   readonly offset: number
   readonly sizeBytes: number
@@ -22,12 +22,12 @@ export interface EntryFacts {
 }
 
 /** A range of a segment: an entry, or bytes without a readable header. */
-export interface SegmentRange extends EntryFacts {
+export interface SegmentRange extends SegmentEntry {
   readonly state: 'live' | 'gone' | 'damaged'
 }
 
 /** The header of an entry. */
-export function encodeHeader(entry: EntryFacts, state: 'live' | 'gone' = 'live'): Buffer {
+export function encodeHeader(entry: SegmentEntry, state: 'live' | 'gone' = 'live'): Buffer {
   const header = Buffer.alloc(headerBytes)
   states[state].copy(header, 0)
   magic.copy(header, 4)

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
 import { type Disk, syncPath, writeAll } from './disk.ts'
 import type { SegmentFiles } from './segment-files.ts'
-import { type EntryFacts, encodeHeader, headerBytes } from './segment-format.ts'
+import { encodeHeader, headerBytes, type SegmentEntry } from './segment-format.ts'
 
 /** A segment is closed when it has grown beyond this size. */
 const segmentBytes = 16 * 1024 * 1024
@@ -113,7 +113,7 @@ export class SegmentWriter {
     const pieces: Uint8Array[] = []
     let offset = begin
     const places = batch.map(({ bytes, sha256, modified }) => {
-      const entry: EntryFacts = { offset, sizeBytes: bytes.length, sha256, modified }
+      const entry: SegmentEntry = { offset, sizeBytes: bytes.length, sha256, modified }
       pieces.push(encodeHeader(entry), bytes)
       offset += headerBytes + bytes.length
       return { segment, offset: entry.offset }

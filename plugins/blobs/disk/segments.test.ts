@@ -21,8 +21,8 @@ const sizeOf = (at: number): number => (at * 7919) % 60_000
 
 /** Puts enough blobs to fill several segments. */
 async function fill(store: BlobStore, count: number): Promise<readonly string[]> {
-  const facts = await Promise.all(Array.from({ length: count }, (_, at) => store.put(testBytes(sizeOf(at), at + 1))))
-  return facts.map(({ key }) => key)
+  const info = await Promise.all(Array.from({ length: count }, (_, at) => store.put(testBytes(sizeOf(at), at + 1))))
+  return info.map(({ key }) => key)
 }
 
 const segmentFiles = async (folder: string): Promise<readonly string[]> =>

@@ -3,7 +3,7 @@ import { access, type FileHandle, link, mkdir, open, readdir, readFile, rename, 
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type ByteRange, CorruptContent, type Log } from 'pounce/sdk'
-import type { BlobEntry, BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobEntry, BlobInfo } from 'pounce/sdk/store-kit'
 import { type FileKey, fileName, formatKey, parseKey } from './blob-key.ts'
 import { CheckedStream, checkRange } from './checked-stream.ts'
 import { codeOf, type Disk, syncPath } from './disk.ts'
@@ -46,7 +46,7 @@ export class SingleFileBlobs {
   }
 
   /** Gives a finished file its name; it is durable when this resolves. */
-  async keep(temporaryPath: string, written: WrittenFile, modified: Date): Promise<BlobFacts> {
+  async keep(temporaryPath: string, written: WrittenFile, modified: Date): Promise<BlobInfo> {
     const { sizeBytes, sha256, sums } = written
     const key: FileKey = { in: 'file', modified, random: randomBytes(8).toString('hex'), sizeBytes, sha256 }
     const folder = await this.#folderFor(key)
@@ -62,7 +62,7 @@ export class SingleFileBlobs {
   }
 
   /** Stores what has been written of a file so far as a blob of its own; it is durable when this resolves. */
-  async keepBeginning(file: FileWriter, modified: Date): Promise<BlobFacts> {
+  async keepBeginning(file: FileWriter, modified: Date): Promise<BlobInfo> {
     const { sizeBytes, sha256 } = await file.syncBeginning()
     const key: FileKey = { in: 'beginning', modified, random: randomBytes(8).toString('hex'), sizeBytes, sha256 }
     const folder = await this.#folderFor(key)

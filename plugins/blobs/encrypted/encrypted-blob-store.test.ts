@@ -63,7 +63,7 @@ test('stored bytes contain no plaintext, and the same content is encrypted diffe
   const store = encrypted(open)
   const secret = Buffer.from('the coordinates of the nest '.repeat(5000))
   const [one, other] = [await store.put(secret), await store.put(secret)]
-  const stored = [one, other].map(facts => open.kept.get(facts.key) ?? Buffer.alloc(0))
+  const stored = [one, other].map(info => open.kept.get(info.key) ?? Buffer.alloc(0))
   for (const bytes of stored) t.false(bytes.includes('coordinates'))
   t.false(stored[0]?.subarray(48, 1000).equals(stored[1]?.subarray(48, 1000) ?? Buffer.alloc(0)))
   t.true((await all(store, one.key)).equals(secret))
@@ -100,10 +100,10 @@ test('reading bytes that were changed, reordered, truncated or swapped fails wit
     'the chunks of another blob': bytes => Buffer.concat([bytes.subarray(0, 48), (open.kept.get(other) ?? bytes).subarray(48)]),
   }
   for (const [what, spoil] of Object.entries(damage)) {
-    const facts = await store.put(content)
-    open.kept.set(facts.key, spoil(Buffer.from(open.kept.get(facts.key) ?? '')))
+    const info = await store.put(content)
+    open.kept.set(info.key, spoil(Buffer.from(open.kept.get(info.key) ?? '')))
     // A cached header must not hide the change.
-    for (const reader of [store, encrypted(open)]) await t.throwsAsync(all(reader, facts.key), { instanceOf: CorruptContent }, what)
+    for (const reader of [store, encrypted(open)]) await t.throwsAsync(all(reader, info.key), { instanceOf: CorruptContent }, what)
   }
   const { key: name } = await store.put(content)
   const bytes = open.kept.get(name) ?? Buffer.alloc(0)
@@ -128,9 +128,9 @@ test('blobs stored unencrypted are read unchanged, and contents that begin with 
     [testBytes(10), testBytes(100), testBytes(100_000), Buffer.from('PNC-AES1 is how it begins')].map(bytes => blobs.put(bytes)),
   )
   const store = encrypted(blobs)
-  for (const facts of before) {
-    t.deepEqual(await store.stat(facts.key), facts)
-    t.true((await all(store, facts.key)).equals(await buffer((await blobs.get(facts.key)) ?? Readable.from([]))))
+  for (const info of before) {
+    t.deepEqual(await store.stat(info.key), info)
+    t.true((await all(store, info.key)).equals(await buffer((await blobs.get(info.key)) ?? Readable.from([]))))
   }
   const own = Buffer.concat([Buffer.from('PNC-AES1'), testBytes(500)])
   t.true((await all(store, (await store.put(own)).key)).equals(own))
@@ -161,15 +161,15 @@ test('encryption and in-place files can be combined in either plugin order, and 
     const plugins = ['documents.sqlite', 'blobs.disk', ...added]
     const server = await bootForTest({ t, plugins, config: { blobs: { encrypted: { key }, 'in-place': { folders: [listed] } } } })
     const store = server.get(BlobStore)
-    const facts = await store.put(Buffer.from('kept in secret'))
-    t.is(String(await all(store, facts.key)), 'kept in secret')
+    const info = await store.put(Buffer.from('kept in secret'))
+    t.is(String(await all(store, info.key)), 'kept in secret')
     const files = (await readdir(server.folder, { recursive: true, withFileTypes: true })).filter(entry => entry.isFile())
     for (const { parentPath, name } of files) t.false((await readFile(join(parentPath, name))).includes('kept in secret'), name)
     const [inPlace] = server.get(InPlaceFiles).all()
     const map = await inPlace?.register(join(listed, 'deep', 'map.txt'))
     t.is(map?.sizeBytes, 13)
     await server.restart()
-    t.is(String(await all(server.get(BlobStore), facts.key)), 'kept in secret')
+    t.is(String(await all(server.get(BlobStore), info.key)), 'kept in secret')
     t.is(String(await all(server.get(BlobStore), map?.key ?? '', { start: 5, end: 12 })), 'in place')
   }
 })

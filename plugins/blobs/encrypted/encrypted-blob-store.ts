@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { BlobStore, type ByteRange, CorruptContent, Invalid, wire, wrapped } from 'pounce/sdk'
-import type { BlobEntry, BlobFacts, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
+import type { BlobEntry, BlobInfo, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
 import {
   chunkBytes,
   chunksOf,
@@ -45,7 +45,7 @@ export class EncryptedBlobStore implements BlobStore {
     this.#keys = keys
   }
 
-  async put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+  async put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobInfo> {
     const { signal, sizeBytes } = options
     const keyId = this.#keys.currentId
     const salt = randomBytes(saltBytes)
@@ -57,7 +57,7 @@ export class EncryptedBlobStore implements BlobStore {
       ...(sizeBytes === undefined ? {} : { sizeBytes: storedBytes(sizeBytes) }),
       ...(signal && { signal }),
     })
-    return { key, ...encryption.facts }
+    return { key, ...encryption.info }
   }
 
   async get(key: string, range?: ByteRange): Promise<Readable | undefined> {
@@ -77,11 +77,11 @@ export class EncryptedBlobStore implements BlobStore {
     return pipeline(stored, decryption, () => undefined)
   }
 
-  async stat(key: string): Promise<BlobFacts | undefined> {
-    const facts = await this.#blobs.stat(key)
-    const opened = facts && (await this.#open(key))
-    if (!facts || !opened || opened === 'plain') return opened && facts
-    const digest = await this.#read(key, facts.sizeBytes - digestPartBytes, facts.sizeBytes)
+  async stat(key: string): Promise<BlobInfo | undefined> {
+    const info = await this.#blobs.stat(key)
+    const opened = info && (await this.#open(key))
+    if (!info || !opened || opened === 'plain') return opened && info
+    const digest = await this.#read(key, info.sizeBytes - digestPartBytes, info.sizeBytes)
     return digest && { key, sizeBytes: opened.sizeBytes, sha256: openDigest(opened.key, digest).toString('hex') }
   }
 
@@ -120,11 +120,11 @@ export class EncryptedBlobStore implements BlobStore {
     if (this.liesElsewhere(key)) return 'plain'
     const known = this.#cached.get(key)
     if (known) return known
-    const facts = await this.#blobs.stat(key)
-    if (!facts) return undefined
-    const bytes = facts.sizeBytes < headerBytes ? undefined : await this.#read(key, 0, headerBytes)
+    const info = await this.#blobs.stat(key)
+    if (!info) return undefined
+    const bytes = info.sizeBytes < headerBytes ? undefined : await this.#read(key, 0, headerBytes)
     const header = bytes && readHeader(bytes)
-    const opened = header ? this.#opened(header, facts.sizeBytes) : 'plain'
+    const opened = header ? this.#opened(header, info.sizeBytes) : 'plain'
     this.#cache(key, opened)
     return opened
   }
@@ -202,7 +202,7 @@ class Encryption extends Transform {
   }
 
   /** Length and digest of the content, once all of it has been read. */
-  get facts(): Pick<BlobFacts, 'sizeBytes' | 'sha256'> {
+  get info(): Pick<BlobInfo, 'sizeBytes' | 'sha256'> {
     return { sizeBytes: this.#sizeBytes, sha256: this.#sha256 }
   }
 

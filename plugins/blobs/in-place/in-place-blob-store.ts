@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { BlobStore, type ByteRange, CommitConflict, DocumentStore, Invalid, type Stored, wire, wrapped } from 'pounce/sdk'
-import type { BlobEntry, BlobFacts, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
+import type { BlobEntry, BlobInfo, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
 import { ListedFolders } from './listed-folders.ts'
 import { idIn, type RegisteredFile, registrations } from './registered-files.ts'
 import { requireUnchanged, VerifiedFileBytes } from './verified-file-bytes.ts'
@@ -18,7 +18,7 @@ export class InPlaceBlobStore implements BlobStore {
     this.#folders = folders
   }
 
-  put(source: Readable | Uint8Array, options?: PutOptions): Promise<BlobFacts> {
+  put(source: Readable | Uint8Array, options?: PutOptions): Promise<BlobInfo> {
     return this.#blobs.put(source, options)
   }
 
@@ -37,7 +37,7 @@ export class InPlaceBlobStore implements BlobStore {
     return new VerifiedFileBytes(await this.#opened(file), file, range)
   }
 
-  async stat(key: string): Promise<BlobFacts | undefined> {
+  async stat(key: string): Promise<BlobInfo | undefined> {
     const id = idIn(key)
     if (id === undefined) return this.#blobs.stat(key)
     const file = await this.#documents.get(registrations, id)

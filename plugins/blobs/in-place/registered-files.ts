@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Clock, Conflict, collection, DocumentStore, Ids, type InPlaceFiles, wire } from 'pounce/sdk'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 import { ListedFolders } from './listed-folders.ts'
 
 /** A registered file, as of its registration. */
@@ -39,7 +39,7 @@ export class RegisteredFiles implements InPlaceFiles {
     this.#clock = clock
   }
 
-  async register(path: string, signal?: AbortSignal): Promise<BlobFacts> {
+  async register(path: string, signal?: AbortSignal): Promise<BlobInfo> {
     const { path: real, handle } = await this.#folders.open(path)
     try {
       const { sizeBytes, sha256, modifiedNs } = await readWhole(handle, signal)

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type ByteRange, CorruptContent, Invalid, Unavailable } from 'pounce/sdk'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 import type { BucketObjects, OffsetRange, OpenObject } from './bucket-objects.ts'
 import { CheckedBody } from './checked-body.ts'
 import { blockAt, type ParsedKey, parseKey, sumsNameOf } from './layout.ts'
@@ -31,7 +31,7 @@ export class BlobReader {
     }
   }
 
-  async stat(text: string): Promise<BlobFacts | undefined> {
+  async stat(text: string): Promise<BlobInfo | undefined> {
     const key = parseKey(text)
     if (!key) return undefined
     const [object, header] = await Promise.all([this.#objects.head(text), key.shape === 'p' ? this.#header(key) : undefined])

@@ -1,7 +1,7 @@
 import { createHash, type Hash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type Clock, Invalid, type Log, TooLarge, Unavailable } from 'pounce/sdk'
-import type { BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
+import type { BlobInfo, PutOptions } from 'pounce/sdk/store-kit'
 import type { BucketObjects } from './bucket-objects.ts'
 import { newKey, type ParsedKey, parseKey, partBytes, sumsNameOf } from './layout.ts'
 import type { MultipartUploads, PendingUpload, SentPart } from './multipart-uploads.ts'
@@ -216,7 +216,7 @@ export class BlobWriter {
     this.#parts = parts
   }
 
-  async put(source: Source, options: PutOptions): Promise<BlobFacts> {
+  async put(source: Source, options: PutOptions): Promise<BlobInfo> {
     const { signal } = options
     const stream = source instanceof Uint8Array ? undefined : source
     const abort = (): void => {
@@ -240,7 +240,7 @@ export class BlobWriter {
     await Promise.all(this.#cleaning)
   }
 
-  async #store(source: Source, stream: Readable | undefined, options: PutOptions): Promise<BlobFacts> {
+  async #store(source: Source, stream: Readable | undefined, options: PutOptions): Promise<BlobInfo> {
     let building: Building | undefined
     try {
       const received = await receive(source instanceof Uint8Array ? [source] : source, options, {
@@ -272,7 +272,7 @@ export class BlobWriter {
     }
   }
 
-  async #putWhole({ sizeBytes, sha256, sums, lastPart }: Received, { signal }: PutOptions): Promise<BlobFacts> {
+  async #putWhole({ sizeBytes, sha256, sums, lastPart }: Received, { signal }: PutOptions): Promise<BlobInfo> {
     const key = newKey('o', this.#parts.clock.now())
     try {
       signal?.throwIfAborted()
@@ -288,7 +288,7 @@ export class BlobWriter {
   }
 
   /** The checksums are stored before the object, so that every visible object is readable. */
-  async #finish({ key, multipart }: Building, received: Received, { signal }: PutOptions): Promise<BlobFacts> {
+  async #finish({ key, multipart }: Building, received: Received, { signal }: PutOptions): Promise<BlobInfo> {
     const { sizeBytes, sha256, sums, lastPart } = received
     await multipart.send(lastPart)
     await multipart.settle()

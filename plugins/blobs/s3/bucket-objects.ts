@@ -69,7 +69,7 @@ export class BucketObjects {
     })
   }
 
-  /** Facts of an object without its bytes; undefined when absent. */
+  /** Size and metadata of an object without its bytes; undefined if absent. */
   async head(name: string): Promise<Pick<OpenObject, 'totalBytes' | 'metadata'> | undefined> {
     return this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
       try {

@@ -111,7 +111,7 @@ wire(S3Connection, Config, Log)
 /** The storage location, for the status page. */
 export class S3Status implements StatusPart {
   readonly name = 'storage'
-  readonly facts = { location: 's3' }
+  readonly publicDetails = { location: 's3' }
   readonly details: Readonly<Record<string, string>>
   readonly #connection: S3Connection
 

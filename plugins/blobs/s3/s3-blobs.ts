@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type BlobStore, type ByteRange, Clock, Installation, Log, wire } from 'pounce/sdk'
-import type { BlobEntry, BlobFacts, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
+import type { BlobEntry, BlobInfo, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
 import { BlobReader } from './blob-reader.ts'
 import { BlobWriter } from './blob-writer.ts'
 import { BucketObjects } from './bucket-objects.ts'
@@ -40,7 +40,7 @@ export class S3Blobs implements BlobStore {
     await this.#writer.settle()
   }
 
-  put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+  put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobInfo> {
     return this.#writer.put(source, options)
   }
 
@@ -48,7 +48,7 @@ export class S3Blobs implements BlobStore {
     return this.#reader.get(key, range)
   }
 
-  stat(key: string): Promise<BlobFacts | undefined> {
+  stat(key: string): Promise<BlobInfo | undefined> {
     return this.#reader.stat(key)
   }
 

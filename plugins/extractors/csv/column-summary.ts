@@ -6,7 +6,7 @@ const date = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ]\d\d:\d\d(?
 const longestTyped = 40
 
 /** Statistics of a column. `missing` only when cells are missing; ranges only for numbers and dates. */
-export interface ColumnFacts {
+export interface CsvColumnSummary {
   readonly name: string
   readonly type: 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'empty'
   readonly missing?: number
@@ -65,7 +65,7 @@ export class ColumnSummary {
     if (ms > this.#latest[0]) this.#latest = [ms, value]
   }
 
-  facts(): ColumnFacts {
+  summary(): CsvColumnSummary {
     const type = this.#type()
     return {
       name: this.name,
@@ -76,7 +76,7 @@ export class ColumnSummary {
     }
   }
 
-  #type(): ColumnFacts['type'] {
+  #type(): CsvColumnSummary['type'] {
     if (this.#values === 0) return 'empty'
     const { integer, number, date, boolean } = this.#kinds
     return integer ? 'integer' : number ? 'number' : date ? 'date' : boolean ? 'boolean' : 'text'

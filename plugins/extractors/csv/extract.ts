@@ -57,7 +57,7 @@ const describe = (table: ParsedTable): Record<string, unknown> => ({
   hasHeader: table.hasHeader,
   rows: table.rows,
   columnCount: table.columnCount,
-  columns: table.columns.map(column => column.facts()),
+  columns: table.columns.map(column => column.summary()),
   ...(table.raggedRows > 0 && { raggedRows: table.raggedRows }),
   ...(table.brokenRows > 0 && { brokenRows: table.brokenRows, problems: table.problems }),
   ...(!table.isComplete && { isComplete: false }),

@@ -39,7 +39,7 @@ const offsetTags: Readonly<Record<string, string>> = {
 const placeTags = ['GPSLatitudeRef', 'GPSLatitude', 'GPSLongitudeRef', 'GPSLongitude', 'GPSAltitudeRef', 'GPSAltitude']
 
 /** EXIF data of an image, under searchable names. */
-export interface ExifFacts {
+export interface ExifData {
   /** ISO 8601; without a zone where the camera recorded none. */
   readonly takenAt?: string
   /** Degrees, south and west negative; metres, below the sea negative. */
@@ -58,7 +58,7 @@ interface Place {
 type Tags = Readonly<Record<string, unknown>>
 
 /** Reads EXIF from an EXIF block or a TIFF file. Damaged EXIF is not an error: the image can be described without it. */
-export async function readExif(source: Buffer | string | undefined): Promise<ExifFacts> {
+export async function readExif(source: Buffer | string | undefined): Promise<ExifData> {
   if (source === undefined || source.length > maxExifBytes) return {}
   let tags: Tags
   try {

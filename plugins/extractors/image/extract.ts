@@ -6,11 +6,11 @@ import { readExif } from './exif.ts'
 import { loadSharp, type OpenImage, openImage, readable, type SharpModule } from './source.ts'
 
 /** True for one-channel measurements of more than eight bits: few use the whole range, so most would come out black. */
-const needsStretching = (facts: Metadata): boolean => facts.channels === 1 && facts.depth !== 'uchar'
+const needsStretching = (metadata: Metadata): boolean => metadata.channels === 1 && metadata.depth !== 'uchar'
 
 /** The resized image, scaled so that its smallest value is black and its largest white. Non-finite values are black. */
-async function stretchedGrey(sharp: SharpModule, sized: Sharp, facts: Metadata): Promise<Sharp> {
-  const { data, info } = await sized.toColourspace(facts.space).raw({ depth: 'float' }).toBuffer({ resolveWithObject: true })
+async function stretchedGrey(sharp: SharpModule, sized: Sharp, metadata: Metadata): Promise<Sharp> {
+  const { data, info } = await sized.toColourspace(metadata.space).raw({ depth: 'float' }).toBuffer({ resolveWithObject: true })
   const values = new Float32Array(data.buffer, data.byteOffset, info.width * info.height)
   let [least, most] = [Infinity, -Infinity]
   for (const value of values) {
@@ -29,13 +29,13 @@ const thumbnailPixels = 225
 
 /** Writes a preview and a thumbnail, upright, in sRGB and without the image's own metadata. Small images are not enlarged. */
 async function writeRenditions(sharp: SharpModule, image: OpenImage, folder: string): Promise<ExtractorOutput> {
-  const { facts } = image
-  const kind = facts.hasAlpha
+  const { metadata } = image
+  const kind = metadata.hasAlpha
     ? ({ format: 'png', contentType: 'image/png' } as const)
     : ({ format: 'jpeg', contentType: 'image/jpeg' } as const)
   const extension = kind.format === 'png' ? 'png' : 'jpg'
   const upright = image.pipeline().autoOrient().resize(inside(previewPixels))
-  const shown = needsStretching(facts) ? await stretchedGrey(sharp, upright, facts) : upright
+  const shown = needsStretching(metadata) ? await stretchedGrey(sharp, upright, metadata) : upright
   const preview = await shown.toColourspace('srgb').toFormat(kind.format, { quality: 82 }).toBuffer()
   const thumbnail = await sharp(preview).resize(inside(thumbnailPixels)).toFormat(kind.format, { quality: 80 }).toBuffer()
   await writeFile(join(folder, `preview.${extension}`), preview)
@@ -60,9 +60,9 @@ export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   if ('missing' in loaded) return { skipped: loaded.missing }
   const image = await openImage(loaded.sharp, input)
   if ('skipped' in image) return image
-  const exif = await readExif(image.facts.exif ?? (image.facts.format === 'tiff' ? input.path : undefined))
-  const metadata = { ...describe(image.facts), ...exif }
-  if (image.facts.channels > maxChannels) return { metadata }
+  const exif = await readExif(image.metadata.exif ?? (image.metadata.format === 'tiff' ? input.path : undefined))
+  const metadata = { ...describe(image.metadata), ...exif }
+  if (image.metadata.channels > maxChannels) return { metadata }
   input.progress('drawing the preview')
   try {
     return { metadata, ...(await writeRenditions(loaded.sharp, image, input.outputFolder)) }
@@ -73,17 +73,17 @@ export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
 
 const bits: Readonly<Record<string, number>> = { uchar: 8, char: 8, ushort: 16, short: 16, uint: 32, int: 32, float: 32, double: 64 }
 
-function describe(facts: Metadata): Record<string, unknown> {
+function describe(metadata: Metadata): Record<string, unknown> {
   return {
-    format: facts.compression === 'av1' ? 'avif' : facts.format,
-    width: facts.autoOrient.width,
-    height: facts.autoOrient.height,
-    colourSpace: facts.space,
-    channels: facts.channels,
-    bitsPerChannel: bits[facts.depth] ?? 8,
-    hasAlpha: facts.hasAlpha,
-    ...((facts.orientation ?? 1) > 1 && { orientation: facts.orientation }),
-    ...((facts.pages ?? 1) > 1 && { pages: facts.pages }),
-    ...(facts.density !== undefined && { pixelsPerInch: facts.density }),
+    format: metadata.compression === 'av1' ? 'avif' : metadata.format,
+    width: metadata.autoOrient.width,
+    height: metadata.autoOrient.height,
+    colourSpace: metadata.space,
+    channels: metadata.channels,
+    bitsPerChannel: bits[metadata.depth] ?? 8,
+    hasAlpha: metadata.hasAlpha,
+    ...((metadata.orientation ?? 1) > 1 && { orientation: metadata.orientation }),
+    ...((metadata.pages ?? 1) > 1 && { pages: metadata.pages }),
+    ...(metadata.density !== undefined && { pixelsPerInch: metadata.density }),
   }
 }

@@ -6,7 +6,7 @@ export type SharpModule = typeof import('sharp').default
 
 /** An image whose header has been read. */
 export interface OpenImage {
-  readonly facts: Metadata
+  readonly metadata: Metadata
   /** A new pipeline over the image's first page. */
   pipeline(): Sharp
 }
@@ -59,7 +59,7 @@ export async function openImage(sharp: SharpModule, input: ExtractorInput): Prom
   if (Buffer.isBuffer(source) && source.subarray(0, 2).equals(gzipMark)) return { skipped: 'Compressed SVG drawings are not drawn.' }
   const pipeline = () => sharp(source, { limitInputPixels: maxPixels, failOn: 'error', sequentialRead: true }).timeout({ seconds: 90 })
   try {
-    return { facts: await pipeline().metadata(), pipeline }
+    return { metadata: await pipeline().metadata(), pipeline }
   } catch (error) {
     const unknown = error instanceof Error && error.message.includes('unsupported image format')
     if (unknown && !readableTypes.test(input.contentType)) return { skipped: `Images of type ${input.contentType} cannot be read here.` }

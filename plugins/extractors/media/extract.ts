@@ -15,10 +15,10 @@ export async function describeMedia(input: ExtractorInput, command: string): Pro
   const head = await readHead(input.path)
   // TypeScript is often taken for an MPEG transport stream by its extension, and playlists are text, too.
   if (isUtf8(head) && !head.includes(0)) return { skipped: 'The file holds text, not audio or video.' }
-  const facts = (await ffprobe(input, command)) ?? (isWav(head) ? await readWav(input.path, input.sizeBytes) : undefined)
-  if (!facts)
+  const properties = (await ffprobe(input, command)) ?? (isWav(head) ? await readWav(input.path, input.sizeBytes) : undefined)
+  if (!properties)
     return { skipped: 'ffprobe was not found, so audio and video are not described (WAV excepted). Install ffmpeg on the server.' }
-  return { metadata: { ...facts } }
+  return { metadata: { ...properties } }
 }
 
 async function readHead(path: string): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { ExtractorInput } from 'pounce/sdk'
-import type { MediaFacts, MediaStream } from './media-facts.ts'
+import type { MediaProperties, MediaStream } from './media-properties.ts'
 
 const timeoutMs = 60_000
 const maxStreams = 50
@@ -14,14 +14,14 @@ const containers = [
 ]
 
 /** Runs ffprobe. Undefined when it is not installed; throws a message for users when it cannot read the file. */
-export async function ffprobe(input: ExtractorInput, command: string): Promise<MediaFacts | undefined> {
+export async function ffprobe(input: ExtractorInput, command: string): Promise<MediaProperties | undefined> {
   const files = ['-protocol_whitelist', 'file', '-format_whitelist', containers.join(','), '-i', `file:${input.path}`]
   const flags = ['-v', 'error', '-hide_banner', '-print_format', 'json', '-show_format', '-show_streams', ...files]
   const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 8 << 20, signal: input.signal } as const
   try {
     const { stdout } = await promisify(execFile)(command, flags, options)
     // Not with the reader of the SDK, which loads modules that an extractor process may not use.
-    return factsOf(JSON.parse(stdout))
+    return propertiesOf(JSON.parse(stdout))
   } catch (error) {
     if (input.signal.aborted || !(error instanceof Error)) throw error
     // The system reports EACCES when a folder in PATH is inaccessible and no other contains the program.
@@ -43,7 +43,7 @@ function reasonIn(reason: string, input: ExtractorInput): string {
 type Json = Readonly<Record<string, unknown>>
 const objectOf = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {})
 
-function factsOf(answer: unknown): MediaFacts {
+function propertiesOf(answer: unknown): MediaProperties {
   const { format, streams } = objectOf(answer)
   const whole = objectOf(format)
   const tags = new Map(Object.entries(objectOf(whole.tags)).map(([key, value]) => [key.toLowerCase(), value]))
@@ -81,8 +81,8 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-const without = <T extends object>(facts: T): Present<T> =>
-  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Present<T>
+const without = <T extends object>(properties: T): Present<T> =>
+  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Present<T>
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string'

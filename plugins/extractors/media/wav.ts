@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { MediaFacts } from './media-facts.ts'
+import type { MediaProperties } from './media-properties.ts'
 
 const maxChunks = 1000
 const extensible = 0xfffe
@@ -8,7 +8,7 @@ const extensible = 0xfffe
 export const isWav = (head: Buffer): boolean => /^(RIFF|RF64)[\s\S]{4}WAVE/.test(head.toString('latin1', 0, 12))
 
 /** Reads a WAV file's header. Throws when it is invalid. */
-export async function readWav(path: string, sizeBytes: number): Promise<MediaFacts> {
+export async function readWav(path: string, sizeBytes: number): Promise<MediaProperties> {
   await using file = await open(path)
   let format: Buffer | undefined
   let at = 12
@@ -16,7 +16,7 @@ export async function readWav(path: string, sizeBytes: number): Promise<MediaFac
     const header = await bytesAt(file, at, 8)
     const [name, claimed] = [header.toString('latin1', 0, 4), header.readUInt32LE(4)]
     if (name === 'fmt ') format = await bytesAt(file, at + 8, Math.min(claimed, 40))
-    if (name === 'data') return factsOf(format, claimed, sizeBytes - at - 8)
+    if (name === 'data') return propertiesOf(format, claimed, sizeBytes - at - 8)
     at += 8 + claimed + (claimed % 2)
   }
   throw new Error('The WAV file has no data chunk.')
@@ -28,7 +28,7 @@ async function bytesAt(file: FileHandle, at: number, length: number): Promise<Bu
   return buffer
 }
 
-function factsOf(format: Buffer | undefined, claimedBytes: number, presentBytes: number): MediaFacts {
+function propertiesOf(format: Buffer | undefined, claimedBytes: number, presentBytes: number): MediaProperties {
   if (!format || format.length < 16) throw new Error('The WAV file has no fmt chunk.')
   const channels = format.readUInt16LE(2)
   const sampleRate = format.readUInt32LE(4)

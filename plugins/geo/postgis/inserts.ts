@@ -48,7 +48,7 @@ with input as materialized (
 )
 select id from added`
 
-interface ServerFacts {
+interface ServerProperties {
   readonly at: number
   readonly point: Datapoint
   readonly shape: string
@@ -58,7 +58,7 @@ interface ServerFacts {
 const list = (values: readonly (number | null)[]): string => `{${values.map(value => value ?? 'null').join(',')}}`
 
 /** The names that each point has, and which of them are not numbers: points with the same ones share a key, counted from 1. */
-const namesOf = (batch: readonly ServerFacts[]) => {
+const namesOf = (batch: readonly ServerProperties[]) => {
   const known = new Map<string, number>()
   const all: string[] = []
   const others: string[] = []
@@ -76,7 +76,7 @@ const namesOf = (batch: readonly ServerFacts[]) => {
   return { keys, all, others }
 }
 
-const valuesOf = (batch: readonly ServerFacts[]): readonly string[] => {
+const valuesOf = (batch: readonly ServerProperties[]): readonly string[] => {
   const { keys, all, others } = namesOf(batch)
   return [
     list(batch.map(({ point }) => point.id)),
@@ -94,9 +94,9 @@ const valuesOf = (batch: readonly ServerFacts[]): readonly string[] => {
 }
 
 /** Valid points in batches created on demand, and the results of the others. */
-function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iterable<readonly ServerFacts[]> {
+function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iterable<readonly ServerProperties[]> {
   const seen = new Set<number>()
-  let batch: ServerFacts[] = []
+  let batch: ServerProperties[] = []
   let characters = 0
   for (const [at, point] of points.entries()) {
     const reason = checkDatapoint(point)

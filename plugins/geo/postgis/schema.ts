@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { PostgisUnusable } from './settings.ts'
 
 /** Properties of the server, and how its connections are set up. */
-export interface ServerFacts {
+export interface ServerProperties {
   readonly engine: string
   /** Connection settings in the format of the startup packet. */
   readonly options: string
@@ -77,7 +77,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
  * Creates the schema and its tables, or upgrades those of an older version, one kernel at a time and in one transaction. Throws `PostgisUnusable`
  * when PostGIS is missing, or when the schema was written by a newer version.
  */
-export const prepare = async (client: Client, schema: string): Promise<ServerFacts> => {
+export const prepare = async (client: Client, schema: string): Promise<ServerProperties> => {
   if ((await single(client, `select current_setting('server_encoding')`)) !== 'UTF8')
     throw new PostgisUnusable('the encoding of this database must be UTF8')
   const { version, home } = await extensionOf(client)

@@ -29,9 +29,9 @@ export class FeedDigest implements Feed {
     this.#users = users
   }
 
-  async newsFor(
+  async recentLines(
     user: UserRecord & Stored,
-    { since, until, limit }: Parameters<Feed['newsFor']>[1],
+    { since, until, limit }: Parameters<Feed['recentLines']>[1],
   ): Promise<{ readonly lines: readonly FeedLine[]; readonly isCut: boolean }> {
     if (!this.#isShown) return { lines: [], isCut: false }
     const caller = await this.#users.callerOf(user)

@@ -137,9 +137,9 @@ export class FeedNames {
   /** For kinds of other plugins: read as their resource declarations specify. */
   #readerOf(kind: Kind): Reader | undefined {
     const known = this.#readers[kind]
-    const resource = known ? undefined : this.#resources.all().find(one => one.kind === kind && one.factsOf)
+    const resource = known ? undefined : this.#resources.all().find(one => one.kind === kind && one.describe)
     if (!resource) return known
-    return async ids => [...((await resource.factsOf?.(ids)) ?? [])].map(([id, { name }]) => [id, { name, audience: [] }])
+    return async ids => [...((await resource.describe?.(ids)) ?? [])].map(([id, { name }]) => [id, { name, audience: [] }])
   }
 
   /** The last names of deleted resources, taken from the feed itself. */

@@ -1,5 +1,5 @@
 import type { AnyEvent, EventType, StoredEvent } from 'pounce/sdk'
-import type { Facts } from './chain-writer.ts'
+import type { AuditDetails } from './chain-writer.ts'
 
 /** The fields of an audit entry besides its actor, time and subject. */
 export interface AuditLine {
@@ -7,7 +7,7 @@ export interface AuditLine {
   readonly type?: string
   /** The account affected. */
   readonly user?: string
-  readonly about?: Facts
+  readonly about?: AuditDetails
   readonly address?: string
 }
 

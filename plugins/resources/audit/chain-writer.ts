@@ -17,7 +17,7 @@ import {
 } from 'pounce/sdk'
 
 /** A few short values of an entry. */
-export type Facts = Readonly<Record<string, string | number | boolean | readonly string[]>>
+export type AuditDetails = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
 /** The content of an entry. */
 export interface AuditContent {
@@ -28,7 +28,7 @@ export interface AuditContent {
   /** The account affected. */
   readonly user: string | null
   readonly subject: Ref | null
-  readonly about: Facts
+  readonly about: AuditDetails
   /** The part of the client's address that the settings allow to be stored. */
   readonly address: string | null
   /** Number of combined events, for types that are combined; `last` is the time of the last one. */
@@ -100,7 +100,7 @@ export const parsePoint = (text: string): ChainPoint | undefined => {
 type Hashed = AuditContent & { readonly id: string; readonly chain: string; readonly seq: number; readonly prev: string }
 
 /**
- * SHA-256 of the canonical form: a JSON array in fixed order, facts sorted by name, without the fields that change later (see `isCounted`).
+ * SHA-256 of the canonical form: a JSON array in fixed order, details sorted by name, without the fields that change later (see `isCounted`).
  */
 export const hashOf = ({
   chain,
@@ -118,11 +118,11 @@ export const hashOf = ({
   count,
   last,
 }: Hashed): string => {
-  const facts = Object.keys(about)
+  const details = Object.keys(about)
     .sort()
     .map(name => [name, about[name]])
   const counts = isCounted ? null : [count, last]
-  const content = [1, chain, seq, prev, id, at, type, actor, user, subject && [subject.kind, subject.id], facts, address, counts]
+  const content = [1, chain, seq, prev, id, at, type, actor, user, subject && [subject.kind, subject.id], details, address, counts]
   return createHash('sha256').update(JSON.stringify(content)).digest('hex')
 }
 

@@ -52,7 +52,7 @@ const shown = (
   account: (id: string | null) => AuditJson['actor'],
 ) => ({
   ...{ id, at, type, actor: account(actor), user: account(user), subject, address, count, last },
-  about: Object.fromEntries(Object.entries(about).map(([name, fact]) => [name, typeof fact === 'object' ? [...fact] : fact])),
+  about: Object.fromEntries(Object.entries(about).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value])),
 })
 
 const columns = [
@@ -78,7 +78,7 @@ const batch = 500
 async function* rowsOf(users: Users, lines: readonly (AuditRecord & Stored)[]): AsyncGenerator<string> {
   for (const { at, type, actor, user, subject, address, count, last, about, chain } of await shownLines(users, lines)) {
     const people = [actor, user].flatMap(person => [person?.email ?? null, unquoted(person?.id)])
-    const facts = Object.keys(about).length > 0 ? JSON.stringify(about) : null
+    const details = Object.keys(about).length > 0 ? JSON.stringify(about) : null
     yield formatRow('csv', columns, [
       unquoted(at),
       unquoted(type),
@@ -88,7 +88,7 @@ async function* rowsOf(users: Users, lines: readonly (AuditRecord & Stored)[]): 
       address,
       count,
       unquoted(last),
-      facts,
+      details,
       ...(chain ? [unquoted(chain.id), chain.seq, unquoted(chain.hash)] : [null, null, null]),
     ])
   }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Command, Conflict, DocumentStore, eq, type Stored, wire } from 'pounce/sdk'
 import { ChainCheck, type ChainClaims, type ChainFault, noClaims } from './chain-check.ts'
-import { type AuditRecord, audit, type ChainPoint, type Facts, isChained, parsePoint } from './chain-writer.ts'
+import { type AuditDetails, type AuditRecord, audit, type ChainPoint, isChained, parsePoint } from './chain-writer.ts'
 
 const maxFaults = 100
 
@@ -30,8 +30,8 @@ interface Gathered {
   abandoned: number
 }
 
-const pointsOf = (fact: Facts[string] | undefined): readonly ChainPoint[] =>
-  Array.isArray(fact) ? fact.flatMap((text: string) => parsePoint(text) ?? []) : []
+const pointsOf = (value: AuditDetails[string] | undefined): readonly ChainPoint[] =>
+  Array.isArray(value) ? value.flatMap((text: string) => parsePoint(text) ?? []) : []
 
 /** What entries claim about other entries, by chain. */
 const claimsOf = async (documents: DocumentStore): Promise<ReadonlyMap<string, Gathered>> => {

@@ -138,7 +138,7 @@ wire(UpdateSpacesOnParentChanged, DocumentStore, CollectionTree)
 export class ExpireCollections {
   #documents: DocumentStore
   #spaces: Spaces
-  #life: CollectionService
+  #service: CollectionService
   #tree: CollectionTree
   #counts: Contributions<ContentCount>
   #clock: Clock
@@ -146,14 +146,14 @@ export class ExpireCollections {
   constructor(
     documents: DocumentStore,
     spaces: Spaces,
-    life: CollectionService,
+    service: CollectionService,
     tree: CollectionTree,
     counts: Contributions<ContentCount>,
     clock: Clock,
   ) {
     this.#documents = documents
     this.#spaces = spaces
-    this.#life = life
+    this.#service = service
     this.#tree = tree
     this.#counts = counts
     this.#clock = clock
@@ -167,7 +167,7 @@ export class ExpireCollections {
       if (state !== 'live' || created >= before) continue
       if ((await nonEmptyContainers(this.#counts, 'collection', [id])).size > 0) continue
       if (spaces.length > 1) await this.#tree.leaveSpace(id, space)
-      else await this.#life.discard(id, undefined)
+      else await this.#service.discard(id, undefined)
     }
   }
 }

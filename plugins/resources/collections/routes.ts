@@ -32,7 +32,7 @@ import { CollectionTrash } from './stored-collections.ts'
 
 const route = routesFor('collections', {
   collections: Collections,
-  life: CollectionService,
+  service: CollectionService,
   shown: FullCollectionViews,
   policy: Policy,
   users: Users,
@@ -65,12 +65,12 @@ export const createCollection = route({
   body: s.model('NewCollection', s.Object({ name: named.name, description: optionalOrNull(named.description), space })),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, NotFound],
-  async handle({ body, caller }, { life, policy }) {
+  async handle({ body, caller }, { service, policy }) {
     const author = signedIn(caller).id
     const space = spaceIn(body.space)
     requirePlaced(caller, space !== undefined)
     if (space !== undefined) await authorize(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
-    const { id } = await life.create({ name: body.name, description: body.description ?? '', author, space })
+    const { id } = await service.create({ name: body.name, description: body.description ?? '', author, space })
     return { status: 200, body: { id } }
   },
 })
@@ -99,14 +99,14 @@ export const createCollectionWithParent = route({
   ),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, NotFound],
-  async handle({ body, caller }, { life, policy }) {
+  async handle({ body, caller }, { service, policy }) {
     const author = signedIn(caller).id
     const parent = typeof body.parentId === 'string' ? body.parentId : body.parentId?.[0]
     const space = spaceIn(body.space)
     requirePlaced(caller, parent !== undefined || space !== undefined)
     if (parent !== undefined) await authorize(policy, caller, 'AddResourceToCollection', { kind: 'collection', id: parent })
     if (space !== undefined) await authorize(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
-    const { id } = await life.create({ name: body.name, description: body.description ?? '', author, space, parent })
+    const { id } = await service.create({ name: body.name, description: body.description ?? '', author, space, parent })
     return { status: 200, body: { id } }
   },
 })
@@ -142,8 +142,8 @@ export const deleteCollection = route({
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
-  async handle({ params, caller }, { life }) {
-    await life.discard(params.id, caller.user?.id)
+  async handle({ params, caller }, { service }) {
+    await service.discard(params.id, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -265,8 +265,8 @@ export const restoreCollection = route({
   params: s.Object({ id: s.id() }),
   responses: { 200: s.success() },
   throws: [NotFound],
-  async handle({ params, caller }, { life }) {
-    await life.restore(params.id, caller.user?.id)
+  async handle({ params, caller }, { service }) {
+    await service.restore(params.id, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })

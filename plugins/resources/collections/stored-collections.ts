@@ -62,8 +62,8 @@ wire(StoredCollections, DocumentStore, CollectionTree, Clock)
 
 /** The trash of collections, which keeps them until they are deleted permanently. */
 export class CollectionTrash extends Trash<CollectionRecord> {
-  constructor({ clearTrashAfterDays: days }: Settings, documents: DocumentStore, life: CollectionService, clock: Clock, log: Log) {
-    super({ documents, clock, log, from: collections, days, remove: (id, actor) => life.remove(id, actor, { fromTrash: true }) })
+  constructor({ clearTrashAfterDays: days }: Settings, documents: DocumentStore, service: CollectionService, clock: Clock, log: Log) {
+    super({ documents, clock, log, from: collections, days, remove: (id, actor) => service.remove(id, actor, { fromTrash: true }) })
   }
 }
 wire(CollectionTrash, Config, DocumentStore, CollectionService, Clock, Log)

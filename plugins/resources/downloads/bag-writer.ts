@@ -118,7 +118,7 @@ export class BagWriter {
     const spool = new JsonSpool(join(this.#installation.dataFolder, 'downloads'))
     const entries = bagEntries({
       subject,
-      facts: { agent: `Pounce ${version} (${baseUrl})`, day: this.#clock.now().toISOString().slice(0, 10) },
+      info: { agent: `Pounce ${version} (${baseUrl})`, day: this.#clock.now().toISOString().slice(0, 10) },
       payload: this.#payload(request, names, spool),
       tagFiles: payloadBytes =>
         new Map([

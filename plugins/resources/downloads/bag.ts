@@ -20,8 +20,8 @@ const humanSize = (bytes: number): string => {
 /** BagIt 0.97, as in v1: later versions require `%` to be written as `%25` in manifests, which widespread validators do not decode. */
 const bagitTxt = 'BagIt-Version: 0.97\nTag-File-Character-Encoding: UTF-8\n'
 
-/** The facts in `bag-info.txt`. */
-interface BagFacts {
+/** The info in `bag-info.txt`. */
+interface BagInfo {
   readonly agent: string
   /** `2026-11-21`. */
   readonly day: string
@@ -29,8 +29,8 @@ interface BagFacts {
   readonly payloadFiles: number
 }
 
-const bagInfoTxt = ({ record, author, showsEmail }: BagSubject, { agent, day, payloadBytes, payloadFiles }: BagFacts): string => {
-  const facts: readonly (readonly [string, string])[] = [
+const bagInfoTxt = ({ record, author, showsEmail }: BagSubject, { agent, day, payloadBytes, payloadFiles }: BagInfo): string => {
+  const info: readonly (readonly [string, string])[] = [
     ['Bag-Software-Agent', agent],
     ['Bagging-Date', day],
     ['Bag-Size', humanSize(payloadBytes)],
@@ -41,7 +41,7 @@ const bagInfoTxt = ({ record, author, showsEmail }: BagSubject, { agent, day, pa
     ['Contact-Name', author ? fullNameOf(author) : ''],
     ['Contact-Email', author && showsEmail ? author.email : ''],
   ]
-  return facts
+  return info
     .map(([label, value]) => [label, inOneLine(value)])
     .filter(([, value]) => value !== '')
     .map(([label, value]) => `${label}: ${value}\n`)
@@ -89,7 +89,7 @@ export type TagFiles = (payloadBytes: number) => ReadonlyMap<string, string>
 
 export interface BagPlan {
   readonly subject: BagSubject
-  readonly facts: Pick<BagFacts, 'agent' | 'day'>
+  readonly info: Pick<BagInfo, 'agent' | 'day'>
   /** The payload in order, in batches; paths begin with `data/`. The entry of a folder has no bytes and a path that ends in a slash. */
   readonly payload: AsyncIterable<readonly (PayloadFile | ZipEntry)[]>
   readonly tagFiles: TagFiles
@@ -101,7 +101,7 @@ const manifestPath = 'manifest-sha256.txt'
  * The entries of a bag in the order of v1: the payload, `bagit.txt`, `bag-info.txt`, the manifest, further tag files, and the tag manifest.
  * One pass: nothing is read before it is written, because file records contain the SHA-256.
  */
-export async function* bagEntries({ subject, facts, payload, tagFiles }: BagPlan): AsyncGenerator<readonly ZipEntry[]> {
+export async function* bagEntries({ subject, info, payload, tagFiles }: BagPlan): AsyncGenerator<readonly ZipEntry[]> {
   const manifest = new Manifest()
   const tagManifest = new Manifest()
   let payloadBytes = 0
@@ -120,7 +120,7 @@ export async function* bagEntries({ subject, facts, payload, tagFiles }: BagPlan
     return noteEntry(path, bytes, written)
   }
   const bagit = tag('bagit.txt', Buffer.from(bagitTxt))
-  const bagInfo = tag('bag-info.txt', Buffer.from(bagInfoTxt(subject, { ...facts, payloadBytes, payloadFiles })))
+  const bagInfo = tag('bag-info.txt', Buffer.from(bagInfoTxt(subject, { ...info, payloadBytes, payloadFiles })))
   const { sha256, ...lines } = manifest.finish()
   tagManifest.add(manifestPath, sha256)
   const further = [...tagFiles(payloadBytes)].map(([path, text]) => tag(path, Buffer.from(text)))

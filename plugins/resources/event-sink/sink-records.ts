@@ -19,7 +19,7 @@ import {
 import { fullNameOf, type SinkRecord } from 'pounce/sdk/kit'
 
 /** The current state of the resources that records refer to; deleted ones are absent. */
-interface SinkFacts {
+interface ReferencedRecords {
   readonly files: ReadonlyMap<string, FileRecord>
   readonly datasets: ReadonlyMap<string, DatasetRecord>
   readonly users: ReadonlyMap<string, UserRecord>
@@ -27,55 +27,65 @@ interface SinkFacts {
 
 type Fields = Readonly<Record<string, string | number>>
 
-type Formatters = { readonly [T in EventType]?: (event: StoredEvent<T>, facts: SinkFacts) => readonly Fields[] }
+type Formatters = { readonly [T in EventType]?: (event: StoredEvent<T>, referenced: ReferencedRecords) => readonly Fields[] }
 
 /** Clowder 1.x, User.anonymous. */
 const anonymousName = 'Anonymous User'
 
-const nameOf = (id: string, { users }: SinkFacts): string => {
+const nameOf = (id: string, { users }: ReferencedRecords): string => {
   const user = users.get(id)
   return user ? fullNameOf(user) : id === anonymousUserId ? anonymousName : ''
 }
 
-const personOf = (id: string, facts: SinkFacts): Fields => ({ user_id: id, user_name: nameOf(id, facts) })
+const personOf = (id: string, referenced: ReferencedRecords): Fields => ({ user_id: id, user_name: nameOf(id, referenced) })
 
-const actorOf = ({ actor = anonymousUserId }: AnyEvent | StoredEvent, facts: SinkFacts): Fields => personOf(actor, facts)
+const actorOf = ({ actor = anonymousUserId }: AnyEvent | StoredEvent, referenced: ReferencedRecords): Fields => personOf(actor, referenced)
 
-const authorOf = (author: string, facts: SinkFacts): Fields => ({ author_id: author, author_name: nameOf(author, facts) })
+const authorOf = (author: string, referenced: ReferencedRecords): Fields => ({ author_id: author, author_name: nameOf(author, referenced) })
 
 /** The resource and its owner. */
-const resourceOf = ({ kind, id }: Ref, facts: SinkFacts): Fields => {
-  const record = kind === 'file' ? facts.files.get(id) : facts.datasets.get(id)
-  return { resource_id: id, resource_name: record?.name ?? '', ...authorOf(record?.author ?? anonymousUserId, facts) }
+const resourceOf = ({ kind, id }: Ref, referenced: ReferencedRecords): Fields => {
+  const record = kind === 'file' ? referenced.files.get(id) : referenced.datasets.get(id)
+  return { resource_id: id, resource_name: record?.name ?? '', ...authorOf(record?.author ?? anonymousUserId, referenced) }
 }
 
 const visit =
   (type: string) =>
-  ({ subject }: StoredEvent, facts: SinkFacts): readonly Fields[] => [{ category: 'user_activity', type, ...personOf(subject.id, facts) }]
+  ({ subject }: StoredEvent, referenced: ReferencedRecords): readonly Fields[] => [
+    { category: 'user_activity', type, ...personOf(subject.id, referenced) },
+  ]
 
 const stored =
   (category: string) =>
-  (event: StoredEvent<'file.archived' | 'file.unarchived'>, facts: SinkFacts): readonly Fields[] => [
-    { category, type: 'file', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: event.data.sizeBytes },
+  (event: StoredEvent<'file.archived' | 'file.unarchived'>, referenced: ReferencedRecords): readonly Fields[] => [
+    { category, type: 'file', ...resourceOf(event.subject, referenced), ...actorOf(event, referenced), size: event.data.sizeBytes },
   ]
 
-const uploaded = (event: StoredEvent<'file.created'>, facts: SinkFacts): readonly Fields[] => {
+const uploaded = (event: StoredEvent<'file.created'>, referenced: ReferencedRecords): readonly Fields[] => {
   const { dataset, sizeBytes, isImported } = event.data
   if (isImported) return []
-  const within = dataset === null ? undefined : facts.datasets.get(dataset)
+  const within = dataset === null ? undefined : referenced.datasets.get(dataset)
   const place: Fields =
-    dataset === null ? {} : { dataset_id: dataset, dataset_name: within?.name ?? '', ...authorOf(within?.author ?? anonymousUserId, facts) }
-  const resource_name = facts.files.get(event.subject.id)?.name ?? ''
-  return [{ category: 'upload', ...actorOf(event, facts), resource_name, size: sizeBytes, ...place }]
+    dataset === null
+      ? {}
+      : { dataset_id: dataset, dataset_name: within?.name ?? '', ...authorOf(within?.author ?? anonymousUserId, referenced) }
+  const resource_name = referenced.files.get(event.subject.id)?.name ?? ''
+  return [{ category: 'upload', ...actorOf(event, referenced), resource_name, size: sizeBytes, ...place }]
 }
 
 /**
  * Clowder 1.x sends one record for a tracked download and one for a download of the whole file; a download that is both creates two
  * records.
  */
-const downloaded = (event: StoredEvent<'file.downloaded'>, facts: SinkFacts): readonly Fields[] => {
+const downloaded = (event: StoredEvent<'file.downloaded'>, referenced: ReferencedRecords): readonly Fields[] => {
   const { sizeBytes, isTracked, isWhole } = event.data
-  const record = { category: 'download', type: 'file', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: sizeBytes }
+  const record = {
+    category: 'download',
+    type: 'file',
+    ...resourceOf(event.subject, referenced),
+    ...actorOf(event, referenced),
+    size: sizeBytes,
+  }
   return [...(isTracked ? [record] : []), ...(isWhole ? [record] : [])]
 }
 
@@ -84,19 +94,31 @@ const formatters: Formatters = {
   'user.signed-in': visit('login'),
   'file.created': uploaded,
   'file.downloaded': downloaded,
-  'dataset.downloaded': (event, facts) => [
-    { category: 'download', type: 'dataset', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: event.data.entries },
+  'dataset.downloaded': (event, referenced) => [
+    {
+      category: 'download',
+      type: 'dataset',
+      ...resourceOf(event.subject, referenced),
+      ...actorOf(event, referenced),
+      size: event.data.entries,
+    },
   ],
-  'extraction.submitted': (event, facts) => {
+  'extraction.submitted': (event, referenced) => {
     const { target, extractor, trigger } = event.data
     if (trigger !== 'manual') return []
     return [
-      { category: 'extraction', type: target.kind, extractor_name: extractor, ...resourceOf(target, facts), ...actorOf(event, facts) },
+      {
+        category: 'extraction',
+        type: target.kind,
+        extractor_name: extractor,
+        ...resourceOf(target, referenced),
+        ...actorOf(event, referenced),
+      },
     ]
   },
-  'dataset.archival-queued': (event, facts) => {
+  'dataset.archival-queued': (event, referenced) => {
     const { operation, files } = event.data
-    return [{ category: operation, type: 'dataset', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: files }]
+    return [{ category: operation, type: 'dataset', ...resourceOf(event.subject, referenced), ...actorOf(event, referenced), size: files }]
   },
   'file.archived': stored('archive'),
   'file.unarchived': stored('unarchive'),
@@ -113,10 +135,10 @@ const subjectsOf = (event: AnyEvent): readonly Ref[] => {
 }
 
 /** The records of an event, with v1's fields (reference, extraction §6.4). */
-const sinkRecordsOf = (event: AnyEvent, facts: SinkFacts): readonly SinkRecord[] => {
-  const formatter = formatters[event.type] as ((event: AnyEvent, facts: SinkFacts) => readonly Fields[]) | undefined
+const sinkRecordsOf = (event: AnyEvent, referenced: ReferencedRecords): readonly SinkRecord[] => {
+  const formatter = formatters[event.type] as ((event: AnyEvent, referenced: ReferencedRecords) => readonly Fields[]) | undefined
   const created = Date.parse(event.at)
-  return (formatter?.(event, facts) ?? []).map(fields => ({ ...fields, created }) as SinkRecord)
+  return (formatter?.(event, referenced) ?? []).map(fields => ({ ...fields, created }) as SinkRecord)
 }
 
 const batch = 1000
@@ -138,14 +160,14 @@ export class SendToSinks implements BatchHandler {
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const sinks = this.#sinks.all()
     if (sinks.length === 0) return
-    const facts = await this.#factsOf(events)
-    const records = events.flatMap(event => sinkRecordsOf(event, facts))
+    const referenced = await this.#referencedBy(events)
+    const records = events.flatMap(event => sinkRecordsOf(event, referenced))
     for (const sink of sinks) {
       for (let at = 0; at < records.length; at += batch) await sink.publish(records.slice(at, at + batch))
     }
   }
 
-  async #factsOf(events: readonly AnyEvent[]): Promise<SinkFacts> {
+  async #referencedBy(events: readonly AnyEvent[]): Promise<ReferencedRecords> {
     const subjects = events.flatMap(subjectsOf)
     const ids = (kind: string) => [...new Set(subjects.filter(subject => subject.kind === kind).map(({ id }) => id))]
     const [files, datasets] = await Promise.all([this.#files.getMany(ids('file')), this.#datasets.getMany(ids('dataset'))])

@@ -23,9 +23,9 @@ import { JobFactory, type JobOrder } from './job-factory.ts'
 import {
   datasetFile,
   derivedId,
-  type FileFacts,
   fileCreated,
   filesAdded,
+  type JobFile,
   metadataAdded,
   metadataRemoved,
   routingKeys,
@@ -151,7 +151,7 @@ export class ExtractionTriggers {
   }
 
   /** A file was uploaded to a dataset: first the extractors for its type, then those for datasets. */
-  async uploaded(file: FileFacts, dataset: string, user: User): Promise<readonly Job[]> {
+  async uploaded(file: JobFile, dataset: string, user: User): Promise<readonly Job[]> {
     const queuesFor = this.#selection.within(dataset)
     const target: Target = { kind: 'file', id: file.id }
     const orders = (await queuesFor(routingKeys.fileCreated(file.contentType))).map(
@@ -168,7 +168,7 @@ export class ExtractionTriggers {
   }
 
   /** A file was removed from a dataset that still exists. */
-  async removed(file: FileFacts, dataset: string, user: User): Promise<readonly Job[]> {
+  async removed(file: JobFile, dataset: string, user: User): Promise<readonly Job[]> {
     if (!(await this.#selection.mayMatch(routingKeys.datasetFile('removed')))) return []
     const record = await this.#datasets.get(dataset)
     if (record?.state !== 'live') return []
@@ -181,7 +181,7 @@ export class ExtractionTriggers {
   }
 
   /** Several files were added to a dataset by one upload, which `occasion` identifies. */
-  async filesAdded(files: readonly FileFacts[], dataset: string, occasion: string, user: User): Promise<readonly Job[]> {
+  async filesAdded(files: readonly JobFile[], dataset: string, occasion: string, user: User): Promise<readonly Job[]> {
     const queues = await this.#selection.within(dataset)(routingKeys.filesAdded())
     const target: Target = { kind: 'dataset', id: dataset }
     return this.#jobs.jobsOf(
@@ -239,7 +239,7 @@ export class ExtractionTriggers {
   /** Runs for dataset events are recorded on the dataset, as extractors report them, although the message names the file. */
   async #datasetFile(
     what: 'added' | 'removed',
-    file: FileFacts,
+    file: JobFile,
     dataset: string,
     user: User,
     queuesFor: QueuesFor,

@@ -8,7 +8,7 @@ export interface MessageContext {
   readonly notifies: readonly string[]
 }
 /** The fields of a file in messages; it may be deleted already. */
-export type FileFacts = Pick<FileRecord & Stored, 'id' | 'name' | 'contentType' | 'sizeBytes'>
+export type JobFile = Pick<FileRecord & Stored, 'id' | 'name' | 'contentType' | 'sizeBytes'>
 export type Message = Readonly<Record<string, unknown>>
 type Parameters = Readonly<Record<string, unknown>>
 
@@ -33,7 +33,7 @@ const entity = (kind: string, id: string, extra: Readonly<Record<string, Json>> 
   extra,
 })
 
-const fileEntity = ({ id, name, contentType }: FileFacts) => entity('file', id, { filename: name }, contentType)
+const fileEntity = ({ id, name, contentType }: JobFile) => entity('file', id, { filename: name }, contentType)
 
 /** Value of the member without a target. */
 const noTarget = '{}'
@@ -53,7 +53,7 @@ const common = ({ jobId, host, notifies }: MessageContext, id: string, dataset: 
 })
 
 /** A new file in a dataset. */
-export const fileCreated = (file: FileFacts, dataset: string, context: MessageContext): Message => ({
+export const fileCreated = (file: JobFile, dataset: string, context: MessageContext): Message => ({
   ...common(context, file.id, dataset, file.sizeBytes),
   routing_key: routingKeys.fileCreated(file.contentType),
   activity: 'created',
@@ -63,7 +63,7 @@ export const fileCreated = (file: FileFacts, dataset: string, context: MessageCo
 })
 
 /** A file was added to or removed from a dataset. */
-export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset: string, context: MessageContext): Message => ({
+export const datasetFile = (what: 'added' | 'removed', file: JobFile, dataset: string, context: MessageContext): Message => ({
   ...common(context, file.id, dataset, file.sizeBytes),
   routing_key: routingKeys.datasetFile(what),
   activity: what,
@@ -72,7 +72,7 @@ export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset:
 })
 
 /** Several files were added to a dataset at once. Their names are formatted like a Scala list. */
-export const filesAdded = (files: readonly FileFacts[], dataset: string, context: MessageContext): Message => {
+export const filesAdded = (files: readonly JobFile[], dataset: string, context: MessageContext): Message => {
   const names = files.map(({ name }) => name)
   return {
     ...common(
@@ -109,13 +109,7 @@ export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, 
 export const metadataRemoved = (id: string, target: Ref, context: MessageContext): Message => onMetadata('removed', id, target, context)
 
 /** A run on a file was requested: parameters are an object. */
-export const fileSubmitted = (
-  file: FileFacts,
-  dataset: string,
-  queue: string,
-  parameters: Parameters,
-  context: MessageContext,
-): Message => ({
+export const fileSubmitted = (file: JobFile, dataset: string, queue: string, parameters: Parameters, context: MessageContext): Message => ({
   ...fileCreated(file, dataset, context),
   routing_key: `extractors.${queue}`,
   activity: 'submitted',

@@ -18,7 +18,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { type JobFacts, type JobStatus, type ReportedRun, referencedIds, removeFound } from 'pounce/sdk/kit'
+import { type JobDetails, type JobStatus, type ReportedRun, referencedIds, removeFound } from 'pounce/sdk/kit'
 import { type ExtractionRecord, extractions, type RunState, type StatusLine } from './collections.ts'
 import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 
@@ -197,7 +197,7 @@ export class JobRecordsOfRuns implements JobRecords {
     this.#extractions = extractions
   }
 
-  async factsOf(jobId: string): Promise<JobFacts | undefined> {
+  async details(jobId: string): Promise<JobDetails | undefined> {
     const run = await this.#extractions.get(jobId)
     if (!run) return undefined
     const { target, user, extractor, state, end, endHeard = end, keysUntil } = run

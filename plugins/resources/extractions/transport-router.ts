@@ -1,5 +1,5 @@
 import { type Contributions, Log, type Ref, type Transport, Transports, Unavailable, wire } from 'pounce/sdk'
-import type { Bus, Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
+import type { Bus, Job, QueueStatistics, TransportListener } from 'pounce/sdk/kit'
 import { StoredExtractions } from './stored-extractions.ts'
 import { StoredExtractors } from './stored-extractors.ts'
 
@@ -34,9 +34,9 @@ export class TransportRouter {
   async misplaced(): Promise<readonly { readonly queue: string; readonly from: Transport; readonly to: Transport }[]> {
     const all = this.#transports.all()
     if (all.length < 2) return []
-    const waiting = await Promise.all(all.filter(each => !each.bus).map(async from => ({ from, facts: await from.queues() })))
-    const checked = waiting.flatMap(({ from, facts }) =>
-      facts.filter(fact => fact.waiting > 0).map(async ({ queue }) => ({ queue, from, to: await this.#of(queue) })),
+    const waiting = await Promise.all(all.filter(each => !each.bus).map(async from => ({ from, statistics: await from.queues() })))
+    const checked = waiting.flatMap(({ from, statistics }) =>
+      statistics.filter(each => each.waiting > 0).map(async ({ queue }) => ({ queue, from, to: await this.#of(queue) })),
     )
     return (await Promise.all(checked)).flatMap(({ queue, from, to }) => (to && to !== from ? [{ queue, from, to }] : []))
   }
@@ -57,7 +57,7 @@ export class TransportRouter {
   }
 
   /** By name. */
-  async queues(): Promise<readonly QueueFacts[]> {
+  async queues(): Promise<readonly QueueStatistics[]> {
     const all = await Promise.all(this.#transports.all().map(transport => transport.queues()))
     return all.flat().sort((a, b) => (a.queue < b.queue ? -1 : 1))
   }

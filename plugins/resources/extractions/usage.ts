@@ -35,7 +35,7 @@ const byUser = (newestFirst: readonly ExtractionRun[]): Usage['byUser'] => {
     if (known) known.jobs++
     else users.set(user, { jobs: 1, newest: start })
   }
-  return [...users].map(([user, facts]) => ({ user, ...facts })).sort((a, b) => b.jobs - a.jobs)
+  return [...users].map(([user, totals]) => ({ user, ...totals })).sort((a, b) => b.jobs - a.jobs)
 }
 
 /** Computes usage metrics of extractors from their runs. */

@@ -23,7 +23,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { changedNothing, type IncomingFile, type IngestOptions, namesInPath } from 'pounce/sdk/kit'
-import type { BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
+import type { BlobInfo, PutOptions } from 'pounce/sdk/store-kit'
 import { FileAdmission } from './file-admission.ts'
 import { FileRemoval } from './file-removal.ts'
 import { Config, type config, StoredFiles } from './stored-files.ts'
@@ -115,7 +115,7 @@ export class FileIngestService implements FileIngest {
     return { name, blob: this.stage(await place.register(path, signal)) }
   }
 
-  stage(bytes: BlobFacts): StagedBlob {
+  stage(bytes: BlobInfo): StagedBlob {
     return new StagedBlob(bytes, this.#blobs, this.#log)
   }
 

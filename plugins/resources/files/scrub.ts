@@ -168,9 +168,9 @@ export class Scrub {
   }
 
   async #measure(blob: string, sizeBytes: number | undefined): Promise<void> {
-    const facts = await this.#blobs.stat(blob)
-    if (!facts) throw new NotFound('file')
-    if (sizeBytes !== undefined && facts.sizeBytes !== sizeBytes) throw new CorruptContent()
+    const info = await this.#blobs.stat(blob)
+    if (!info) throw new NotFound('file')
+    if (sizeBytes !== undefined && info.sizeBytes !== sizeBytes) throw new CorruptContent()
   }
 
   async #read(

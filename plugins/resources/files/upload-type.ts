@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import type { BlobStore } from 'pounce/sdk'
 import { type IncomingFile, mediaTypeOf } from 'pounce/sdk/kit'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 
 /* The layout is that of PKWARE's APPNOTE 6.3.10, 4.3.12 to 4.3.16. */
 const endBytes = 22
@@ -16,14 +16,14 @@ interface Directory {
   readonly sizeBytes: number
 }
 
-const read = async (blobs: BlobStore, { key, sizeBytes }: BlobFacts, start: number, length: number): Promise<Buffer | undefined> => {
+const read = async (blobs: BlobStore, { key, sizeBytes }: BlobInfo, start: number, length: number): Promise<Buffer | undefined> => {
   const end = Math.min(start + length, sizeBytes) - 1
   if (start < 0 || end < start) return undefined
   const stream = await blobs.get(key, { start, end })
   return stream && (await buffer(stream))
 }
 
-const directoryOf = async (blobs: BlobStore, bytes: BlobFacts): Promise<Directory | undefined> => {
+const directoryOf = async (blobs: BlobStore, bytes: BlobInfo): Promise<Directory | undefined> => {
   const tailStart = Math.max(0, bytes.sizeBytes - endBytes - maxCommentBytes)
   const tail = await read(blobs, bytes, tailStart, endBytes + maxCommentBytes)
   const at = tail?.lastIndexOf('PK\x05\x06', undefined, 'latin1') ?? -1
@@ -41,7 +41,7 @@ const directoryOf = async (blobs: BlobStore, bytes: BlobFacts): Promise<Director
  * The names in a ZIP archive, in the order of its directory; undefined when it is not a ZIP. Nothing is decompressed, and at most the first
  * 1 MiB of the directory is read, so a ZIP bomb costs no more than a harmless archive.
  */
-const zipNames = async (blobs: BlobStore, bytes: BlobFacts): Promise<readonly string[] | undefined> => {
+const zipNames = async (blobs: BlobStore, bytes: BlobInfo): Promise<readonly string[] | undefined> => {
   const directory = await directoryOf(blobs, bytes)
   if (!directory) return undefined
   const list =

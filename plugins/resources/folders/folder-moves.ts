@@ -98,7 +98,7 @@ export class FolderMoves {
   }
 
   async #bringBelow({ id, dataset }: Folder): Promise<void> {
-    for await (const some of this.#strangersIn(id, dataset)) {
+    for await (const some of this.#misplacedIn(id, dataset)) {
       const done = await this.#documents.commitEach(
         some.map(child => ({
           change: { update: child.id, in: folders, where: eq('parent.id', id), set: { dataset } },
@@ -110,7 +110,7 @@ export class FolderMoves {
   }
 
   /** Direct subfolders whose record names another dataset. */
-  async *#strangersIn(parent: string, dataset: string): AsyncIterable<readonly Folder[]> {
+  async *#misplacedIn(parent: string, dataset: string): AsyncIterable<readonly Folder[]> {
     let some: Folder[] = []
     const sort = { by: 'displayName', order: 'ascending' } as const
     for await (const child of this.#documents.scan(folders, { using: 'byParent', where: eq('parent.id', parent), sort })) {

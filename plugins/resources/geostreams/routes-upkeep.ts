@@ -5,7 +5,7 @@ import { GeostreamCounts } from './geostream-counts.ts'
 import { sensorRef, streamRef } from './input.ts'
 import { SensorService } from './sensors/sensor-service.ts'
 
-const route = routesFor('geostreams', { counts: GeostreamCounts, life: SensorService, sites: Sites, settings: configPort(config) })
+const route = routesFor('geostreams', { counts: GeostreamCounts, service: SensorService, sites: Sites, settings: configPort(config) })
 const params = s.Object({ id: s.String({ maxLength: 40, description: 'Number of the sensor or stream' }) })
 
 const isCurrent = 'Statistics are always current, so this route does nothing. It exists for clients of Clowder 1.x.'
@@ -102,8 +102,8 @@ export const dropGeostreams = route({
     'For server admins; in Clowder 1.x for everyone. Streams and datapoints are deleted in the background. If interrupted, it continues when called again.',
   permission: 'serverAdmin',
   responses: ok,
-  async handle({ caller, signal }, { life }) {
-    await life.removeAll(caller.user?.id, signal)
+  async handle({ caller, signal }, { service }) {
+    await service.removeAll(caller.user?.id, signal)
     return { status: 200, body: { status: 'ok' } }
   },
 })

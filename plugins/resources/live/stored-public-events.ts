@@ -26,8 +26,8 @@ import {
 import { geoNumberOf } from 'pounce/sdk/geo'
 import { draftOf, draftOfKind, type EventDraft, isDeletion, isTrashing, publicTypes, typesOfKinds } from './event-types.ts'
 
-/** The facts about a record that events need. */
-interface Facts {
+/** The properties of a record that events need. */
+interface SubjectProperties {
   readonly name?: string
   readonly status?: string
   readonly author?: string
@@ -37,10 +37,10 @@ interface Facts {
   /** Further direct containers: `PublicEvent.places`. */
   readonly places?: readonly Ref[]
 }
-type FactsById = ReadonlyMap<string, Facts>
+type SubjectsById = ReadonlyMap<string, SubjectProperties>
 /** A right on a resource, which may be required as if nothing were in the trash. */
 type Check = readonly [Permission, Ref, 'ignored'?]
-type Reader = (ids: readonly string[]) => Promise<FactsById>
+type Reader = (ids: readonly string[]) => Promise<SubjectsById>
 
 const maxRead = 1000
 
@@ -51,8 +51,8 @@ const inBatches = async <T>(ids: readonly string[], read: (some: readonly string
   return found
 }
 
-const mapped = <T>(records: ReadonlyMap<string, T>, facts: (record: T) => Facts): FactsById =>
-  new Map([...records].map(([id, record]) => [id, facts(record)]))
+const mapped = <T>(records: ReadonlyMap<string, T>, properties: (record: T) => SubjectProperties): SubjectsById =>
+  new Map([...records].map(([id, record]) => [id, properties(record)]))
 
 const dataset = (id: string): Ref => ({ kind: 'dataset', id })
 
@@ -135,27 +135,27 @@ export class StoredPublicEvents implements PublicEvents {
       return draft ? [{ event, draft }] : []
     })
     if (drafted.length === 0) return []
-    const facts = await this.#factsOf(drafted.flatMap(({ draft }) => [draft.subject, ...(draft.within ?? [])]))
-    return drafted.map(({ event: { id, at, actor = null }, draft }) => this.#completed(draft, { id, at, actor }, facts))
+    const properties = await this.#propertiesOf(drafted.flatMap(({ draft }) => [draft.subject, ...(draft.within ?? [])]))
+    return drafted.map(({ event: { id, at, actor = null }, draft }) => this.#completed(draft, { id, at, actor }, properties))
   }
 
   /** A public event that does not originate from a stored one. */
   async present(
     draft: EventDraft,
-    draftFacts: { readonly id: string; readonly at: string; readonly actor: string | null },
+    identity: { readonly id: string; readonly at: string; readonly actor: string | null },
   ): Promise<PublicEvent> {
-    return this.#completed(draft, draftFacts, await this.#factsOf([draft.subject, ...(draft.within ?? [])]))
+    return this.#completed(draft, identity, await this.#propertiesOf([draft.subject, ...(draft.within ?? [])]))
   }
 
   #completed(
     { type, subject, within = [], places = [], author, data = {}, recipient }: EventDraft,
     { id, at, actor }: { readonly id: string; readonly at: string; readonly actor: string | null },
-    facts: FactsById,
+    properties: SubjectsById,
   ): PublicEvent {
-    const own = facts.get(subject.id)
+    const own = properties.get(subject.id)
     const inAll = [...places, ...(own?.places ?? [])]
-    const about = [subject, ...within, ...[subject, ...within].flatMap(ref => facts.get(ref.id)?.within ?? [])]
-    const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (facts.get(ref.id)?.spaces ?? [])))
+    const about = [subject, ...within, ...[subject, ...within].flatMap(ref => properties.get(ref.id)?.within ?? [])]
+    const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (properties.get(ref.id)?.spaces ?? [])))
     // Names are omitted after a deletion or a move to the trash, because it is unknown who could view them before.
     const named =
       isDeletion(type) || isTrashing(type)
@@ -178,25 +178,25 @@ export class StoredPublicEvents implements PublicEvents {
       ...(inAll.length > 0 && { places: unique(inAll) }),
       spaces: [...new Set(spaces)],
       ...(recipient === undefined ? {} : { recipient }),
-      author: author ?? about.map(ref => facts.get(ref.id)?.author).find(Boolean) ?? null,
+      author: author ?? about.map(ref => properties.get(ref.id)?.author).find(Boolean) ?? null,
       actor,
     }
   }
 
-  /** Facts about the resources and their containers. */
-  async #factsOf(refs: readonly Ref[]): Promise<FactsById> {
-    const found = new Map<string, Facts>()
+  /** Properties of the resources and their containers. */
+  async #propertiesOf(refs: readonly Ref[]): Promise<SubjectsById> {
+    const found = new Map<string, SubjectProperties>()
     let wanted = unique(refs)
     while (wanted.length > 0) {
       for (const [kind, some] of Map.groupBy(wanted, ref => ref.kind)) {
         const resource = this.#resourceOf(kind)
-        const read: Reader | undefined = (this.#readers as Partial<Record<Kind, Reader>>)[kind] ?? resource?.factsOf?.bind(resource)
+        const read: Reader | undefined = (this.#readers as Partial<Record<Kind, Reader>>)[kind] ?? resource?.describe?.bind(resource)
         if (!read) continue
-        for (const [id, facts] of await inBatches(
+        for (const [id, properties] of await inBatches(
           some.map(ref => ref.id),
           read,
         ))
-          found.set(id, facts)
+          found.set(id, properties)
       }
       wanted = unique(wanted.flatMap(({ id }) => found.get(id)?.within ?? [])).filter(({ id }) => !found.has(id))
     }
@@ -353,11 +353,11 @@ const unique = (refs: readonly Ref[]): readonly Ref[] =>
 /** An event in the format of CloudEvents 1.0. */
 export const cloudEvent = (
   source: string,
-  draftFacts: {
+  identity: {
     readonly id: string
     readonly type: string
     readonly subject: string
     readonly time: string
     readonly data: CloudEvent['data']
   },
-): CloudEvent => ({ specversion: '1.0', source, datacontenttype: 'application/json', ...draftFacts })
+): CloudEvent => ({ specversion: '1.0', source, datacontenttype: 'application/json', ...identity })

@@ -11,13 +11,13 @@ const hourMs = 3_600_000
 const never = new AbortController().signal
 const line: FeedLine = { id: 'a', at: '', type: 'create_dataset', user: 'u1', who: 'Ann', object: null, source: null }
 
-const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly FeedLine[]) => {
+const opened = async (t: ExecutionContext, recentLines: (id: string) => readonly FeedLine[]) => {
   const documents = await openStore(t)
   await documents.declare([digests, notifications, preferences] as readonly Collection<object>[])
   await documents.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
   const clock = new FixedClock()
   const users = { get: async (id: string) => ({ id, notifications: 'hourly', status: 'Active' }) as UserRecord & Stored } as Users
-  const feed: Feed = { newsFor: async ({ id }) => ({ lines: newsFor(id), isCut: false }) }
+  const feed: Feed = { recentLines: async ({ id }) => ({ lines: recentLines(id), isCut: false }) }
   const work = new EnqueueDigests(
     { maxLines: 50, settleSeconds: 60, keptDays: 90, maxPerPerson: 1000 },
     documents,

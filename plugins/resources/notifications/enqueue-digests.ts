@@ -122,7 +122,7 @@ export class EnqueueDigests {
       const where = and(eq('user', id), eq('mail', 'digest'))
       if ((await this.#documents.count(notifications, { using: 'byMail', where, upTo: 1 })) > 0) return true
       if ((await this.#preferences.of(user)).followed !== 'digest') return false
-      return (await this.#feed.newsFor(user, { since: told, until, limit: 1 })).lines.length > 0
+      return (await this.#feed.recentLines(user, { since: told, until, limit: 1 })).lines.length > 0
     } catch (error) {
       if (error instanceof Unavailable) throw error
       this.#log.error('Failed to read the feed of a user', { user: id, error })

@@ -35,7 +35,7 @@ const opened = async (t: ExecutionContext, errors: { readonly commit?: Error; re
   })
   const users = { get: async (id: string) => ({ id, followed: [dataset], status: 'Active' }) as unknown as UserRecord & Stored } as Users
   const feed: Feed = {
-    newsFor: async (_, { since }) => {
+    recentLines: async (_, { since }) => {
       failOnce('read')
       return { lines: since === told ? [line] : [], isCut: false }
     },

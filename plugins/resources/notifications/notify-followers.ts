@@ -104,7 +104,7 @@ export class NotifyFollowers {
     try {
       const user = await this.#users.get(id)
       if (user && until > told) {
-        const { lines } = await this.#feed.newsFor(user, { since: told, until, limit: maxLines })
+        const { lines } = await this.#feed.recentLines(user, { since: told, until, limit: maxLines })
         const shown = lines.filter(({ type }) => !type.startsWith('delete_'))
         const followed = new Set(user.followed.map(each => each.id))
         for (const [group, some] of Map.groupBy(shown, line => groupOf(line, followed))) await this.#add(id, group, some, told)

@@ -124,7 +124,7 @@ export class SendDigest {
     if (!user || !(await this.#preferences.everyOf(user))) return
     const isFollowing = (await this.#preferences.of(user)).followed === 'digest'
     const span = { since: told, until, limit: this.#settings.maxLines }
-    const feedLines = isFollowing ? await this.#feed.newsFor(user, span) : { lines: [], isCut: false }
+    const feedLines = isFollowing ? await this.#feed.recentLines(user, span) : { lines: [], isCut: false }
     const found = await this.#waitingFor(id)
     const waiting = found.slice(0, this.#settings.maxLines)
     const isCut = feedLines.isCut || found.length > waiting.length

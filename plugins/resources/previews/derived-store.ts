@@ -24,12 +24,12 @@ import {
   wire,
 } from 'pounce/sdk'
 import { afterParameter, changedNothing, mediaTypeOf, referencedIds, removeFound, requireDone } from 'pounce/sdk/kit'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 import { previews, thumbnails, tiles } from './collections.ts'
 
 /** A received file part whose bytes are durable. */
 export interface Received {
-  readonly bytes: BlobFacts
+  readonly bytes: BlobInfo
   readonly filename: string
   readonly contentType: string
   readonly fields: ReadonlyMap<string, string>

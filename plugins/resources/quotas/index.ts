@@ -5,7 +5,7 @@ import { PersonalCharges, PersonalLimit, PersonalUsage } from './personal-data.t
 import { Recount, RecountCommand, UpdateUsageOnPlacement, UsageDoctor } from './recount.ts'
 import * as routes from './routes.ts'
 import { StorageUsage } from './storage-usage.ts'
-import { StorageFacts } from './usage-ledger.ts'
+import { StorageUsageSource } from './usage-ledger.ts'
 
 export const plugin = definePlugin({
   id: 'resources.quotas',
@@ -18,7 +18,7 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalUsage),
     provide(PersonalDataSources, PersonalLimit),
     provide(PersonalDataSources, PersonalCharges),
-    provide(SessionSources, StorageFacts),
+    provide(SessionSources, StorageUsageSource),
   ],
   routes,
   collections: [usages, limits, charges],

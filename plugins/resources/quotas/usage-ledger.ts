@@ -1,5 +1,5 @@
 import { and, CommitConflict, DocumentStore, Problem, range, type Stored, type UserRecord, type Where, wire } from 'pounce/sdk'
-import type { AccountFacts, SessionSource } from 'pounce/sdk/kit'
+import type { AccountSummary, SessionSource } from 'pounce/sdk/kit'
 import { type Holder, type HolderKind, holderOf, keyOf, type LimitRecord, limits, type UsageRecord, usages } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 
@@ -139,18 +139,18 @@ export class UsageLedger {
 wire(UsageLedger, Config, DocumentStore)
 
 /** The usage and limits of users, for their own session. */
-export class StorageFacts implements SessionSource {
+export class StorageUsageSource implements SessionSource {
   readonly #ledger: UsageLedger
 
   constructor(ledger: UsageLedger) {
     this.#ledger = ledger
   }
 
-  async factsOf({ id }: UserRecord & Stored): Promise<AccountFacts> {
+  async summaryOf({ id }: UserRecord & Stored): Promise<AccountSummary> {
     if (!this.#ledger.isOn) return {}
     const holder = { kind: 'user', id } as const
     const [{ bytes, files }, limit] = await Promise.all([this.#ledger.usageOf(holder), this.#ledger.limitOf(holder)])
     return { storage: { usedBytes: bytes, usedFiles: files, ...limit } }
   }
 }
-wire(StorageFacts, UsageLedger)
+wire(StorageUsageSource, UsageLedger)

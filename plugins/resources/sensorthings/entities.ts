@@ -139,19 +139,19 @@ const aboutSensor = (sensor: StoredSensor) => ({
   description: () => descriptionOf(sensor),
 })
 
-export const thingOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
+export const thingOf = (loader: EntityLoader, sensor: StoredSensor): Entity =>
   entity({
     type: types.Things,
     key: geoNumberOf(sensor.id),
     fields: { ...aboutSensor(sensor), properties: () => sensor.properties },
     manies: {
-      Locations: () => these(types.Locations, [locationOf(world, sensor)]),
+      Locations: () => these(types.Locations, [locationOf(loader, sensor)]),
       HistoricalLocations: historical,
-      Datastreams: () => datastreams(world, { sensor: sensor.id }),
+      Datastreams: () => datastreams(loader, { sensor: sensor.id }),
     },
   })
 
-export const locationOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
+export const locationOf = (loader: EntityLoader, sensor: StoredSensor): Entity =>
   entity({
     type: types.Locations,
     key: geoNumberOf(sensor.id),
@@ -161,10 +161,10 @@ export const locationOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
       encodingType: () => 'application/geo+json',
       location: () => new GeoPlace(sensor.geometry),
     },
-    manies: { Things: () => these(types.Things, [thingOf(world, sensor)]), HistoricalLocations: historical },
+    manies: { Things: () => these(types.Things, [thingOf(loader, sensor)]), HistoricalLocations: historical },
   })
 
-export const sensorOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
+export const sensorOf = (loader: EntityLoader, sensor: StoredSensor): Entity =>
   entity({
     type: types.Sensors,
     key: geoNumberOf(sensor.id),
@@ -172,27 +172,27 @@ export const sensorOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
       ...aboutSensor(sensor),
       properties: () => ({}),
       encodingType: () => 'application/json',
-      metadata: () => `${world.ports.baseUrl}/api/geostreams/sensors/${geoNumberOf(sensor.id)}`,
+      metadata: () => `${loader.ports.baseUrl}/api/geostreams/sensors/${geoNumberOf(sensor.id)}`,
     },
-    manies: { Datastreams: () => datastreams(world, { sensor: sensor.id }) },
+    manies: { Datastreams: () => datastreams(loader, { sensor: sensor.id }) },
   })
 
 /** Things, Locations or Sensors: three views of sensors. */
 export const sensorEntities = (
-  world: EntityLoader,
+  loader: EntityLoader,
   type: EntityType,
-  show: (world: EntityLoader, sensor: StoredSensor) => Entity,
+  show: (loader: EntityLoader, sensor: StoredSensor) => Entity,
 ): Entities => ({
   type,
-  walk: walk => steps(walkSensors(world, recordWalk(walk)), sensor => show(world, sensor)),
+  walk: walk => steps(walkSensors(loader, recordWalk(walk)), sensor => show(loader, sensor)),
   async find(key) {
-    const sensor = isNumber(key) ? await world.sensor(sensorIdOf(key)) : undefined
-    return sensor && show(world, sensor)
+    const sensor = isNumber(key) ? await loader.sensor(sensorIdOf(key)) : undefined
+    return sensor && show(loader, sensor)
   },
-  count: upTo => world.ports.sensors.count(world.caller, {}, upTo),
+  count: upTo => loader.ports.sensors.count(loader.caller, {}, upTo),
 })
 
-export const propertyOf = (world: EntityLoader, name: string): Entity =>
+export const propertyOf = (loader: EntityLoader, name: string): Entity =>
   entity({
     type: types.ObservedProperties,
     key: name,
@@ -200,28 +200,28 @@ export const propertyOf = (world: EntityLoader, name: string): Entity =>
       name: () => name,
       description: () => name,
       properties: () => ({}),
-      definition: () => `${world.root}/ObservedProperties('${encodeURIComponent(name.replaceAll("'", "''"))}')`,
+      definition: () => `${loader.root}/ObservedProperties('${encodeURIComponent(name.replaceAll("'", "''"))}')`,
     },
-    manies: { Datastreams: () => datastreams(world, { parameter: name }) },
+    manies: { Datastreams: () => datastreams(loader, { parameter: name }) },
   })
 
 /** By code point; with very many streams, those of the first ones. */
-export const observedProperties = (world: EntityLoader): Entities => ({
+export const observedProperties = (loader: EntityLoader): Entities => ({
   type: types.ObservedProperties,
   async *walk({ order, after }) {
-    const names = await parametersOf(world)
+    const names = await parametersOf(loader)
     const last = after?.[0]
     const isBehind = (name: string): boolean => last === undefined || (order?.isDescending ? name < String(last) : name > String(last))
     const left = (order?.isDescending ? names.toReversed() : names).filter(isBehind)
-    yield left.map(name => ({ show: () => propertyOf(world, name), cursor: [name] }))
+    yield left.map(name => ({ show: () => propertyOf(loader, name), cursor: [name] }))
   },
-  find: async key => (typeof key === 'string' && (await parametersOf(world)).includes(key) ? propertyOf(world, key) : undefined),
-  count: async upTo => Math.min(upTo, (await parametersOf(world)).length),
+  find: async key => (typeof key === 'string' && (await parametersOf(loader)).includes(key) ? propertyOf(loader, key) : undefined),
+  count: async upTo => Math.min(upTo, (await parametersOf(loader)).length),
 })
 
-const datastreamOf = async (world: EntityLoader, measured: StreamParameter): Promise<Entity> => {
+const datastreamOf = async (loader: EntityLoader, measured: StreamParameter): Promise<Entity> => {
   const { stream, parameter, statistics } = measured
-  const [newest, sensor] = await Promise.all([world.newest(stream), world.sensor(stream.sensor)])
+  const [newest, sensor] = await Promise.all([loader.newest(stream), loader.sensor(stream.sensor)])
   const span = spanOf(statistics, newest)
   return entity({
     type: types.Datastreams,
@@ -237,11 +237,11 @@ const datastreamOf = async (world: EntityLoader, measured: StreamParameter): Pro
       resultTime: () => span,
     },
     ones: {
-      Thing: async () => sensor && thingOf(world, sensor),
-      Sensor: async () => sensor && sensorOf(world, sensor),
-      ObservedProperty: async () => propertyOf(world, parameter),
+      Thing: async () => sensor && thingOf(loader, sensor),
+      Sensor: async () => sensor && sensorOf(loader, sensor),
+      ObservedProperty: async () => propertyOf(loader, parameter),
     },
-    manies: { Observations: () => observations(world, measured) },
+    manies: { Observations: () => observations(loader, measured) },
   })
 }
 
@@ -252,18 +252,18 @@ const narrower = (scope: MeasuredScope, { thing, parameter }: Hints): MeasuredSc
   ...scope,
 })
 
-export const datastreams = (world: EntityLoader, scope: MeasuredScope): Entities => ({
+export const datastreams = (loader: EntityLoader, scope: MeasuredScope): Entities => ({
   type: types.Datastreams,
-  walk: walk => steps(walkMeasured(world, narrower(scope, walk.hints), recordWalk(walk)), measured => datastreamOf(world, measured)),
+  walk: walk => steps(walkMeasured(loader, narrower(scope, walk.hints), recordWalk(walk)), measured => datastreamOf(loader, measured)),
   async find(key) {
     const [number, parameter] = partsOf(key)
-    const measured = number === undefined ? undefined : await findMeasured(world, number, parameter)
+    const measured = number === undefined ? undefined : await findMeasured(loader, number, parameter)
     const isInside = (scope.sensor ?? measured?.stream.sensor) === measured?.stream.sensor && (scope.parameter ?? parameter) === parameter
-    return measured && isInside ? datastreamOf(world, measured) : undefined
+    return measured && isInside ? datastreamOf(loader, measured) : undefined
   },
   async count(_upTo, mayLook) {
     let count = 0
-    for await (const lot of walkMeasured(world, scope, { order: byId, hints: {}, wanted: 1000 })) {
+    for await (const lot of walkMeasured(loader, scope, { order: byId, hints: {}, wanted: 1000 })) {
       for (const { item } of lot) {
         if (!mayLook()) return count
         if (item) count += 1
@@ -273,12 +273,12 @@ export const datastreams = (world: EntityLoader, scope: MeasuredScope): Entities
   },
 })
 
-const findMeasured = async (world: EntityLoader, number: number, parameter: string): Promise<StreamParameter | undefined> => {
-  const [stream, statistics] = await Promise.all([world.stream(streamIdOf(number)), world.statistics(number)])
+const findMeasured = async (loader: EntityLoader, number: number, parameter: string): Promise<StreamParameter | undefined> => {
+  const [stream, statistics] = await Promise.all([loader.stream(streamIdOf(number)), loader.statistics(number)])
   return stream && statistics?.properties.includes(parameter) ? { stream, parameter, statistics } : undefined
 }
 
-const observationOf = (world: EntityLoader, { point, parameter }: Observed): Entity =>
+const observationOf = (loader: EntityLoader, { point, parameter }: Observed): Entity =>
   entity({
     type: types.Observations,
     key: `${point.id}:${parameter}`,
@@ -292,10 +292,10 @@ const observationOf = (world: EntityLoader, { point, parameter }: Observed): Ent
     },
     ones: {
       Datastream: async () => {
-        const measured = await findMeasured(world, point.stream, parameter)
-        return measured && datastreamOf(world, measured)
+        const measured = await findMeasured(loader, point.stream, parameter)
+        return measured && datastreamOf(loader, measured)
       },
-      FeatureOfInterest: async () => featureOf(world, point),
+      FeatureOfInterest: async () => featureOf(loader, point),
     },
   })
 
@@ -303,47 +303,47 @@ const observationOf = (world: EntityLoader, { point, parameter }: Observed): Ent
 const isLabel = (value: Value): boolean => typeof value === 'string' || typeof value === 'boolean'
 
 /** Observations of one datastream. */
-export const observations = (world: EntityLoader, measured: StreamParameter): Entities => {
+export const observations = (loader: EntityLoader, measured: StreamParameter): Entities => {
   const { stream, parameter, statistics } = measured
   return {
     type: types.Observations,
-    walk: walk => steps(walkObserved(world, measured, walk), observed => observationOf(world, observed)),
+    walk: walk => steps(walkObserved(loader, measured, walk), observed => observationOf(loader, observed)),
     async find(key) {
-      const found = await findObserved(world, key)
+      const found = await findObserved(loader, key)
       return found && found.point.stream === geoNumberOf(stream.id) && found.parameter === parameter
-        ? observationOf(world, found)
+        ? observationOf(loader, found)
         : undefined
     },
     // The store's scan is bounded by the size of the stream; more is walked.
     async count(upTo) {
       if (statistics.count > upTo) return undefined
-      return world.ports.geo.count({ streams: [geoNumberOf(stream.id)], attributes: [{ key: parameter }] }, upTo)
+      return loader.ports.geo.count({ streams: [geoNumberOf(stream.id)], attributes: [{ key: parameter }] }, upTo)
     },
   }
 }
 
-export const allObservations = (world: EntityLoader): Entities => ({
+export const allObservations = (loader: EntityLoader): Entities => ({
   type: types.Observations,
   async *walk(walk) {
     const { datastream } = walk.hints
-    if (datastream === undefined) return yield* steps(walkAllObserved(world, walk), observed => observationOf(world, observed))
+    if (datastream === undefined) return yield* steps(walkAllObserved(loader, walk), observed => observationOf(loader, observed))
     const [number, parameter] = partsOf(datastream)
-    const measured = number === undefined ? undefined : await findMeasured(world, number, parameter)
-    if (measured) yield* observations(world, measured).walk(walk)
+    const measured = number === undefined ? undefined : await findMeasured(loader, number, parameter)
+    if (measured) yield* observations(loader, measured).walk(walk)
   },
   async find(key) {
-    const found = await findObserved(world, key)
-    return found && observationOf(world, found)
+    const found = await findObserved(loader, key)
+    return found && observationOf(loader, found)
   },
 })
 
-const findObserved = async (world: EntityLoader, key: EntityKey): Promise<Observed | undefined> => {
+const findObserved = async (loader: EntityLoader, key: EntityKey): Promise<Observed | undefined> => {
   const [number, parameter] = partsOf(key)
-  const point = number === undefined ? undefined : await seenPoint(world, number)
+  const point = number === undefined ? undefined : await seenPoint(loader, number)
   return point && Object.hasOwn(point.properties, parameter) ? { point, parameter } : undefined
 }
 
-export const featureOf = (world: EntityLoader, point: Datapoint): Entity =>
+export const featureOf = (loader: EntityLoader, point: Datapoint): Entity =>
   entity({
     type: types.FeaturesOfInterest,
     key: point.id,
@@ -358,16 +358,16 @@ export const featureOf = (world: EntityLoader, point: Datapoint): Entity =>
       Observations: () =>
         these(
           types.Observations,
-          namesOf(point).map(parameter => observationOf(world, { point, parameter })),
+          namesOf(point).map(parameter => observationOf(loader, { point, parameter })),
         ),
     },
   })
 
-export const features = (world: EntityLoader): Entities => ({
+export const features = (loader: EntityLoader): Entities => ({
   type: types.FeaturesOfInterest,
-  walk: walk => steps(walkPoints(world, walk), point => featureOf(world, point)),
+  walk: walk => steps(walkPoints(loader, walk), point => featureOf(loader, point)),
   async find(key) {
-    const point = isNumber(key) ? await seenPoint(world, key) : undefined
-    return point && featureOf(world, point)
+    const point = isNumber(key) ? await seenPoint(loader, key) : undefined
+    return point && featureOf(loader, point)
   },
 })

@@ -11,12 +11,12 @@ import { types } from './types.ts'
 import { memberOf, shown, type Value } from './values.ts'
 
 /** All entities of each set that the caller may view. */
-const sets: Readonly<Record<SetName, (world: EntityLoader) => Entities>> = {
-  Things: world => sensorEntities(world, types.Things, thingOf),
-  Locations: world => sensorEntities(world, types.Locations, locationOf),
+const sets: Readonly<Record<SetName, (loader: EntityLoader) => Entities>> = {
+  Things: loader => sensorEntities(loader, types.Things, thingOf),
+  Locations: loader => sensorEntities(loader, types.Locations, locationOf),
   HistoricalLocations: () => these(types.HistoricalLocations, []),
-  Datastreams: world => datastreams(world, {}),
-  Sensors: world => sensorEntities(world, types.Sensors, sensorOf),
+  Datastreams: loader => datastreams(loader, {}),
+  Sensors: loader => sensorEntities(loader, types.Sensors, sensorOf),
   ObservedProperties: observedProperties,
   Observations: allObservations,
   FeaturesOfInterest: features,
@@ -54,14 +54,14 @@ export const rootOf = (baseUrl: string) => ({
 
 /** Throws `NotFound` for missing and hidden entities, `Invalid` for an unsupported query. */
 export const answerOf = async (ports: Ports, { caller, path, options, extras }: EntityRequest): Promise<Json> => {
-  const world = new EntityLoader(caller, ports)
-  const place = await placeOf(world, path)
+  const loader = new EntityLoader(caller, ports)
+  const place = await placeOf(loader, path)
   if (place.is === 'value') {
     mustHaveNone(options)
     return { [place.name]: shown(place.value) }
   }
   const isArray = options.$resultFormat !== undefined
-  const answer = new EntityFormatter(world.root, isArray ? [...extras, '$resultFormat=dataArray'] : extras)
+  const answer = new EntityFormatter(loader.root, isArray ? [...extras, '$resultFormat=dataArray'] : extras)
   const type = place.is === 'entity' ? place.entity.type : place.entities.type
   const queryOptions = optionsOf(ports, place, type, options)
   if (isArray) {
@@ -124,13 +124,13 @@ const readToken = (text: string): EntityCursor => {
 const noSuch = (name: string): Problem =>
   new Problem(404, 'not-found', `Unknown path segment ${name.slice(0, 100)}; see /api/sensorthings/v1.1`)
 
-const placeOf = async (world: EntityLoader, path: string): Promise<Place> => {
+const placeOf = async (loader: EntityLoader, path: string): Promise<Place> => {
   const [name = ''] = path.split(/[(/]/)
   if (!isSetName(name)) throw noSuch(name)
   const [first, ...rest] = read('Path', path, 'The path')
   if (!first || rest.length >= maxSegments) throw new Invalid(`The path has more than ${maxSegments} segments`)
-  let place = await chosen({ is: 'entities', entities: sets[name](world), at: `${world.root}/${name}` }, first)
-  for (const segment of rest) place = await stepTo(world, place, segment)
+  let place = await chosen({ is: 'entities', entities: sets[name](loader), at: `${loader.root}/${name}` }, first)
+  for (const segment of rest) place = await stepTo(loader, place, segment)
   return place
 }
 
@@ -142,7 +142,7 @@ const chosen = async (place: Extract<Place, { is: 'entities' }>, { key }: Parsed
   return { is: 'entity', entity }
 }
 
-const stepTo = async (world: EntityLoader, place: Place, segment: ParsedSegment): Promise<Place> => {
+const stepTo = async (loader: EntityLoader, place: Place, segment: ParsedSegment): Promise<Place> => {
   const { name, key } = segment
   if (place.is === 'entities' && name === '$ref') return { ...place, is: 'references' }
   const inside = place.is === 'value' ? memberOf(place.value, name) : undefined
@@ -155,7 +155,7 @@ const stepTo = async (world: EntityLoader, place: Place, segment: ParsedSegment)
   const link = Object.hasOwn(type.links, name) ? type.links[name] : undefined
   if (!link) throw noSuch(name)
   if (link.isMany) {
-    const at = `${new EntityFormatter(world.root, []).selfLink(entity)}/${name}`
+    const at = `${new EntityFormatter(loader.root, []).selfLink(entity)}/${name}`
     return chosen({ is: 'entities', entities: entity.many(name), at }, segment)
   }
   const other = key === null ? await entity.one(name) : undefined

@@ -49,11 +49,11 @@ interface QueryOptions {
 }
 
 /** Reads pages lazily, the first with the needed size. */
-async function* paged(world: EntityLoader, { filter, sort, after, wanted }: QueryOptions): AsyncGenerator<readonly Datapoint[]> {
+async function* paged(loader: EntityLoader, { filter, sort, after, wanted }: QueryOptions): AsyncGenerator<readonly Datapoint[]> {
   let next = after
   let limit = Math.max(1, Math.min(wanted, 1000))
   do {
-    const page = await world.find({ filter, sort, limit, ...(next ? { after: next } : {}) })
+    const page = await loader.find({ filter, sort, limit, ...(next ? { after: next } : {}) })
     yield page.points
     next = page.next
     limit = Math.min(1000, Math.max(100, limit * 4))
@@ -70,7 +70,7 @@ const withEnds = (hints: Hints, { statistics }: StreamParameter): Hints => {
 
 /** The values of one parameter of one stream, by start of the datapoints. Datapoints without it are skipped. */
 export async function* walkObserved(
-  world: EntityLoader,
+  loader: EntityLoader,
   measured: StreamParameter,
   walk: PointWalk,
 ): AsyncGenerator<RecordBatch<Observed>> {
@@ -82,38 +82,38 @@ export async function* walkObserved(
   let after: After | undefined = walk.after && readCursor(walk.after)
   if (!after && walk.order?.isDescending && Object.keys(times).length === 0) {
     // The newest datapoints are loaded already, once for all parameters of the stream.
-    const newest = await world.newest(stream)
+    const newest = await loader.newest(stream)
     yield newest.map(show)
     if (newest.length < sampled) return
     after = newest.at(-1)
   }
   const sort = { by: 'start', order: orderOf(walk.order) } as const
   const filter = { streams: [geoNumberOf(stream.id)], ...times }
-  for await (const points of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) yield points.map(show)
+  for await (const points of paged(loader, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) yield points.map(show)
 }
 
 /** The property names of a datapoint, by code point. */
 export const namesOf = ({ properties }: Datapoint): readonly string[] => Object.keys(properties).sort()
 
 /** All datapoints that the caller may view: by stream and start, or by start if an order is requested. */
-export async function* walkPoints(world: EntityLoader, walk: PointWalk): AsyncGenerator<RecordBatch<Datapoint>> {
+export async function* walkPoints(loader: EntityLoader, walk: PointWalk): AsyncGenerator<RecordBatch<Datapoint>> {
   const times = timesOf(walk.hints)
   if (times === 'none') return
-  const streams = await world.ports.streams.chosen(world.caller, {})
+  const streams = await loader.ports.streams.chosen(loader.caller, {})
   const sort = { by: walk.order ? 'start' : 'stream', order: orderOf(walk.order) } as const
   const after = walk.after && readCursor(walk.after)
   const filter = { ...(streams ? { streams } : {}), ...times }
-  for await (const points of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) {
+  for await (const points of paged(loader, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) {
     // Datapoints may outlive their stream for a while.
-    const known = streams ? undefined : await Promise.all(points.map(({ stream }) => world.stream(streamIdOf(stream))))
+    const known = streams ? undefined : await Promise.all(points.map(({ stream }) => loader.stream(streamIdOf(stream))))
     yield points.map((item, at) => (known && !known[at] ? { cursor: cursorOf(item) } : { item, cursor: cursorOf(item) }))
   }
 }
 
 /** A datapoint of a stream that the caller may view. */
-export const seenPoint = async (world: EntityLoader, id: number): Promise<Datapoint | undefined> => {
-  const point = await world.ports.geo.get(id)
-  return point && (await world.stream(streamIdOf(point.stream))) ? point : undefined
+export const seenPoint = async (loader: EntityLoader, id: number): Promise<Datapoint | undefined> => {
+  const point = await loader.ports.geo.get(id)
+  return point && (await loader.stream(streamIdOf(point.stream))) ? point : undefined
 }
 
 const observedIn = ({ item: point, cursor }: ScannedRecord<Datapoint>): RecordBatch<Observed> => {
@@ -123,12 +123,12 @@ const observedIn = ({ item: point, cursor }: ScannedRecord<Datapoint>): RecordBa
 }
 
 /** All values of all datapoints that the caller may view. */
-export async function* walkAllObserved(world: EntityLoader, walk: PointWalk): AsyncGenerator<RecordBatch<Observed>> {
+export async function* walkAllObserved(loader: EntityLoader, walk: PointWalk): AsyncGenerator<RecordBatch<Observed>> {
   const after = walk.after && readCursor(walk.after)
   const last = after?.parameter
   if (after && last !== undefined) {
-    const item = await seenPoint(world, after.id)
+    const item = await seenPoint(loader, after.id)
     if (item) yield observedIn({ item, cursor: cursorOf(item) }).filter(each => each.item && each.item.parameter > last)
   }
-  for await (const points of walkPoints(world, walk)) yield points.flatMap(observedIn)
+  for await (const points of walkPoints(loader, walk)) yield points.flatMap(observedIn)
 }

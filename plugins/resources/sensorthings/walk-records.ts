@@ -80,11 +80,11 @@ export interface RecordWalk {
 
 /** Sensors that the caller may view, by id or name. */
 export async function* walkSensors(
-  world: EntityLoader,
+  loader: EntityLoader,
   { order, hints, after, wanted }: RecordWalk,
 ): AsyncGenerator<RecordBatch<StoredSensor>> {
   const start = after && geoAfter(sortOf(order).by, readCursor(after))
-  const list = (page: GeoListPage) => world.ports.sensors.list(world.caller, listingOf(hints, hints.name), page)
+  const list = (page: GeoListPage) => loader.ports.sensors.list(loader.caller, listingOf(hints, hints.name), page)
   for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: start } : {}) })) {
     yield cursor ? [{ cursor }] : items.map(item => ({ item, cursor: [item.id, item.name] }))
   }
@@ -99,22 +99,22 @@ export interface MeasuredScope {
 
 /** Parameters of streams that the caller may view: by id or name of the stream, then by name of the parameter. */
 export async function* walkMeasured(
-  world: EntityLoader,
+  loader: EntityLoader,
   scope: MeasuredScope,
   walk: RecordWalk,
 ): AsyncGenerator<RecordBatch<StreamParameter>> {
   const { order, after, wanted } = walk
   const start = after && readCursor(after)
   if (start?.parameter !== undefined) {
-    const stream = await world.stream(start.id)
-    if (stream) yield await measuredOf(world, [stream], scope, order, start.parameter)
+    const stream = await loader.stream(start.id)
+    if (stream) yield await measuredOf(loader, [stream], scope, order, start.parameter)
   }
-  const whole = scope.sensor === undefined ? undefined : await world.streamsOf(scope.sensor)
-  if (whole) return yield await measuredOf(world, behind(sorted(whole, order), start, order), scope, order)
+  const whole = scope.sensor === undefined ? undefined : await loader.streamsOf(scope.sensor)
+  if (whole) return yield await measuredOf(loader, behind(sorted(whole, order), start, order), scope, order)
   const listing = { ...listingOf(walk.hints, streamNamed(walk.hints)), ...(scope.sensor === undefined ? {} : { sensors: [scope.sensor] }) }
-  const list = (page: GeoListPage) => world.ports.streams.list(world.caller, listing, page)
+  const list = (page: GeoListPage) => loader.ports.streams.list(loader.caller, listing, page)
   for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: geoAfter(sortOf(order).by, start) } : {}) })) {
-    yield cursor ? [{ cursor }] : await measuredOf(world, items, scope, order)
+    yield cursor ? [{ cursor }] : await measuredOf(loader, items, scope, order)
   }
 }
 
@@ -144,7 +144,7 @@ const behind = (
 }
 
 const measuredOf = async (
-  world: EntityLoader,
+  loader: EntityLoader,
   streams: readonly StoredStream[],
   { parameter: only }: MeasuredScope,
   { isDescending }: EntityOrder,
@@ -152,7 +152,7 @@ const measuredOf = async (
 ): Promise<RecordBatch<StreamParameter>> => {
   const isLeft = (name: string): boolean => last === undefined || (isDescending ? name < last : name > last)
   const lots = streams.map(async (stream): Promise<RecordBatch<StreamParameter>> => {
-    const statistics = await world.statistics(geoNumberOf(stream.id))
+    const statistics = await loader.statistics(geoNumberOf(stream.id))
     const names = (statistics?.properties ?? []).filter(name => (only === undefined || name === only) && isLeft(name))
     if (!statistics || names.length === 0) return [{ cursor: [stream.id, stream.name] }]
     const inOrder = isDescending ? names.toReversed() : names
@@ -165,12 +165,12 @@ const measuredOf = async (
 const maxStreams = 10_000
 
 /** The parameters of all streams that the caller may view, by code point; of the first 10,000 streams. */
-export const parametersOf = async (world: EntityLoader): Promise<readonly string[]> => {
+export const parametersOf = async (loader: EntityLoader): Promise<readonly string[]> => {
   const names = new Set<string>()
   let count = 0
-  const list = (page: GeoListPage) => world.ports.streams.list(world.caller, {}, page)
+  const list = (page: GeoListPage) => loader.ports.streams.list(loader.caller, {}, page)
   for await (const { items } of paged(list, { order: { by: 'id', isDescending: false }, wanted: 1000 })) {
-    const all = await world.ports.geo.statistics(items.map(({ id }) => geoNumberOf(id)))
+    const all = await loader.ports.geo.statistics(items.map(({ id }) => geoNumberOf(id)))
     for (const { properties } of all.values()) for (const name of properties) names.add(name)
     count += items.length
     if (count >= maxStreams) break

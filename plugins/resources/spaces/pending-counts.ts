@@ -1,5 +1,5 @@
 import { type Caller, Spaces, type Stored, type UserRecord, wire } from 'pounce/sdk'
-import type { AccountFacts, SessionSource } from 'pounce/sdk/kit'
+import type { AccountSummary, SessionSource } from 'pounce/sdk/kit'
 import { Invitations } from './invitations.ts'
 
 const maxCounted = 100
@@ -17,7 +17,7 @@ export class PendingCounts implements SessionSource {
     this.#spaces = spaces
   }
 
-  async factsOf(user: UserRecord & Stored, { user: standing }: Caller): Promise<AccountFacts> {
+  async summaryOf(user: UserRecord & Stored, { user: standing }: Caller): Promise<AccountSummary> {
     const administered = (standing?.memberships ?? []).filter(({ permissions }) => permissions.has('EditSpace')).map(({ space }) => space)
     const [invitations, spaces] = await Promise.all([
       this.#invitations.of(user, { limit: maxCounted }),

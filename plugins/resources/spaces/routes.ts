@@ -18,7 +18,7 @@ import { SpaceView, SpaceViews } from './space-view.ts'
 const route = routesFor('spaces', {
   policy: Policy,
   spaces: Spaces,
-  life: SpaceService,
+  service: SpaceService,
   lists: SpaceLists,
   views: SpaceViews,
   users: Users,
@@ -90,8 +90,8 @@ export const createSpace = route({
   body: s.model('NewSpace', s.Object({ name: s.line(), description: s.prose() })),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
-  async handle({ body, caller }, { life }) {
-    const { id } = await life.create({ ...body, author: signedIn(caller).id })
+  async handle({ body, caller }, { service }) {
+    const { id } = await service.create({ ...body, author: signedIn(caller).id })
     return { status: 200, body: { id } }
   },
 })
@@ -105,8 +105,8 @@ export const deleteSpace = route({
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
-  async handle({ params, caller }, { life }) {
-    await life.remove(params.id, caller.user?.id)
+  async handle({ params, caller }, { service }) {
+    await service.remove(params.id, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -135,10 +135,10 @@ export const updateSpace = route({
   ),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, ChangedMeanwhile],
-  async handle({ params, body: { name, description, timetolive, enabled, access }, caller, headers }, { life }) {
+  async handle({ params, body: { name, description, timetolive, enabled, access }, caller, headers }, { service }) {
     const timeToLiveHours = timetolive === undefined ? undefined : Number(timetolive)
     const update = { name, description, timeToLiveHours, isTimeToLiveEnabled: enabled, access }
-    await life.update(params.id, update, caller.user?.id, headers['if-match'])
+    await service.update(params.id, update, caller.user?.id, headers['if-match'])
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -152,8 +152,8 @@ export const verifySpace = route({
   params,
   responses: { 200: s.success() },
   throws: [NotFound, Invalid],
-  async handle({ params, caller }, { life }) {
-    await life.verify(params.id, caller.user?.id)
+  async handle({ params, caller }, { service }) {
+    await service.verify(params.id, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -167,8 +167,8 @@ export class SpaceMembers {
 
   /** The members of the space among these accounts, and those that the caller may view. */
   async #seen(caller: Caller, space: string, found: ReadonlyMap<string, User>): Promise<ReadonlyMap<string, User>> {
-    const strangers = [...found.values()].filter(user => roleIn(user, space) === undefined).map(({ id }) => id)
-    const seen = await this.#policy.allowed(caller, 'ViewUser', 'user', strangers)
+    const nonMembers = [...found.values()].filter(user => roleIn(user, space) === undefined).map(({ id }) => id)
+    const seen = await this.#policy.allowed(caller, 'ViewUser', 'user', nonMembers)
     return new Map([...found].filter(([id, user]) => seen.has(id) || roleIn(user, space) !== undefined))
   }
 

@@ -17,10 +17,10 @@ import {
 } from 'pounce/sdk'
 import { withTimeLimit } from 'pounce/sdk/kit'
 
-type Facts = Readonly<Record<string, unknown>>
+type StatusDetails = Readonly<Record<string, unknown>>
 
 /** Timeout for the response of a component. */
-const patienceMs = 1000
+const timeoutMs = 1000
 
 /**
  * The components of the installation, with the names used by Clowder's status page. An unavailable component does not block the response.
@@ -54,16 +54,16 @@ class ComponentStatus {
       ...Object.fromEntries(services),
       search: { status: 'enabled', engine: this.#index.engine },
       transport: { status: 'enabled', kind: kinds.join(' ') },
-      ...Object.fromEntries(await Promise.all(parts.map(async part => [part.name, await factsOf(part, isForAdmin)]))),
+      ...Object.fromEntries(await Promise.all(parts.map(async part => [part.name, await detailsOf(part, isForAdmin)]))),
     }
   }
 
   /** The storage of bytes: its kind for everyone, its location for admins. */
-  async storage(isForAdmin: boolean): Promise<Facts> {
+  async storage(isForAdmin: boolean): Promise<StatusDetails> {
     const part = this.#parts.all().find(({ name }) => name === 'storage')
     if (!part) return { location: 'unknown' }
-    const { status, ...facts } = (await factsOf(part, isForAdmin)) as Facts
-    return status === 'connected' ? facts : { ...facts, status }
+    const { status, ...details } = (await detailsOf(part, isForAdmin)) as StatusDetails
+    return status === 'connected' ? details : { ...details, status }
   }
 
   /** Names of the connected extractors. */
@@ -77,16 +77,16 @@ class ComponentStatus {
 wire(ComponentStatus, Installation, SearchIndex, Transports, Extractors, StatusParts)
 
 /** Rejects after the timeout. */
-const inTime = <T>(work: Promise<T>): Promise<T> => withTimeLimit(work, patienceMs, `no response within ${patienceMs} ms`)
+const inTime = <T>(work: Promise<T>): Promise<T> => withTimeLimit(work, timeoutMs, `no response within ${timeoutMs} ms`)
 
-async function factsOf(part: StatusPart, isForAdmin: boolean): Promise<Facts | boolean> {
+async function detailsOf(part: StatusPart, isForAdmin: boolean): Promise<StatusDetails | boolean> {
   const answer = await inTime(Promise.try(() => part.check())).then(
     found => ({ isThere: true, found }),
     () => ({ isThere: false, found: undefined }),
   )
   if (part.isPlain && !isForAdmin) return answer.isThere
   const status = answer.isThere ? 'connected' : 'disconnected'
-  return { status, ...part.facts, ...(isForAdmin ? { ...part.details, ...answer.found } : {}) }
+  return { status, ...part.publicDetails, ...(isForAdmin ? { ...part.details, ...answer.found } : {}) }
 }
 
 type Totals = Awaited<ReturnType<Counters['instance']>>

@@ -2,7 +2,7 @@ import { authorize, type BulkOperations, type Kind, Policy, wire } from 'pounce/
 import type { BulkAct, BulkOperation } from 'pounce/sdk/kit'
 import { StoredTags } from './stored-tags.ts'
 
-const carriers: ReadonlySet<Kind> = new Set(['file', 'dataset', 'collection'])
+const taggable: ReadonlySet<Kind> = new Set(['file', 'dataset', 'collection'])
 
 /** Tag operations of bulk jobs, as the routes for a single resource do them. */
 export class TagBulkOperations implements BulkOperations {
@@ -15,7 +15,7 @@ export class TagBulkOperations implements BulkOperations {
   }
 
   of(act: BulkAct, kind: Kind): BulkOperation | undefined {
-    if (!carriers.has(kind)) return undefined
+    if (!taggable.has(kind)) return undefined
     if (act === 'tag') return this.#tag(kind)
     return act === 'untag' ? this.#untag(kind) : undefined
   }

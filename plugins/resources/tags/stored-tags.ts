@@ -48,12 +48,12 @@ export const withoutEmpty = (names: readonly string[]): readonly string[] => nam
 
 /** Tags are stored in the record of their resource, so that each change is one atomic commit. */
 export class StoredTags implements Tags {
-  #carriers: Partial<Record<Kind, Records<Tagged>>>
+  #recordsByKind: Partial<Record<Kind, Records<Tagged>>>
   #ids: Ids
   #clock: Clock
 
   constructor(files: Files, datasets: Datasets, collections: Collections, sections: Sections, ids: Ids, clock: Clock) {
-    this.#carriers = { file: files, dataset: datasets, collection: collections, section: sections } as Partial<
+    this.#recordsByKind = { file: files, dataset: datasets, collection: collections, section: sections } as Partial<
       Record<Kind, Records<Tagged>>
     >
     this.#ids = ids
@@ -61,7 +61,7 @@ export class StoredTags implements Tags {
   }
 
   async of(target: Ref): Promise<Tagged & Stored> {
-    const record = await this.#carrier(target).get(target.id)
+    const record = await this.#recordsOf(target).get(target.id)
     if (!record) throw new NotFound(target.kind)
     return record
   }
@@ -99,10 +99,10 @@ export class StoredTags implements Tags {
     })
   }
 
-  #carrier({ kind }: Ref): Records<Tagged> {
-    const carrier = this.#carriers[kind]
-    if (!carrier) throw new Invalid(`A ${kind} cannot have tags; files, datasets, collections and sections can`)
-    return carrier
+  #recordsOf({ kind }: Ref): Records<Tagged> {
+    const records = this.#recordsByKind[kind]
+    if (!records) throw new Invalid(`A ${kind} cannot have tags; files, datasets, collections and sections can`)
+    return records
   }
 
   /** Reads, decides and writes, and repeats after a concurrent change. */
@@ -115,7 +115,7 @@ export class StoredTags implements Tags {
       const { tags, events } = decide(record.tags)
       if (events.length === 0) return
       try {
-        await this.#carrier(target).change(target.id, { where: eq('revision', record.revision), set: { tags } }, events)
+        await this.#recordsOf(target).change(target.id, { where: eq('revision', record.revision), set: { tags } }, events)
         return
       } catch (error) {
         if (!(error instanceof CommitConflict) || tries === maxTries) throw error

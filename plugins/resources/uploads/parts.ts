@@ -12,7 +12,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { youngGeneration } from 'pounce/sdk/kit'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 import { type PartRecord, parts, type UploadRecord } from './collections.ts'
 
 type Upload = UploadRecord & Stored
@@ -42,7 +42,7 @@ export class StoredParts {
   async add(
     upload: string,
     startByte: number,
-    { key: blob, sizeBytes, sha256 }: BlobFacts,
+    { key: blob, sizeBytes, sha256 }: BlobInfo,
     previous: string | null,
   ): Promise<PartRecord & Stored> {
     const part = { id: this.#ids.next(), upload, startByte, sizeBytes, sha256, blob, previous }

@@ -14,7 +14,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type ProgressListener, reportProgress } from 'pounce/sdk/kit'
-import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { BlobInfo } from 'pounce/sdk/store-kit'
 import type { PartRecord, UploadRecord } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { StoredUploads } from './open-uploads.ts'
@@ -93,7 +93,7 @@ export class UploadReceiver {
     const pieces = new StreamSplitter(source, unbounded, counting(upload), unbounded)
     let now = upload
     let before: Part | undefined
-    const grow = async (bytes: BlobFacts): Promise<void> => {
+    const grow = async (bytes: BlobInfo): Promise<void> => {
       const part = await this.#keep(now, bytes, upload.receivedBytes, upload.tail)
       now = await this.#count(now, [part], before ? 0 : 1)
       if (before) await this.#parts.drop(before)
@@ -101,7 +101,7 @@ export class UploadReceiver {
     }
     // The complete part counts only under its own key: a prefix that completed the upload would become the file, and then be deleted in
     // favour of the complete part.
-    const keep = async (beginning: BlobFacts): Promise<void> => {
+    const keep = async (beginning: BlobInfo): Promise<void> => {
       if (upload.receivedBytes + beginning.sizeBytes < upload.lengthBytes) return await grow(beginning)
       await using _ = this.#ingest.stage(beginning)
     }
@@ -153,7 +153,7 @@ export class UploadReceiver {
     return await staged.commit(() => this.#parts.add(upload.id, startByte, staged.bytes, previous))
   }
 
-  async #keep(upload: Upload, bytes: BlobFacts, startByte: number, previous: string | null): Promise<Part> {
+  async #keep(upload: Upload, bytes: BlobInfo, startByte: number, previous: string | null): Promise<Part> {
     await using staged = this.#ingest.stage(bytes)
     return await staged.commit(() => this.#parts.add(upload.id, startByte, bytes, previous))
   }

@@ -10,7 +10,7 @@ export interface KnownField {
   readonly isSingle: boolean
 }
 
-/** Facts about words and fields of the index that a query needs. */
+/** Statistics of words and fields of the index that a query needs. */
 export interface Vocabulary {
   /** Words with this prefix, at most `limit`. */
   beginningWith(word: string, limit: number): readonly string[]

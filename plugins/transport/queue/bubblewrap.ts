@@ -15,9 +15,9 @@ const readOnly = (paths: readonly string[]): readonly string[] =>
 
 /** `/lib` is a link into `/usr` on most systems and a folder on others. */
 const linked = (path: string): readonly string[] => {
-  const facts = lstatSync(path, { throwIfNoEntry: false })
-  if (facts?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
-  return facts && path.startsWith('/lib') ? ['--ro-bind', path, path] : []
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
+  return stats && path.startsWith('/lib') ? ['--ro-bind', path, path] : []
 }
 
 /** Where programs that an extractor may start are located. */

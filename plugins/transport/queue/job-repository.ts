@@ -10,7 +10,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type Job, type QueueFacts, removeDeadLetters } from 'pounce/sdk/kit'
+import { type Job, type QueueStatistics, removeDeadLetters } from 'pounce/sdk/kit'
 import type { Change } from 'pounce/sdk/store-kit'
 import { type JobRecord, type JobState, jobOf, jobs, type StoredJob } from './jobs.ts'
 
@@ -156,7 +156,7 @@ export class JobRepository {
   }
 
   /** Number of jobs in each queue that has any, and in the given ones. */
-  async queues(alsoNamed: readonly string[]): Promise<readonly Omit<QueueFacts, 'consumers'>[]> {
+  async queues(alsoNamed: readonly string[]): Promise<readonly Omit<QueueStatistics, 'consumers'>[]> {
     const names = new Set(alsoNamed)
     for (const state of states) for await (const name of this.#queueNames(state)) names.add(name)
     const sorted = [...names].sort().slice(0, maxQueues)

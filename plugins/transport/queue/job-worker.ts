@@ -31,7 +31,7 @@ export class JobWorker {
     this.#log = around.log
     this.#free = concurrency
     this.#maxActive = 2 * concurrency + 4
-    this.#fairQueue = new FairQueue([], (queue, limit) => around.book.waiting(queue, limit))
+    this.#fairQueue = new FairQueue([], (queue, limit) => around.repository.waiting(queue, limit))
     this.#renewal = setInterval(() => void this.#renew(), around.config.leaseMs / 3)
     this.#turn()
   }
@@ -129,8 +129,8 @@ export class JobWorker {
   }
 
   async #recover(): Promise<void> {
-    const { book, owner, config } = this.#around
-    await book.recover({
+    const { repository, owner, config } = this.#around
+    await repository.recover({
       owner,
       isHeld: id => this.#active.has(id),
       maxCrashes,
@@ -155,9 +155,9 @@ export class JobWorker {
   async #renew(): Promise<void> {
     const ids = [...this.#active.keys()]
     if (ids.length === 0) return
-    const { book, owner, config } = this.#around
+    const { repository, owner, config } = this.#around
     try {
-      for (const id of await book.renew(ids, owner, config.leaseMs)) this.#active.get(id)?.lose()
+      for (const id of await repository.renew(ids, owner, config.leaseMs)) this.#active.get(id)?.lose()
     } catch (error) {
       this.#log.warn('Failed to renew leases', { error })
     }

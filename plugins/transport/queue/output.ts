@@ -83,18 +83,18 @@ async function takeFile(path: string, { from, to, maxOutputBytes }: OutputTransf
   await using file = await open(full, flags).catch(() => {
     throw wrong(missing)
   })
-  const facts = await file.stat()
-  if (!facts.isFile()) throw wrong(missing)
+  const stats = await file.stat()
+  if (!stats.isFile()) throw wrong(missing)
   // A hard link to a foreign file would pass as a regular file.
-  if (facts.nlink > 1 || !(await isOpenAt(file, join(await realpath(from), full.slice(from.length))))) throw wrong('a file is a link')
-  if (facts.size > maxOutputBytes) throw wrong(`its files exceed the remaining ${maxOutputBytes} bytes`)
+  if (stats.nlink > 1 || !(await isOpenAt(file, join(await realpath(from), full.slice(from.length))))) throw wrong('a file is a link')
+  if (stats.size > maxOutputBytes) throw wrong(`its files exceed the remaining ${maxOutputBytes} bytes`)
   const copy = join(to, full.slice(from.length))
   await mkdir(dirname(copy), { recursive: true })
-  if (facts.size === 0) await writeFile(copy, '')
+  if (stats.size === 0) await writeFile(copy, '')
   // Not what is written beyond the length that was checked.
-  else if (facts.size <= atOnceBytes) await writeFile(copy, await readWhole(file, facts.size))
-  else await pipeline(file.createReadStream({ start: 0, end: facts.size - 1, autoClose: false }), createWriteStream(copy))
-  return facts.size
+  else if (stats.size <= atOnceBytes) await writeFile(copy, await readWhole(file, stats.size))
+  else await pipeline(file.createReadStream({ start: 0, end: stats.size - 1, autoClose: false }), createWriteStream(copy))
+  return stats.size
 }
 
 /** Copies fewer bytes when the file has been truncated meanwhile. */

@@ -16,7 +16,7 @@ import {
   type Transport,
   wire,
 } from 'pounce/sdk'
-import type { Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
+import type { Job, QueueStatistics, TransportListener } from 'pounce/sdk/kit'
 import { Config, type QueueConfig } from './config.ts'
 import { JobRepository } from './job-repository.ts'
 import { JobWorker } from './job-worker.ts'
@@ -42,7 +42,7 @@ export class QueueTransport implements Transport {
   #clock: Clock
   #log: Log
   #metrics: Metrics
-  #book: JobRepository
+  #repository: JobRepository
   #stopping = new AbortController()
   #listener: TransportListener | undefined
   #worker: JobWorker | undefined
@@ -71,7 +71,7 @@ export class QueueTransport implements Transport {
     this.#clock = clock
     this.#log = log
     this.#metrics = metrics
-    this.#book = new JobRepository(documents, () => clock.now())
+    this.#repository = new JobRepository(documents, () => clock.now())
   }
 
   /** Detects the available sandbox: at once where one is required, otherwise a little later or when the first run needs it. */
@@ -91,12 +91,12 @@ export class QueueTransport implements Transport {
 
   async publish(jobs: readonly Job[]): Promise<void> {
     if (jobs.length > maxJobs) throw new Invalid(`At most ${maxJobs} jobs can be published at once, not ${jobs.length}`)
-    const added = await this.#book.add(jobs.filter(({ id }) => !this.#over.has(id)))
+    const added = await this.#repository.add(jobs.filter(({ id }) => !this.#over.has(id)))
     if (added.length > 0) this.#worker?.wake(added)
   }
 
   async cancel(jobId: string): ReturnType<Transport['cancel']> {
-    const outcome = (await this.#worker?.running(jobId)?.cancel()) ?? (await this.#book.remove(jobId))
+    const outcome = (await this.#worker?.running(jobId)?.cancel()) ?? (await this.#repository.remove(jobId))
     if (outcome === 'cancelled') this.#remember(jobId)
     return outcome
   }
@@ -112,18 +112,18 @@ export class QueueTransport implements Transport {
     return new Set(this.#builtIn().keys())
   }
 
-  async queues(): Promise<readonly QueueFacts[]> {
+  async queues(): Promise<readonly QueueStatistics[]> {
     const builtIn = this.#builtIn()
-    const facts = await this.#book.queues([...builtIn.keys()])
-    return facts.map(fact => ({ ...fact, consumers: builtIn.has(fact.queue) ? 1 : 0 }))
+    const statistics = await this.#repository.queues([...builtIn.keys()])
+    return statistics.map(each => ({ ...each, consumers: builtIn.has(each.queue) ? 1 : 0 }))
   }
 
   pending(target: Job['target']): ReturnType<Transport['pending']> {
-    return this.#book.pending(target)
+    return this.#repository.pending(target)
   }
 
   async revive(jobId: string): Promise<boolean> {
-    const job = await this.#book.revive(jobId)
+    const job = await this.#repository.revive(jobId)
     if (job) this.#worker?.wake([job])
     return job !== undefined
   }
@@ -172,7 +172,7 @@ export class QueueTransport implements Transport {
     const limits = { size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, maxOutputBytes }
     this.#pool = new ProcessPool({ ...limits, sandbox: () => this.#openSandbox(), folder: processes, log })
     const around: RunContext = {
-      book: this.#book,
+      repository: this.#repository,
       blobs: this.#blobs,
       pool: this.#pool,
       listener,

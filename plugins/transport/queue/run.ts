@@ -18,7 +18,7 @@ import { StatusUpdates } from './status-updates.ts'
 
 /** What all runs of a worker share. */
 export interface RunContext {
-  readonly book: JobRepository
+  readonly repository: JobRepository
   readonly blobs: BlobStore
   readonly pool: ProcessPool
   readonly listener: TransportListener
@@ -99,9 +99,9 @@ export class JobRun {
   }
 
   async #go(): Promise<RunEnd> {
-    const { book, owner, config, log } = this.#around
+    const { repository, owner, config, log } = this.#around
     try {
-      const job = await book.claim(this.job, owner, config.leaseMs)
+      const job = await repository.claim(this.job, owner, config.leaseMs)
       if (!job) return 'unclaimed'
       return await this.#attempt(job)
     } catch (error) {
@@ -177,7 +177,7 @@ export class JobRun {
   }
 
   async #settle(job: StoredJob, runResult: FailureDecision, status: StatusUpdates): Promise<RunEnd> {
-    const { book, owner, stopping, log } = this.#around
+    const { repository, owner, stopping, log } = this.#around
     if (runResult.end === 'lost') return 'lost'
     if (runResult.end !== 'done') this.#isDelivering = false
     if (runResult.end === 'waiting' && runResult.status !== undefined) status.note(runResult.status)
@@ -185,9 +185,9 @@ export class JobRun {
       await status.say(runResult.status).catch(error => log.warn('Failed to report an error', { job: job.id, error }))
     if (runResult.end === 'done' || runResult.end === 'cancelled') this.#around.over(job.id)
     const record = (): Promise<unknown> => {
-      if (runResult.end === 'dead') return book.bury(job.id, owner, runResult.error)
-      if (runResult.end === 'waiting') return book.putBack(job.id, owner, runResult)
-      return book.finish(job.id, owner)
+      if (runResult.end === 'dead') return repository.bury(job.id, owner, runResult.error)
+      if (runResult.end === 'waiting') return repository.putBack(job.id, owner, runResult)
+      return repository.finish(job.id, owner)
     }
     // One attempt even when the worker stops: it is what requeues the job.
     await record().catch(() => withRetry(record, { signal: stopping, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }))

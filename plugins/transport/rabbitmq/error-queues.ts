@@ -11,7 +11,7 @@ import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 /** Dependencies of the error queues. */
 export interface ErrorQueuesParts {
-  readonly book: RabbitJobRepository
+  readonly repository: RabbitJobRepository
   readonly link: BrokerConnection
   readonly keys: Keys
   readonly log: Log
@@ -35,16 +35,16 @@ export class ErrorQueues {
 
   /** Processes the parked jobs that are due. */
   async putBack(): Promise<void> {
-    const { book, link, leaseMs, log } = this.#parts
+    const { repository, link, leaseMs, log } = this.#parts
     const { model } = link
     if (!model) return
-    const jobs = await book.claim('parked', batch, leaseMs)
+    const jobs = await repository.claim('parked', batch, leaseMs)
     for (const [queue, some] of Map.groupBy(jobs, job => job.queue)) {
       try {
         await this.#putBackFrom(model, queue, some)
       } catch (error) {
         log.warn('Jobs are kept in their error queue', { queue: maskQueue(queue), jobs: some.length, error })
-        for (const job of some) await book.become(job, 'parked', {}, againMs)
+        for (const job of some) await repository.become(job, 'parked', {}, againMs)
       }
     }
   }
@@ -62,7 +62,7 @@ export class ErrorQueues {
     }
     for (const job of left.values()) {
       const isGone = !search || search.isComplete
-      await this.#parts.book.become(job, isGone ? 'unsent' : 'parked', {}, isGone ? 0 : againMs)
+      await this.#parts.repository.become(job, isGone ? 'unsent' : 'parked', {}, isGone ? 0 : againMs)
     }
   }
 
@@ -82,14 +82,14 @@ export class ErrorQueues {
         const content = await withValidKey(this.#parts.keys, job, message.content)
         left.delete(job.id)
         if (content === undefined) {
-          await this.#parts.book.become(job, 'dead')
+          await this.#parts.repository.become(job, 'dead')
           continue
         }
         await publishAgain(channel, queue, message, content)
         // Without its queue it stays where it is.
-        if (returned.has(job.id)) await this.#parts.book.become(job, 'dead')
+        if (returned.has(job.id)) await this.#parts.repository.become(job, 'dead')
         else {
-          await this.#parts.book.become(job, 'sent')
+          await this.#parts.repository.become(job, 'sent')
           search.take(message)
           this.#parts.log.info('Job requeued from its error queue', { jobId: job.id, queue: maskQueue(queue), times: job.putBack })
         }

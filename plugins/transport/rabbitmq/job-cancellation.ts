@@ -15,7 +15,7 @@ const sendingMs = 2000
 
 /** Withdraws jobs that no extractor is processing. */
 export class JobCancellation {
-  #book: RabbitJobRepository
+  #repository: RabbitJobRepository
   #link: BrokerConnection
   #management: Management
   #log: Log
@@ -24,13 +24,13 @@ export class JobCancellation {
   readonly #mutex = new KeyedMutex()
 
   constructor(
-    book: RabbitJobRepository,
+    repository: RabbitJobRepository,
     link: BrokerConnection,
     management: Management,
     log: Log,
     limits: { readonly searchMs: number; readonly timeoutMs: number },
   ) {
-    this.#book = book
+    this.#repository = repository
     this.#link = link
     this.#management = management
     this.#log = log
@@ -39,10 +39,10 @@ export class JobCancellation {
 
   async cancel(id: string): Promise<Outcome> {
     for (const until = performance.now() + sendingMs; performance.now() < until; await pause(20)) {
-      const job = await this.#book.get(id)
+      const job = await this.#repository.get(id)
       if (!job) return 'unknown'
       if (job.state === 'unsent') {
-        if (await this.#book.removeUnsent(job)) return 'cancelled'
+        if (await this.#repository.removeUnsent(job)) return 'cancelled'
         // It is being sent to the broker, from which it can be fetched in a moment.
         continue
       }
@@ -52,11 +52,11 @@ export class JobCancellation {
   }
 
   async #takeBack(id: string): Promise<Outcome> {
-    const job = await this.#book.get(id)
+    const job = await this.#repository.get(id)
     if (!job) return 'unknown'
     // A job that an extractor has started may be queued again: it failed, or its extractor died.
-    if (!(await this.#isTakenOut(job))) return (await this.#book.get(id)) ? 'running' : 'unknown'
-    return (await this.#book.remove(id)) ? 'cancelled' : 'unknown'
+    if (!(await this.#isTakenOut(job))) return (await this.#repository.get(id)) ? 'running' : 'unknown'
+    return (await this.#repository.remove(id)) ? 'cancelled' : 'unknown'
   }
 
   /** True when no extractor will get the message any more. */

@@ -24,13 +24,13 @@ class FakeChannel extends EventEmitter {
 
 async function setUp(t: ExecutionContext, options: { readonly keys?: Keys; readonly leaseMs?: number } = {}) {
   const documents = await temporaryDocuments(t)
-  const book = new RabbitJobRepository(documents, () => new Date())
+  const repository = new RabbitJobRepository(documents, () => new Date())
   const link = new BrokerConnection({ uri: 'amqp://127.0.0.1:1/', name: () => 'test', timeoutMs: 100, heartbeatSeconds: 1 }, silent)
   const refused: { readonly id: string; readonly reason: string }[] = []
   const leaseMs = options.leaseMs ?? 30_000
   const sender = new JobSender({
     link,
-    book,
+    repository,
     keys: options.keys ?? usualKeys,
     log: silent,
     metrics: { count: () => undefined, gauge: () => undefined, observe: () => undefined },
@@ -44,7 +44,7 @@ async function setUp(t: ExecutionContext, options: { readonly keys?: Keys; reado
   const publish = async (...numbers: readonly number[]): Promise<void> => {
     const since = performance.now()
     sender.take(
-      await book.add(
+      await repository.add(
         numbers.map(n => jobFor(n)),
         leaseMs,
       ),
@@ -52,10 +52,10 @@ async function setUp(t: ExecutionContext, options: { readonly keys?: Keys; reado
     )
   }
   const stored = async (n: number) => {
-    const job = await book.get(jobFor(n).id)
+    const job = await repository.get(jobFor(n).id)
     return job && { state: job.state, isHeld: job.isHeld }
   }
-  return { documents, book, sender, channel, up, publish, stored, refused }
+  return { documents, repository, sender, channel, up, publish, stored, refused }
 }
 
 test('at most `maxUnconfirmed` messages are unconfirmed; each confirm allows another', async t => {
@@ -70,7 +70,7 @@ test('at most `maxUnconfirmed` messages are unconfirmed; each confirm allows ano
 })
 
 test('a blocked broker gets no messages, and the leases of unconfirmed jobs are renewed', async t => {
-  const { book, sender, channel, up, publish, stored } = await setUp(t, { leaseMs: 600 })
+  const { repository, sender, channel, up, publish, stored } = await setUp(t, { leaseMs: 600 })
   await up()
   await publish(1)
   await eventually(() => channel.published.length === 1)
@@ -79,10 +79,10 @@ test('a blocked broker gets no messages, and the leases of unconfirmed jobs are 
   await eventually(async () => (await stored(3))?.isHeld === false)
   t.is(channel.published.length, 1)
   t.false(sender.isTaking)
-  const before = (await book.get(jobFor(1).id))?.due ?? ''
+  const before = (await repository.get(jobFor(1).id))?.due ?? ''
   await eventually(async () => {
     await sender.renew()
-    return ((await book.get(jobFor(1).id))?.due ?? '') > before
+    return ((await repository.get(jobFor(1).id))?.due ?? '') > before
   })
   sender.blocked(false)
   channel.published[0]?.confirm(null)
@@ -91,7 +91,7 @@ test('a blocked broker gets no messages, and the leases of unconfirmed jobs are 
 })
 
 test('messages that the broker rejects or leaves unconfirmed are released as in doubt', async t => {
-  const { book, sender, channel, up, publish, stored } = await setUp(t)
+  const { repository, sender, channel, up, publish, stored } = await setUp(t)
   await up()
   await publish(1, 3)
   await eventually(() => channel.published.length === 2)
@@ -103,7 +103,7 @@ test('messages that the broker rejects or leaves unconfirmed are released as in 
   t.deepEqual(await stored(3), { state: 'unsent', isHeld: true })
   const taken = new Map<string, boolean>()
   await eventually(async () => {
-    for (const { id, isHeld } of await book.claim('unsent', 10, 30_000)) taken.set(id, isHeld)
+    for (const { id, isHeld } of await repository.claim('unsent', 10, 30_000)) taken.set(id, isHeld)
     return taken.size === 2
   })
   t.deepEqual([...taken.values()], [true, true])

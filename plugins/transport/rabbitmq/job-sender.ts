@@ -43,7 +43,7 @@ class IdBatcher {
 /** Dependencies of the sender. */
 export interface SenderParts {
   readonly link: BrokerConnection
-  readonly book: RabbitJobRepository
+  readonly repository: RabbitJobRepository
   readonly keys: Pick<Keys, 'jobKey'>
   readonly log: Log
   readonly metrics: Metrics
@@ -80,8 +80,8 @@ export class JobSender implements ConnectionUser {
   constructor(parts: SenderParts) {
     this.#parts = parts
     this.#confirmed = new IdBatcher(ids => this.#noteSent(ids))
-    this.#given = new IdBatcher(ids => this.#letGo(ids, book => book.postpone(ids, this.#confirms ? againMs : 0)))
-    this.#doubted = new IdBatcher(ids => this.#letGo(ids, book => book.hold(ids, againMs)))
+    this.#given = new IdBatcher(ids => this.#letGo(ids, repository => repository.postpone(ids, this.#confirms ? againMs : 0)))
+    this.#doubted = new IdBatcher(ids => this.#letGo(ids, repository => repository.hold(ids, againMs)))
   }
 
   /** The broker accepts messages. */
@@ -134,11 +134,11 @@ export class JobSender implements ConnectionUser {
 
   /** Renews claims that take long, such as messages that a broker short of memory does not confirm. */
   async renew(): Promise<void> {
-    const { leaseMs, book } = this.#parts
+    const { leaseMs, repository } = this.#parts
     const since = performance.now()
     const late = [...this.#held.values()].filter(({ until }) => until - since < leaseMs / 2)
     if (late.length === 0) return
-    await book.hold(
+    await repository.hold(
       late.map(({ job }) => job.id),
       leaseMs,
     )
@@ -230,7 +230,7 @@ export class JobSender implements ConnectionUser {
           queue: maskQueue(job.queue),
           error,
         })
-        await this.#parts.book.postpone([job.id], refusedAgainMs)
+        await this.#parts.repository.postpone([job.id], refusedAgainMs)
       })
       .catch((error: unknown) => this.#parts.log.warn('Job delayed until its lease expires', { jobId: job.id, error }))
       .finally(() => this.#held.delete(job.id))
@@ -238,7 +238,7 @@ export class JobSender implements ConnectionUser {
 
   async #noteSent(ids: readonly string[]): Promise<void> {
     try {
-      await this.#parts.book.sent(ids)
+      await this.#parts.repository.sent(ids)
     } catch (error) {
       if (this.#isStopping) throw error
       this.#parts.log.warn('Failed to record sent jobs; will be retried', { jobs: ids.length, error })
@@ -250,9 +250,9 @@ export class JobSender implements ConnectionUser {
     for (const id of ids) this.#held.delete(id)
   }
 
-  async #letGo(ids: readonly string[], note: (book: RabbitJobRepository) => Promise<void>): Promise<void> {
+  async #letGo(ids: readonly string[], note: (repository: RabbitJobRepository) => Promise<void>): Promise<void> {
     try {
-      await note(this.#parts.book)
+      await note(this.#parts.repository)
     } catch (error) {
       this.#parts.log.warn('Jobs delayed until their lease expires', { jobs: ids.length, error })
     } finally {

@@ -19,21 +19,21 @@ const statusAt = (status: string, second: number, changes: Partial<JobStatus> = 
 
 async function setUp(t: ExecutionContext, wasAway = false) {
   const documents = await temporaryDocuments(t)
-  const book = new RabbitJobRepository(documents, () => new Date())
-  await book.add([job], 0)
-  await book.sent([job.id])
+  const repository = new RabbitJobRepository(documents, () => new Date())
+  await repository.add([job], 0)
+  await repository.sent([job.id])
   const listener = new TestListener('')
   const over: string[] = []
   const taking = new JobStatusUpdates(
-    book,
+    repository,
     () => wasAway,
     id => void over.push(id),
   )
   const take = async (...all: readonly JobStatus[]): Promise<void> => {
     for (const one of all) await taking.take(listener, one)
   }
-  const state = async () => (await book.get(job.id))?.state
-  return { documents, book, listener, over, take, taking, state }
+  const state = async () => (await repository.get(job.id))?.state
+  return { documents, repository, listener, over, take, taking, state }
 }
 
 test('repeated and out-of-order replies leave the same state', async t => {
@@ -109,15 +109,15 @@ test('a reply without a job id under another name than that of the queue is assi
 })
 
 test('a job that failed while the server was unreachable is requeued three times with growing delays, then dead-lettered', async t => {
-  const { take, state, book, listener } = await setUp(t, true)
+  const { take, state, repository, listener } = await setUp(t, true)
   const waits: number[] = []
   for (let time = 1; time <= 4; time += 1) {
     const before = Date.now()
     await take(statusAt('StatusMessage.error: Error processing message.', time))
-    const stored = await book.get(job.id)
+    const stored = await repository.get(job.id)
     if (stored?.state !== 'parked') break
     waits.push(Math.round((Date.parse(stored.due) - before) / 1000))
-    await book.become(stored, 'sent')
+    await repository.become(stored, 'sent')
   }
   t.deepEqual(waits, [3, 20, 60])
   t.is(await state(), 'dead')
@@ -140,16 +140,16 @@ test('a status is not recorded before the listener has accepted it', async t => 
 })
 
 test('a reply that arrives while its message is being recorded as sent is not lost', async t => {
-  const { take, state, book } = await setUp(t)
-  const stored = await book.get(job.id)
+  const { take, state, repository } = await setUp(t)
+  const stored = await repository.get(job.id)
   if (!stored) throw new Error('no job')
-  await book.become(stored, 'unsent')
-  const { become } = book
+  await repository.become(stored, 'unsent')
+  const { become } = repository
   let isFirst = true
-  book.become = async (...change) => {
-    if (isFirst) await book.sent([job.id])
+  repository.become = async (...change) => {
+    if (isFirst) await repository.sent([job.id])
     isFirst = false
-    return become.apply(book, change)
+    return become.apply(repository, change)
   }
   await take(statusAt('StatusMessage.error: broken', 1))
   t.is(await state(), 'dead')
@@ -162,10 +162,10 @@ test('a job ends even if the clock of its extractor is behind', async t => {
 })
 
 test('a duplicate error requeues a job once', async t => {
-  const { take, state, book } = await setUp(t, true)
+  const { take, state, repository } = await setUp(t, true)
   await take(statusAt('StatusMessage.error: x', 1), statusAt('StatusMessage.error: x', 1))
   t.is(await state(), 'parked')
-  t.is((await book.get(job.id))?.putBack, 1)
+  t.is((await repository.get(job.id))?.putBack, 1)
 })
 
 test('a job older than job keys is requeued when its extractor gives no reason for the failure', async t => {
@@ -173,22 +173,22 @@ test('a job older than job keys is requeued when its extractor gives no reason f
   const present = await setUp(t)
   await present.take(given)
   t.is(await present.state(), 'dead')
-  const { book, take, state, documents } = await setUp(t)
-  const { revision: _changes, hasOwnKey: _absent, ...old } = (await book.get(job.id))!
+  const { repository, take, state, documents } = await setUp(t)
+  const { revision: _changes, hasOwnKey: _absent, ...old } = (await repository.get(job.id))!
   await documents.commit({ tombstone: job.id, in: busJobs })
   await documents.commit({ insert: { ...old, id: hex(77) }, into: busJobs })
   await take({ ...given, jobId: hex(77) })
-  t.is((await book.get(hex(77)))?.state, 'parked')
+  t.is((await repository.get(hex(77)))?.state, 'parked')
   t.is(await state(), undefined)
 })
 
 test('a job whose key was rejected is requeued three times, then dead-lettered', async t => {
-  const { book, take, state } = await setUp(t)
+  const { repository, take, state } = await setUp(t)
   const text = 'StatusMessage.error: 401 Client Error: Unauthorized for url: http://inner:9000/api/files/1?key=secretKey'
   for (let time = 1; time <= 3; time += 1) {
     await take(statusAt(text, time))
     t.is(await state(), 'parked')
-    await book.become((await book.get(job.id))!, 'sent')
+    await repository.become((await repository.get(job.id))!, 'sent')
   }
   await take(statusAt(text, 9))
   t.is(await state(), 'dead')

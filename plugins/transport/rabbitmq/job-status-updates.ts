@@ -43,12 +43,12 @@ const putBackAfterMs: readonly number[] = [3000, 20_000, 60_000]
 
 /** Applies replies to their jobs. The listener receives all of them, also those of finished and unknown jobs. */
 export class JobStatusUpdates {
-  #book: RabbitJobRepository
+  #repository: RabbitJobRepository
   #wasAway: (at: Date) => boolean
   #isOver: (jobId: string) => void
 
-  constructor(book: RabbitJobRepository, wasAway: (at: Date) => boolean, isOver: (jobId: string) => void) {
-    this.#book = book
+  constructor(repository: RabbitJobRepository, wasAway: (at: Date) => boolean, isOver: (jobId: string) => void) {
+    this.#repository = repository
     this.#wasAway = wasAway
     this.#isOver = isOver
   }
@@ -68,15 +68,15 @@ export class JobStatusUpdates {
     const answer = await listener.status({ ...status, jobId: job.id, status: statusText })
     const meaning = meaningOf(status.status)
     if (meaning === 'done' || (meaning === 'error' && answer === 'unknown')) {
-      await this.#book.remove(job.id)
+      await this.#repository.remove(job.id)
       this.#isOver(job.id)
     } else await this.#note(job, status, putBack)
   }
 
   async #jobOf({ jobId, targetId, extractor }: JobStatus, sentJob: string | undefined): Promise<StoredJob | undefined> {
-    if (jobId !== undefined) return this.#book.get(jobId)
-    const sent = sentJob === undefined ? undefined : await this.#book.get(sentJob)
-    return sent ?? this.#book.underWay(targetId, extractor)
+    if (jobId !== undefined) return this.#repository.get(jobId)
+    const sent = sentJob === undefined ? undefined : await this.#repository.get(sentJob)
+    return sent ?? this.#repository.underWay(targetId, extractor)
   }
 
   /** The extractor gave up because it could not reach us: by its own message, or because the API was down at that time. */
@@ -91,7 +91,7 @@ export class JobStatusUpdates {
   /** The sender may record the message as sent at the same moment: then the job is read again. */
   async #note(known: StoredJob, status: JobStatus, putBack: number | undefined): Promise<void> {
     let job: StoredJob | undefined = known
-    while (job && !(await this.#noteOn(job, status, putBack))) job = await this.#book.get(job.id)
+    while (job && !(await this.#noteOn(job, status, putBack))) job = await this.#repository.get(job.id)
   }
 
   /** False when the job changed meanwhile. */
@@ -99,7 +99,7 @@ export class JobStatusUpdates {
     const heard = at.toISOString()
     const reporter = extractor === job.queue ? {} : { reporter: extractor }
     const become = async (...change: readonly [JobState, Partial<JobRecord>?, number?]): Promise<boolean> =>
-      (await this.#book.become(job, change[0], { status, heard, ...reporter, ...change[1] }, change[2])) !== undefined
+      (await this.#repository.become(job, change[0], { status, heard, ...reporter, ...change[1] }, change[2])) !== undefined
     if (meaningOf(status) === 'error') {
       // A repeat: it is already being requeued.
       if (job.state === 'parked') return true

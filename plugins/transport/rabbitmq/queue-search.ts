@@ -57,13 +57,13 @@ async function look(
   { timeMs, answerMs, wanted }: SearchLimits,
 ): Promise<Search | undefined> {
   const channel = await quietChannel(model)
-  const facts = await ifThere(channel, queue)
-  if (!facts) return undefined
+  const info = await ifThere(channel, queue)
+  if (!info) return undefined
   const found: ConsumeMessage[] = []
   let seen = 0
   let last = performance.now()
   const until = last + timeMs
-  const most = Math.min(facts.messageCount, maxMessages)
+  const most = Math.min(info.messageCount, maxMessages)
   let isOver = most === 0
   let isEmptied = isOver
   if (!isOver) {
@@ -92,8 +92,8 @@ async function look(
   }
   return {
     found,
-    isComplete: isEmptied || seen >= facts.messageCount,
-    consumers: facts.consumerCount,
+    isComplete: isEmptied || seen >= info.messageCount,
+    consumers: info.consumerCount,
     take: message => channel.ack(message),
     close: () => withBrokerTimeLimit(channel.close(), answerMs),
   }
@@ -110,10 +110,10 @@ export async function countQueues(
   let channel = await quietChannel(model)
   for (const queue of queues) {
     if (performance.now() > until) break
-    const facts = await ifThere(channel, queue)
-    counts.set(queue, facts && { messages: facts.messageCount, consumers: facts.consumerCount })
+    const info = await ifThere(channel, queue)
+    counts.set(queue, info && { messages: info.messageCount, consumers: info.consumerCount })
     // The broker closes the channel on a request for a queue that does not exist.
-    if (!facts) channel = await quietChannel(model)
+    if (!info) channel = await quietChannel(model)
   }
   await channel.close()
   return counts
@@ -122,9 +122,9 @@ export async function countQueues(
 /** Whether the broker has a queue. */
 export async function queueExists(model: ChannelModel, queue: string): Promise<boolean> {
   const channel = await quietChannel(model)
-  const facts = await ifThere(channel, queue)
-  if (facts) await channel.close()
-  return facts !== undefined
+  const info = await ifThere(channel, queue)
+  if (info) await channel.close()
+  return info !== undefined
 }
 
 /** A channel whose closing is not logged: the call that caused it reports it. */

@@ -8,7 +8,7 @@ import { textOf } from './text-of.ts'
 
 const maxRecords = 1000
 
-/** Publishes facts to the exchange `clowder.metrics` as Clowder 1.x does (reference, extraction §6.4). */
+/** Publishes records to the exchange `clowder.metrics` as Clowder 1.x does (reference, extraction §6.4). */
 export class RabbitSink implements EventSink {
   #config: RabbitConfig
   #broker: Broker

@@ -1,6 +1,6 @@
 import type { ChannelModel } from 'amqplib'
 import { Clock, DocumentStore, Installation, Invalid, Keys, Log, Metrics, type Transport, wire } from 'pounce/sdk'
-import type { Job, JobStatus, QueueFacts, TransportListener } from 'pounce/sdk/kit'
+import type { Job, JobStatus, QueueStatistics, TransportListener } from 'pounce/sdk/kit'
 import { Broker } from './broker.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { Config, type RabbitConfig } from './config.ts'
@@ -12,7 +12,7 @@ import { JobSender } from './job-sender.ts'
 import { JobStatusUpdates } from './job-status-updates.ts'
 import { Management } from './management.ts'
 import { maskQueue } from './mask-keys.ts'
-import { queueFacts } from './queue-facts.ts'
+import { queueStatistics } from './queue-statistics.ts'
 import { RabbitBus } from './rabbit-bus.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { Replies } from './replies.ts'
@@ -57,7 +57,7 @@ export class RabbitTransport implements Transport {
   #isWorker: boolean
   #clock: Clock
   #log: Log
-  #book: RabbitJobRepository
+  #repository: RabbitJobRepository
   #sender: JobSender
   #statusUpdates: JobStatusUpdates
   #replies: Replies
@@ -90,11 +90,11 @@ export class RabbitTransport implements Transport {
     this.#isWorker = roles.has('worker')
     this.#clock = clock
     this.#log = log
-    this.#book = new RabbitJobRepository(documents, now)
+    this.#repository = new RabbitJobRepository(documents, now)
     const refuse = (job: StoredJob, reason: string) => this.#refuse(job, reason)
     this.#sender = new JobSender({
       link: publishing,
-      book: this.#book,
+      repository: this.#repository,
       keys,
       log,
       metrics,
@@ -105,23 +105,25 @@ export class RabbitTransport implements Transport {
     })
     this.#outages = new DowntimeLog(documents, roles.has('http'), now, log)
     this.#statusUpdates = new JobStatusUpdates(
-      this.#book,
+      this.#repository,
       at => this.#outages.include(at),
       id => this.#over.add(id),
     )
     const take = (status: JobStatus, sentJob?: string) => this.#statusUpdates.take(this.#received(), status, sentJob)
     const recover = async (): Promise<void> => {
-      const jobs = await this.#book.recheckSent(recreationMs)
+      const jobs = await this.#repository.recheckSent(recreationMs)
       if (jobs > 0) log.warn('The broker has lost its queues; jobs that are not in them a minute from now are sent again', { jobs })
     }
     this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take, recover })
     this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#received().heartbeat(heartbeat) })
     const management = new Management({ uri, managementUrl, timeoutMs })
     this.bus = new RabbitBus(management, config.exchange, replyTo, log)
-    this.#cancelling = new JobCancellation(this.#book, listening, management, log, { searchMs: cancelSearchMs, timeoutMs })
-    const errorQueues = this.#isWorker ? new ErrorQueues({ book: this.#book, link: publishing, keys, log, leaseMs, timeoutMs }) : undefined
-    const doubtful = new UnconfirmedJobs({ book: this.#book, link: publishing, log, searchMs: doubtfulSearchMs, timeoutMs })
-    this.#sweeping = new UnsentJobs({ book: this.#book, sender: this.#sender, doubtful, errorQueues, log, leaseMs, sweepMs })
+    this.#cancelling = new JobCancellation(this.#repository, listening, management, log, { searchMs: cancelSearchMs, timeoutMs })
+    const errorQueues = this.#isWorker
+      ? new ErrorQueues({ repository: this.#repository, link: publishing, keys, log, leaseMs, timeoutMs })
+      : undefined
+    const doubtful = new UnconfirmedJobs({ repository: this.#repository, link: publishing, log, searchMs: doubtfulSearchMs, timeoutMs })
+    this.#sweeping = new UnsentJobs({ repository: this.#repository, sender: this.#sender, doubtful, errorQueues, log, leaseMs, sweepMs })
     publishing.serve(this.#sender)
     publishing.serve(this.#sweeping)
   }
@@ -159,7 +161,7 @@ export class RabbitTransport implements Transport {
     if (jobs.length > maxJobs) throw new Invalid(`At most ${maxJobs} jobs can be published at once, not ${jobs.length}`)
     const { isTaking } = this.#sender
     const since = performance.now()
-    const added = await this.#book.add(
+    const added = await this.#repository.add(
       jobs.filter(({ id }) => !this.#over.has(id)),
       isTaking ? this.#config.leaseMs : 0,
     )
@@ -182,19 +184,19 @@ export class RabbitTransport implements Transport {
     return outcome
   }
 
-  queues(): Promise<readonly QueueFacts[]> {
+  queues(): Promise<readonly QueueStatistics[]> {
     const { model } = this.#broker.listening
     const alsoNamed = [...this.bus.queues, ...this.#heartbeats.queues]
-    return queueFacts({ book: this.#book, model, alsoNamed, timeoutMs: this.#config.timeoutMs, log: this.#log })
+    return queueStatistics({ repository: this.#repository, model, alsoNamed, timeoutMs: this.#config.timeoutMs, log: this.#log })
   }
 
   pending(target: Job['target']): ReturnType<Transport['pending']> {
-    return this.#book.pending(target)
+    return this.#repository.pending(target)
   }
 
   async revive(jobId: string): Promise<boolean> {
-    const job = await this.#book.get(jobId)
-    if (job?.state !== 'dead' || !(await this.#book.become(job, 'parked', { putBack: 0 }))) return false
+    const job = await this.#repository.get(jobId)
+    if (job?.state !== 'dead' || !(await this.#repository.become(job, 'parked', { putBack: 0 }))) return false
     this.#sweeping.kick()
     return true
   }
@@ -220,7 +222,7 @@ export class RabbitTransport implements Transport {
       status: `StatusMessage.error: ${reason}`,
       at: this.#clock.now(),
     })
-    if (await this.#book.remove(job.id)) this.#over.add(job.id)
+    if (await this.#repository.remove(job.id)) this.#over.add(job.id)
   }
 }
 wire(RabbitTransport, Config, Broker, Installation, DocumentStore, Keys, Clock, Log, Metrics)

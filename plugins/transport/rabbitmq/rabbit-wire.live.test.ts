@@ -125,12 +125,12 @@ live('event sink records are published in order, without properties', async t =>
   await broker.declare('event.sink')
   await broker.channel.bindQueue('event.sink', 'clowder.metrics', '')
   const { sink } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri })
-  const facts = Array.from({ length: 1000 }, (_, n) => ({ category: 'download', type: 'file', created: n, resource_id: hex(n), size: n }))
-  await sink.publish(facts)
+  const records = Array.from({ length: 1000 }, (_, n) => ({ category: 'download', type: 'file', created: n, resource_id: hex(n), size: n }))
+  await sink.publish(records)
   const messages = await broker.waiting('event.sink')
   t.deepEqual(
     messages.map(({ content }) => JSON.parse(String(content))),
-    facts,
+    records,
   )
   t.is(messages[0]?.fields.routingKey, '')
   const { headers, ...properties } = messages[0]?.properties ?? { headers: undefined }
@@ -139,7 +139,7 @@ live('event sink records are published in order, without properties', async t =>
     [],
   )
   t.deepEqual({ ...headers }, {})
-  await t.throwsAsync(sink.publish([...facts, ...facts]), { message: /At most 1000/ })
+  await t.throwsAsync(sink.publish([...records, ...records]), { message: /At most 1000/ })
 })
 
 live('legacy bindings, listeners and input types are read from the management plugin', async t => {

@@ -8,7 +8,7 @@ import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 /** Dependencies. */
 export interface DoubtfulJobsParts {
-  readonly book: RabbitJobRepository
+  readonly repository: RabbitJobRepository
   readonly link: BrokerConnection
   readonly log: Log
   /** Time limits for one queue, and for other responses of the broker. */
@@ -32,7 +32,7 @@ export class UnconfirmedJobs {
     const rest: StoredJob[] = []
     for (const [queue, some] of Map.groupBy(jobs, job => job.queue)) {
       const there = await this.#waitingIn(queue, new Set(some.map(({ id }) => id)))
-      await this.#parts.book.sent([...there])
+      await this.#parts.repository.sent([...there])
       rest.push(...some.filter(({ id }) => !there.has(id)))
     }
     return rest

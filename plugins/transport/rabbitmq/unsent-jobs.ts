@@ -12,7 +12,7 @@ import type { UnconfirmedJobs } from './unconfirmed-jobs.ts'
 
 /** Dependencies of the sweep. */
 export interface SweepingParts {
-  readonly book: RabbitJobRepository
+  readonly repository: RabbitJobRepository
   readonly sender: JobSender
   readonly doubtful: UnconfirmedJobs
   /** Absent in kernels that leave this to others. */
@@ -75,14 +75,14 @@ export class UnsentJobs implements ConnectionUser {
   }
 
   async #sendWaiting(): Promise<void> {
-    const { book, sender, doubtful, leaseMs } = this.#parts
+    const { repository, sender, doubtful, leaseMs } = this.#parts
     while (sender.isConnected && !this.#isStopping) {
       if (sender.room < batch / 2) {
         await pause(5)
         continue
       }
       const since = performance.now()
-      const jobs = await book.claim('unsent', Math.min(batch, sender.room), leaseMs)
+      const jobs = await repository.claim('unsent', Math.min(batch, sender.room), leaseMs)
       if (jobs.length === 0) return
       sender.take(
         jobs.filter(({ isHeld }) => !isHeld),
@@ -101,23 +101,23 @@ const timeMs = 30_000
  */
 export class LostQueues {
   #broker: Broker
-  #book: RabbitJobRepository
+  #repository: RabbitJobRepository
   #log: Log
 
   constructor(broker: Broker, documents: DocumentStore, clock: Clock, log: Log) {
     this.#broker = broker
-    this.#book = new RabbitJobRepository(documents, () => clock.now())
+    this.#repository = new RabbitJobRepository(documents, () => clock.now())
     this.#log = log
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { model } = this.#broker.listening
     if (!model) return
-    const queues = await Array.fromAsync(this.#book.queueNames('sent'))
+    const queues = await Array.fromAsync(this.#repository.queueNames('sent'))
     for (const [queue, count] of await withBrokerTimeLimit(countQueues(model, queues, timeMs), 2 * timeMs)) {
       if (count || signal.aborted) continue
-      const jobs = await this.#book.inQueue('sent', queue)
-      for (const job of jobs) await this.#book.become(job, 'unsent')
+      const jobs = await this.#repository.inQueue('sent', queue)
+      for (const job of jobs) await this.#repository.become(job, 'unsent')
       this.#log.warn('Queue with jobs is missing on the broker; its jobs are sent again', { queue: maskQueue(queue), jobs: jobs.length })
     }
   }

@@ -2,7 +2,7 @@ import type { Column } from '../callers.ts'
 import type { Mode } from './letters.ts'
 import { looks, ofExtractionKeys, ofReadOnlyAccounts, readOnly, roles } from './roles.ts'
 
-/** The facts about a caller: its role in the space `lab`, the status of its account, and the limits of its key. */
+/** The properties of a caller: its role in the space `lab`, the status of its account, and the limits of its key. */
 interface Who {
   readonly role?: ReadonlySet<string>
   readonly isAnonymous?: true

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type BlobStore, type ByteRange, configPort, Installation, Invalid, NoSpace, Problem, s, Unavailable, wire } from 'pounce/sdk'
-import type { BlobEntry, BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
+import type { BlobEntry, BlobInfo, PutOptions } from 'pounce/sdk/store-kit'
 
 export const config = s.Object({
   folder: s.Optional(s.String({ minLength: 1, description: 'Folder of the files. Default: `template` in the data folder' })),
@@ -27,7 +27,7 @@ export class FolderBlobs implements BlobStore {
     await mkdir(this.#path('tmp'), { recursive: true })
   }
 
-  async put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+  async put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobInfo> {
     const random = randomBytes(12).toString('hex')
     const temporary = this.#path('tmp', random)
     try {
@@ -47,16 +47,16 @@ export class FolderBlobs implements BlobStore {
   }
 
   async get(key: string, range?: ByteRange): Promise<Readable | undefined> {
-    const facts = await this.stat(key)
-    if (!facts) return undefined
+    const info = await this.stat(key)
+    if (!info) return undefined
     if (!range) return createReadStream(this.#path(key))
     const { start, end } = range
-    const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end < facts.sizeBytes
-    if (!isInside) throw new Invalid(`The range ${start}-${end} is not within ${facts.sizeBytes} bytes`)
+    const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end < info.sizeBytes
+    if (!isInside) throw new Invalid(`The range ${start}-${end} is not within ${info.sizeBytes} bytes`)
     return createReadStream(this.#path(key), { start, end })
   }
 
-  async stat(key: string): Promise<BlobFacts | undefined> {
+  async stat(key: string): Promise<BlobInfo | undefined> {
     const sha256 = keyForm.exec(key)?.[1]
     if (sha256 === undefined) return undefined
     const found = await this.#fileOf(key)

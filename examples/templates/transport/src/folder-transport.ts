@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Clock, configPort, Installation, Invalid, Keys, Log, s, type Transport, wire } from 'pounce/sdk'
-import type { Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
+import type { Job, QueueStatistics, TransportListener } from 'pounce/sdk/kit'
 
 export const config = s.Object({
   folder: s.Optional(s.String({ minLength: 1, description: 'The shared folder. Default: `template` in the data folder' })),
@@ -104,16 +104,16 @@ export class FolderTransport implements Transport {
     look()
   }
 
-  async queues(): Promise<readonly QueueFacts[]> {
+  async queues(): Promise<readonly QueueStatistics[]> {
     const groups = Map.groupBy(await this.#all(), ({ job }) => job.queue)
-    const facts = [...groups].map(([queue, jobs]) => ({
+    const statistics = [...groups].map(([queue, jobs]) => ({
       queue,
       waiting: jobs.filter(({ state }) => state === 'waiting').length,
       running: jobs.filter(({ state }) => state === 'running').length,
       consumers: 0,
       dead: 0,
     }))
-    return facts.sort((one, other) => (one.queue < other.queue ? -1 : 1)).slice(0, 1000)
+    return statistics.sort((one, other) => (one.queue < other.queue ? -1 : 1)).slice(0, 1000)
   }
 
   async pending(target: Job['target']): Promise<readonly Pending[]> {

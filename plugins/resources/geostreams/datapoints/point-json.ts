@@ -2,7 +2,7 @@ import { Problem } from 'pounce/sdk'
 import { countJson, defaultJsonLimits, parseCounted } from 'pounce/sdk/kit'
 import type { Refused } from './datapoint-json.ts'
 
-/** The names that `requireTame` refuses in all bodies. */
+/** The names that `assertSafeJson` refuses in all bodies. */
 const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** The length is limited by the callers. */

@@ -84,7 +84,7 @@ const wholeBytes = (value: unknown): Bytes => ({
 })
 
 const route = routesFor('geostreams', {
-  life: DatapointService,
+  service: DatapointService,
   settings: configPort(config),
   intake: DatapointImport,
   adding: AddingRights,
@@ -127,8 +127,8 @@ export const createDatapoint = route({
   ),
   responses: { 200: DatapointJson },
   throws: [Invalid, NotFound, Forbidden],
-  async handle({ body, caller, log }, { life, settings }) {
-    return { status: 200, body: await life.create(caller, readPoint(body, settings), log) }
+  async handle({ body, caller, log }, { service, settings }) {
+    return { status: 200, body: await service.create(caller, readPoint(body, settings), log) }
   },
 })
 
@@ -140,8 +140,8 @@ export const getDatapoint = route({
   params,
   responses: { 200: DatapointJson },
   throws: [NotFound],
-  async handle({ params, caller }, { life }) {
-    return { status: 200, body: await life.get(caller, params.id) }
+  async handle({ params, caller }, { service }) {
+    return { status: 200, body: await service.get(caller, params.id) }
   },
 })
 
@@ -156,8 +156,8 @@ export const deleteDatapoint = route({
   params,
   responses: { 200: s.Object({ status: s.Literal('ok') }) },
   throws: [NotFound, Forbidden],
-  async handle({ params, caller }, { life }) {
-    await life.remove(caller, params.id)
+  async handle({ params, caller }, { service }) {
+    await service.remove(caller, params.id)
     return { status: 200, body: { status: 'ok' as const } }
   },
 })

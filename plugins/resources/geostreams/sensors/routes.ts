@@ -8,7 +8,7 @@ import { namedListParameters, namedPage } from '../listing.ts'
 import { parametersOf, rangeOf, SensorJson, SensorService, SensorView } from './sensor-service.ts'
 
 const route = routesFor('geostreams', {
-  ...{ life: SensorService, sensors: Sensors, view: SensorView, statistics: ReadingStatistics, installation: Installation },
+  ...{ service: SensorService, sensors: Sensors, view: SensorView, statistics: ReadingStatistics, installation: Installation },
 })
 const params = s.Object({ id: s.String({ maxLength: 40, description: 'Number of a sensor' }) })
 const ofSensor = ({ id }: { readonly id: string }) => sensorRef(id)
@@ -28,10 +28,10 @@ export const createSensor = route({
   body: s.model('NewSensor', s.Object({ name: s.line(), type: s.String({ maxLength: 200 }), geometry: free, properties: free, spaces })),
   responses: { 200: SensorJson },
   throws: [Invalid, NotFound, Forbidden],
-  async handle({ body, caller }, { life, view }) {
+  async handle({ body, caller }, { service, view }) {
     const geometry = readGeometry(body.geometry)
     const properties = readProperties(body.properties)
-    const made = await life.create(caller, { name: body.name, geometry, properties, spaces: body.spaces ?? [] })
+    const made = await service.create(caller, { name: body.name, geometry, properties, spaces: body.spaces ?? [] })
     return { status: 200, body: await view.one(caller, made) }
   },
 })
@@ -82,7 +82,7 @@ export const updateSensor = route({
   body: s.model('SensorChange', s.Object({ properties: s.Optional(free), geometry: s.Optional(free), spaces })),
   responses: { 200: SensorJson },
   throws: [Invalid, NotFound, Forbidden],
-  async handle({ params, body, caller }, { life, view }) {
+  async handle({ params, body, caller }, { service, view }) {
     const { properties, geometry, spaces } = body
     if (!properties && !geometry && !spaces) throw new Invalid('The body must have properties, geometry or spaces')
     const changes = {
@@ -91,7 +91,7 @@ export const updateSensor = route({
       ...(spaces ? { spaces } : {}),
     }
     const { id } = sensorRef(params.id)
-    return { status: 200, body: await view.changed(caller, id, () => life.change(caller, id, changes)) }
+    return { status: 200, body: await view.changed(caller, id, () => service.change(caller, id, changes)) }
   },
 })
 
@@ -104,8 +104,8 @@ export const deleteSensor = route({
   params,
   responses: ok,
   throws: [NotFound],
-  async handle({ params, caller }, { life }) {
-    await life.remove(sensorRef(params.id).id, caller.user?.id)
+  async handle({ params, caller }, { service }) {
+    await service.remove(sensorRef(params.id).id, caller.user?.id)
     return { status: 200, body: { status: 'ok' } }
   },
 })

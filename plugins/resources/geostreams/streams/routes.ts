@@ -71,7 +71,7 @@ const orNoData = async <V>(answer: ListAnswer<V>): Promise<{ readonly status: 20
 }
 
 const needs = {
-  life: StreamService,
+  service: StreamService,
   streams: Streams,
   statistics: ReadingStatistics,
   settings: configPort(config),
@@ -113,10 +113,10 @@ export const createStream = route({
   ),
   responses: { 200: StreamJson },
   throws: [Invalid, NotFound, Forbidden],
-  async handle({ body, caller }, { life, settings }) {
+  async handle({ body, caller }, { service, settings }) {
     const geometry = readGeometry(body.geometry, settings)
     const properties = readProperties(body.properties)
-    const made = await life.create(caller, { name: body.name, sensor: body.sensor_id, geometry, properties })
+    const made = await service.create(caller, { name: body.name, sensor: body.sensor_id, geometry, properties })
     return { status: 200, body: toStreamJson(made, undefined) }
   },
 })
@@ -210,11 +210,11 @@ export const updateStream = route({
   body: free,
   responses: { 200: StreamJson },
   throws: [Invalid, NotFound, Forbidden],
-  async handle({ params, body, caller }, { life, statistics }) {
+  async handle({ params, body, caller }, { service, statistics }) {
     const { id } = streamRef(params.id)
     // Read first, so that a failure leaves the stream unchanged.
     const known = await statistics.ofStreams([id])
-    const changed = await life.change(id, readProperties(body), caller.user?.id)
+    const changed = await service.change(id, readProperties(body), caller.user?.id)
     return { status: 200, body: toStreamJson(changed, known.get(id)) }
   },
 })
@@ -228,8 +228,8 @@ export const deleteStream = route({
   params,
   responses: ok,
   throws: [NotFound],
-  async handle({ params, caller }, { life }) {
-    await life.remove(streamRef(params.id).id, caller.user?.id)
+  async handle({ params, caller }, { service }) {
+    await service.remove(streamRef(params.id).id, caller.user?.id)
     return { status: 200, body: { status: 'ok' } }
   },
 })

@@ -18,7 +18,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import {
-  type AccountFacts,
+  type AccountSummary,
   type Capabilities,
   type CapabilityPart,
   fullNameOf,
@@ -216,7 +216,7 @@ export class SessionView {
 
   async #user(record: UserRecord & Stored, caller: Caller, isWhole: boolean): Promise<SessionState['user']> {
     const { id, firstName, lastName, email, status } = record
-    const { storage = null, counts } = isWhole ? await this.#facts(record, caller) : {}
+    const { storage = null, counts } = isWhole ? await this.#summary(record, caller) : {}
     return {
       ...{ id, firstName, lastName, fullName: fullNameOf(record), email, avatar: avatarOf(record, this.#installation.baseUrl), status },
       ...{ superAdmin: isSuperAdmin(caller), via: caller.via, isLimited: caller.scope !== 'full' || caller.limits !== undefined },
@@ -228,14 +228,14 @@ export class SessionView {
     }
   }
 
-  async #facts(record: UserRecord & Stored, caller: Caller): Promise<AccountFacts> {
+  async #summary(record: UserRecord & Stored, caller: Caller): Promise<AccountSummary> {
     const [inbox] = this.#unread.all()
-    const [notifications, ...facts] = await Promise.all([
+    const [notifications, ...summaries] = await Promise.all([
       inbox?.unread(record.id),
-      ...this.#sources.all().map(source => source.factsOf?.(record, caller)),
+      ...this.#sources.all().map(source => source.summaryOf?.(record, caller)),
     ])
-    const storage = facts.find(each => each?.storage)?.storage
-    const counts = Object.assign({}, ...facts.map(each => each?.counts), notifications === undefined ? {} : { notifications })
+    const storage = summaries.find(each => each?.storage)?.storage
+    const counts = Object.assign({}, ...summaries.map(each => each?.counts), notifications === undefined ? {} : { notifications })
     return { ...(storage ? { storage } : {}), counts }
   }
 

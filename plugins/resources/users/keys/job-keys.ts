@@ -12,7 +12,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import type { CallerJob, Job, JobFacts } from 'pounce/sdk/kit'
+import type { CallerJob, Job, JobDetails } from 'pounce/sdk/kit'
 import { config, type Settings } from '../config.ts'
 import { InstallationSecret, isSameDigest } from './installation-secret.ts'
 
@@ -160,28 +160,28 @@ export class JobKeys implements Keys {
     const claims = readJobKey(shown, secrets)
     if (!claims) return { refused: 'The API key is not valid', isForged: true }
     if (claims.expires <= this.#clock.now()) return { refused: 'The key of the job has expired' }
-    const facts = await this.#factsOf(claims)
-    if (!facts) return { refused: 'The job of this key no longer exists' }
-    const refused = this.#refusalOf(facts)
+    const details = await this.#detailsOf(claims)
+    if (!details) return { refused: 'The job of this key no longer exists' }
+    const refused = this.#refusalOf(details)
     if (refused !== undefined) return { refused }
-    const user = facts.user === null ? null : await this.#users.get(facts.user)
+    const user = details.user === null ? null : await this.#users.get(details.user)
     if (user === undefined || !secrets.some(secret => this.#isStampOf(user, secret, claims.stamp)))
       return { refused: 'The credentials of the account have changed since the job was sent: submit it again' }
     const { job: id, target, dataset } = claims
-    const expires = facts.keysUntil && facts.keysUntil < claims.expires ? facts.keysUntil : claims.expires
-    return { job: { id, target, extractor: facts.extractor, expires, ...(dataset === undefined ? {} : { dataset }) }, user }
+    const expires = details.keysUntil && details.keysUntil < claims.expires ? details.keysUntil : claims.expires
+    return { job: { id, target, extractor: details.extractor, expires, ...(dataset === undefined ? {} : { dataset }) }, user }
   }
 
-  async #factsOf({ job, target }: JobClaims): Promise<JobFacts | undefined> {
+  async #detailsOf({ job, target }: JobClaims): Promise<JobDetails | undefined> {
     for (const records of this.#records.all()) {
-      const facts = await records.factsOf(job)
-      if (facts && facts.target.kind === target.kind && facts.target.id === target.id) return facts
+      const details = await records.details(job)
+      if (details && details.target.kind === target.kind && details.target.id === target.id) return details
     }
     return undefined
   }
 
   /** Extractors upload first and then send `DONE`, but statuses are sent separately and may arrive before the last upload. */
-  #refusalOf({ state, endedAt, keysUntil }: JobFacts): string | undefined {
+  #refusalOf({ state, endedAt, keysUntil }: JobDetails): string | undefined {
     const now = this.#clock.now().getTime()
     if (state === 'cancelled') return 'The job of this key was cancelled'
     if (keysUntil !== undefined && keysUntil.getTime() <= now) return 'The key of the job has expired'

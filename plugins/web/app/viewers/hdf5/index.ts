@@ -90,7 +90,7 @@ const draw = async (element: HTMLElement, host: ViewerHost, { call, format, sign
               }).element,
             ]
           : []
-      about.replaceChildren(title, factsOf(described, host), ...arrays, attributesOf(described, host))
+      about.replaceChildren(title, propertiesOf(described, host), ...arrays, attributesOf(described, host))
     } catch {
       if (!ours.aborted) about.replaceChildren(title, make('p', { className: 'help' }, t('viewer.hdf5.unread')))
     }
@@ -122,7 +122,7 @@ const draw = async (element: HTMLElement, host: ViewerHost, { call, format, sign
   await tree.start({ id: '/', label: `${host.thing.name} (${format})`, isGroup: true }, stepsTo(stateOf(host.state.get()).path))
 }
 
-const factsOf = ({ kind, shape, type, storage, units, isScaled }: Description, { t }: ViewerHost): HTMLElement => {
+const propertiesOf = ({ kind, shape, type, storage, units, isScaled }: Description, { t }: ViewerHost): HTMLElement => {
   const facts = [
     ...(kind === 'array' ? [shape.length === 0 ? t('viewer.hdf5.scalar') : shape.join(' × '), type] : []),
     ...(units === '' ? [] : [units]),

@@ -1,6 +1,6 @@
 import type { ChannelModel } from 'amqplib'
 import type { Log } from 'pounce/sdk'
-import type { QueueFacts } from 'pounce/sdk/kit'
+import type { QueueStatistics } from 'pounce/sdk/kit'
 import { withBrokerTimeLimit } from './broker-time-limit.ts'
 import { countQueues } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
@@ -9,14 +9,14 @@ const maxQueues = 1000
 const none = { waiting: 0, running: 0, dead: 0 }
 
 /** Statistics of queues that have jobs, bindings or heartbeats: from our records, and from the broker while it is available. */
-export async function queueFacts(parts: {
-  readonly book: RabbitJobRepository
+export async function queueStatistics(parts: {
+  readonly repository: RabbitJobRepository
   readonly model: ChannelModel | undefined
   readonly alsoNamed: readonly string[]
   readonly timeoutMs: number
   readonly log: Log
-}): Promise<readonly QueueFacts[]> {
-  const own = await parts.book.counts()
+}): Promise<readonly QueueStatistics[]> {
+  const own = await parts.repository.counts()
   const names = [...new Set([...own.keys(), ...parts.alsoNamed])].sort().slice(0, maxQueues)
   const there = await countsAtBroker(parts, [...names, ...names.map(name => `error.${name}`)])
   return names.map(queue => {

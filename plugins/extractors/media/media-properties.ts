@@ -1,5 +1,5 @@
 /** Properties of an audio or video file. Absent when the file does not specify them. */
-export interface MediaFacts {
+export interface MediaProperties {
   readonly container: string
   readonly durationSeconds?: number
   /** Bits per second of the whole file. */
