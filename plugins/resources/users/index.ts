@@ -34,6 +34,7 @@ import { CreateKey, ListKeys, RevokeKey } from './keys/key-commands.ts'
 import * as keyRoutes from './keys/routes-keys.ts'
 import { ReplaceRemovedRole } from './roles/role-administration.ts'
 import * as roleRoutes from './roles/routes-roles.ts'
+import * as factorSignInRoutes from './second-factor/routes-factor-sign-in.ts'
 import * as factorRoutes from './second-factor/routes-second-factors.ts'
 import { NotifySecondFactorChanged, ResetSecondFactor } from './second-factor/second-factor-notifications.ts'
 import { IdentityLinks, NotifyIdentityLinked } from './sign-in/identity-links.ts'
@@ -85,6 +86,7 @@ export const plugin = definePlugin({
     ...userRoutes,
     ...peopleRoutes,
     ...factorRoutes,
+    ...factorSignInRoutes,
     ...keyRoutes,
     ...roleRoutes,
     ...siteRoutes,

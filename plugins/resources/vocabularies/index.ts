@@ -1,6 +1,7 @@
 import { definePlugin, on, PersonalDataSources, provide, StandardVocabularies } from 'pounce/sdk'
 import { termResource, vocabularyResource } from './resource.ts'
-import * as routes from './routes.ts'
+import * as vocabularyRoutes from './routes.ts'
+import * as standardRoutes from './routes-standard-vocabularies.ts'
 import { StoredStandards } from './stored-standards.ts'
 import { DetachVocabulariesOnSpaceRemoved, PersonalStandardVocabularies, standardVocabularies } from './stored-vocabularies.ts'
 
@@ -9,7 +10,7 @@ export const plugin = definePlugin({
   summary: 'Vocabularies: shared lists of terms, and terms with units.',
   resources: [vocabularyResource, termResource],
   provides: [provide(StandardVocabularies, StoredStandards), provide(PersonalDataSources, PersonalStandardVocabularies)],
-  routes,
+  routes: { ...vocabularyRoutes, ...standardRoutes },
   collections: [standardVocabularies],
   handlers: [on('space.removed', DetachVocabulariesOnSpaceRemoved, 'leave-space')],
 })

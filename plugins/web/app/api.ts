@@ -254,18 +254,18 @@ export interface Operations {
   'GET /api/me/following': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['FollowedResource'])[] }
   'POST /api/second-factors/passkeys': { path: Record<never, never>; query: Record<never, never>; body: Models['NewPasskey']; answer: { readonly id: string; readonly recoveryCodes?: readonly (string)[] } }
   'POST /api/second-factors/passkeys/options': { path: Record<never, never>; query: Record<never, never>; body: { readonly password?: string }; answer: { readonly enrolment: string; readonly publicKey: Readonly<Record<string, unknown>> } }
-  'POST /api/login/passkey/options': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly challenge: string; readonly publicKey: Readonly<Record<string, unknown>> } }
-  'POST /api/sessions/step-up/passkey': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly challenge: string; readonly publicKey: Readonly<Record<string, unknown>> } }
   'POST /api/second-factors/totp': { path: Record<never, never>; query: Record<never, never>; body: { readonly password?: string }; answer: Models['TotpEnrolment'] }
   'DELETE /api/second-factors/totp': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/second-factors/totp/confirm': { path: Record<never, never>; query: Record<never, never>; body: { readonly enrolment: string; readonly code: string }; answer: { readonly recoveryCodes?: readonly (string)[] } }
-  'POST /api/login/second-factor': { path: Record<never, never>; query: Record<never, never>; body: Models['SecondFactorLogin']; answer: Models['CurrentUser'] }
   'GET /api/second-factors': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['SecondFactors'] }
-  'POST /api/login/passkey': { path: Record<never, never>; query: Record<never, never>; body: { readonly challenge: string; readonly passkey: Models['PasskeyAssertion'] }; answer: Models['CurrentUser'] }
   'DELETE /api/second-factors/passkeys/{passkey}': { path: { passkey: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'PUT /api/second-factors/passkeys/{passkey}': { path: { passkey: string }; query: Record<never, never>; body: { readonly name: string }; answer: Models['Success'] }
   'POST /api/second-factors/recovery-codes': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly recoveryCodes: readonly (string)[] } }
   'DELETE /api/users/{id}/second-factors': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
+  'POST /api/login/passkey/options': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly challenge: string; readonly publicKey: Readonly<Record<string, unknown>> } }
+  'POST /api/sessions/step-up/passkey': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly challenge: string; readonly publicKey: Readonly<Record<string, unknown>> } }
+  'POST /api/login/second-factor': { path: Record<never, never>; query: Record<never, never>; body: Models['SecondFactorLogin']; answer: Models['CurrentUser'] }
+  'POST /api/login/passkey': { path: Record<never, never>; query: Record<never, never>; body: { readonly challenge: string; readonly passkey: Models['PasskeyAssertion'] }; answer: Models['CurrentUser'] }
   'POST /api/sessions/step-up': { path: Record<never, never>; query: Record<never, never>; body: Models['StepUp']; answer: { readonly status: "success"; readonly authenticated: string } }
   'POST /api/users/keys': { path: Record<never, never>; query: { name: string; scope?: "full" | "extraction" | undefined; verbs?: string | undefined; spaces?: string | undefined; expires?: string | undefined }; body: undefined; answer: Models['NewApiKey'] }
   'GET /api/users/keys': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['ApiKey'])[] }
@@ -491,16 +491,10 @@ export interface Operations {
   'GET /api/archives/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Blob }
   'POST /api/datasets/createfrombag': { path: Record<never, never>; query: Record<never, never>; body: FormData; answer: string }
   'POST /api/vocabularies/{id}/addToSpace/{space}': { path: { id: string; space: string }; query: Record<never, never>; body: undefined; answer: Models['Vocabulary'] }
-  'POST /api/standardvocab': { path: Record<never, never>; query: Record<never, never>; body: readonly (string)[]; answer: Models['StandardVocabulary'] }
-  'GET /api/standardvocab': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['StandardVocabulary'])[] }
   'POST /api/vocabularies/createVocabularyFromJson': { path: Record<never, never>; query: { isPublic?: boolean | undefined }; body: Models['NewVocabulary']; answer: { readonly id: string } }
   'POST /api/vocabularies/createVocabulary': { path: Record<never, never>; query: Record<never, never>; body: FormData; answer: { readonly id: string } }
-  'DELETE /api/standardvocab/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['StandardVocabulary'] }
-  'GET /api/standardvocab/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['StandardVocabulary'] }
-  'PUT /api/standardvocab/{id}': { path: { id: string }; query: Record<never, never>; body: readonly (string)[]; answer: Models['StandardVocabulary'] }
   'PUT /api/editVocabulary/{id}': { path: { id: string }; query: Record<never, never>; body: Models['VocabularyChange']; answer: string }
   'GET /api/vocabularies/{name}/getByNameAuthor': { path: { name: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['VocabularySummary'])[] }
-  'GET /api/standardvocab/{id}/terms': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (string)[] }
   'GET /api/vocabularies/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Vocabulary'] }
   'GET /api/vocabterms/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: { readonly id: string; readonly key: string } }
   'GET /api/vocabularies/getByAuthor': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['VocabularySummary'])[] }
@@ -509,6 +503,12 @@ export interface Operations {
   'GET /api/vocabterms/list': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['VocabularyTerm'])[] }
   'POST /api/vocabuliaries/{id}/removeFromSpace/{space}': { path: { id: string; space: string }; query: Record<never, never>; body: undefined; answer: Models['Vocabulary'] }
   'POST /api/vocabularies/{id}/removeFromSpace/{space}': { path: { id: string; space: string }; query: Record<never, never>; body: undefined; answer: Models['Vocabulary'] }
+  'POST /api/standardvocab': { path: Record<never, never>; query: Record<never, never>; body: readonly (string)[]; answer: Models['StandardVocabulary'] }
+  'GET /api/standardvocab': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['StandardVocabulary'])[] }
+  'DELETE /api/standardvocab/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['StandardVocabulary'] }
+  'GET /api/standardvocab/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['StandardVocabulary'] }
+  'PUT /api/standardvocab/{id}': { path: { id: string }; query: Record<never, never>; body: readonly (string)[]; answer: Models['StandardVocabulary'] }
+  'GET /api/standardvocab/{id}/terms': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (string)[] }
   'POST /api/metadata/definitions': { path: Record<never, never>; query: Record<never, never>; body: Models['NewMetadataDefinition']; answer: { readonly status: "ok" } }
   'GET /api/metadata/definitions': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['MetadataDefinition'])[] }
   'POST /api/spaces/{id}/metadata': { path: { id: string }; query: Record<never, never>; body: Models['NewMetadataDefinition']; answer: { readonly status: "ok" } }
