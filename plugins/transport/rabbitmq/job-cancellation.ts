@@ -43,11 +43,12 @@ export class JobCancellation {
       if (!job) return 'unknown'
       if (job.state === 'unsent') {
         if (await this.#repository.removeUnsent(job)) return 'cancelled'
-        // It is being sent to the broker, from which it can be fetched in a moment.
+        // It is being sent, or its queue is being searched for it. From the broker it can be fetched in a moment.
         continue
       }
       return this.#mutex.use(job.queue, () => this.#takeBack(id))
     }
+    if (!this.#link.model) throw new Unavailable('The broker is unavailable and may have this job')
     return 'running'
   }
 

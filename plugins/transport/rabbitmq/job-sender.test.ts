@@ -7,7 +7,9 @@ import { eventually, jobFor } from '../../../sdk/testing/transport-contract.ts'
 import { BrokerConnection } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { temporaryDocuments, keys as usualKeys } from './fixtures/rabbit-under-test.ts'
+import { JobCancellation } from './job-cancellation.ts'
 import { JobSender } from './job-sender.ts'
+import { Management } from './management.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 type Confirm = (error: unknown) => void
@@ -55,7 +57,9 @@ async function setUp(t: ExecutionContext, options: { readonly keys?: Keys; reado
     const job = await repository.get(jobFor(n).id)
     return job && { state: job.state, isHeld: job.isHeld }
   }
-  return { documents, repository, sender, channel, up, publish, stored, refused }
+  const management = new Management({ managementUrl: undefined, uri: 'amqp://127.0.0.1:1/', timeoutMs: 100 })
+  const cancellation = new JobCancellation(repository, link, management, silent, { searchMs: 100, timeoutMs: 100 })
+  return { documents, repository, sender, cancellation, channel, up, publish, stored, refused }
 }
 
 test('at most `maxUnconfirmed` messages are unconfirmed; each confirm allows another', async t => {
@@ -107,6 +111,22 @@ test('messages that the broker rejects or leaves unconfirmed are released as in 
     return taken.size === 2
   })
   t.deepEqual([...taken.values()], [true, true])
+})
+
+test('a job that the broker may have is not cancelled while the broker is unavailable, even after its lease', async t => {
+  const { repository, sender, cancellation, channel, up, publish, stored } = await setUp(t)
+  await up()
+  await publish(1)
+  await eventually(() => channel.published.length === 1)
+  sender.down()
+  channel.published[0]?.confirm(new Error('channel closed'))
+  await eventually(() => !sender.isHeld(jobFor(1).id))
+  await repository.hold([jobFor(1).id], -1)
+  await t.throwsAsync(cancellation.cancel(jobFor(1).id), { instanceOf: Unavailable })
+  t.deepEqual(await stored(1), { state: 'unsent', isHeld: true })
+  await publish(3)
+  await eventually(async () => (await stored(3))?.isHeld === false)
+  t.is(await cancellation.cancel(jobFor(3).id), 'cancelled')
 })
 
 test('the job of a returned message is refused once the message is confirmed', async t => {

@@ -138,9 +138,9 @@ export class RabbitJobRepository {
     return (await this.#commit({ tombstone: id, in: busJobs })) !== undefined
   }
 
-  /** Deletes a job that is neither sent nor being sent. False otherwise. */
+  /** Deletes a job that is neither sent nor being sent. False otherwise, also if its sender ended without a result: the broker may have it. */
   async removeUnsent(job: StoredJob): Promise<boolean> {
-    if (job.isHeld && job.due > this.#in(0)) return false
+    if (job.isHeld) return false
     const where = and(eq('state', 'unsent'), eq('due', job.due))
     return (await this.#commit({ tombstone: job.id, in: busJobs, where })) !== undefined
   }
