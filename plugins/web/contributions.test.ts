@@ -107,12 +107,12 @@ test('built-in viewers are contributions too, each a module of the build', async
 
 test('the path of a previewer redirects to the module of the viewer for the same media types', async t => {
   const { location, status } = await server
-    .as()('/previewers/image/image.js', { redirect: 'manual' })
+    .as()('/previewers/thumbnail/thumbnail.js', { redirect: 'manual' })
     .then(response => ({ status: response.status, location: response.headers.get('location') ?? '' }))
   t.is(status, 302)
   const picture = (await list()).find(({ id }) => id === 'web.picture')
   t.is(location, picture?.module ?? '')
-  for (const path of ['/previewers/image/none.js', '/previewers/none/image.js']) t.is((await server.as()(path)).status, 404, path)
+  for (const path of ['/previewers/thumbnail/none.js', '/previewers/none/thumbnail.js']) t.is((await server.as()(path)).status, 404, path)
 })
 
 test('the frame of parts is a public page without origin and network access', async t => {

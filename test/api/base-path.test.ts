@@ -34,6 +34,31 @@ for (const base of ['/pounce', '']) {
       t.is(await (await server.as()(path)).text(), 'leaf', path)
   })
 
+  test(`behind a proxy ${way}, routes of previews and previewers have the path of the base URL`, async t => {
+    const dataset = await newDataset(ann)
+    const sent = untypedForm([{ name: 'leaf.txt', bytes: 'leaf' }])
+    const { id } = await ok<{ id: string }>(ann.call(`${base}/api/uploadToDataset/${dataset}?extract=false`, { method: 'POST', ...sent }))
+    const shown = async (path: string) => {
+      const [match] = await ok<{ previews: { pv_route: string; p_path: string; p_main: string }[] }[]>(ann.call(`${base}${path}`))
+      return match?.previews[0] ?? t.fail()
+    }
+    const itself = await shown(`/api/files/${id}/getPreviews`)
+    t.like(itself, { pv_route: `/pounce/files/${id}/blob`, p_path: '/pounce/previewers/text' })
+    t.is(await (await ann.call(itself.pv_route)).text(), 'leaf')
+    const module = await ann.call(`${itself.p_path}/${itself.p_main}`, { redirect: 'manual' })
+    t.true(module.status === 302 && (module.headers.get('location') ?? '').startsWith('/pounce/'), String(module.status))
+
+    const preview = await ok<{ id: string }>(
+      ann.call(`${base}/api/previews`, { method: 'POST', ...untypedForm([{ name: 'short.txt', bytes: 'le' }]) }),
+    )
+    t.is((await ann.post(`${base}/api/files/${id}/previews/${preview.id}`, {})).status, 200)
+    for (const path of [`/api/files/${id}/getPreviews`, `/api/datasets/${dataset}/getPreviews`]) {
+      const { pv_route } = await shown(path)
+      t.is(pv_route, `/pounce/api/previews/${preview.id}`)
+      t.is(await (await ann.call(pv_route)).text(), 'le')
+    }
+  })
+
   test(`behind a proxy ${way}, a resumable upload continues at the returned location`, async t => {
     const dataset = await newDataset(ann)
     const encoded = (text: string) => Buffer.from(text).toString('base64')

@@ -89,6 +89,19 @@ test('null stands for an omitted member of a new collection', async t => {
   }
 })
 
+test('a list of one is accepted as the space of a new collection', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  for (const path of ['/api/collections', '/api/collections/newCollectionWithParent']) {
+    const id = await idOf(ann.post(path, { name: 'n', space: [space] }))
+    t.like(await single(ann, id), { spaces: `List(${space})`, root_flag: 'true' })
+    for (const none of [[], [''], ['default']])
+      t.like(await single(ann, await idOf(ann.post(path, { name: 'n', space: none }))), { spaces: 'List()' })
+    t.is((await ann.post(path, { name: 'n', space: [unknownId] })).status, 404)
+    t.is((await ann.post(path, { name: 'n', space: [space, space] })).status, 400)
+  }
+})
+
 test('malformed, unknown and deleted ids get the same response', async t => {
   const ann = await somebody(server)
   const id = await newCollection(ann)

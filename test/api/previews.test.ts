@@ -282,6 +282,27 @@ test('the previewers of a dataset’s files are listed for each file that has on
   t.is((await ann.get(`/api/datasets/${unknownId}/getPreviews`)).status, 404)
 })
 
+test('previewers have the names of those of Clowder 1.x, by which clients select previews', async t => {
+  const dataset = await newDataset(ann)
+  for (const [type, name] of [
+    ['image/jpeg', 'Thumbnail'],
+    ['image/jpg', 'Thumbnail'],
+    ['image/bmp', 'Thumbnail'],
+    ['video/mp4', 'Video'],
+    ['audio/mpeg', 'Audio'],
+    ['application/pdf', 'PDF'],
+    ['text/csv', 'Text'],
+  ] as const) {
+    const file = await upload(ann.call, dataset, 'bytes', 'file', { type })
+    const { body } = await ann.get(`/api/files/${file}/getPreviews`)
+    t.deepEqual(
+      (body as { previews: { p_id: string }[] }[])[0]?.previews.map(({ p_id }) => p_id),
+      [name],
+      type,
+    )
+  }
+})
+
 test('content that a browser could execute is served as an attachment, sandboxed and with nosniff', async t => {
   const file = await newFile()
   for (const [type, kind] of [

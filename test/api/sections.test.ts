@@ -164,6 +164,21 @@ test('a file is found by the tags of its sections', async t => {
   t.deepEqual(await found(), [])
 })
 
+test('tags are removed from a section by id or by name', async t => {
+  const id = await sectionOf(ann, await newFile())
+  const path = `/api/sections/${id}/tags`
+  const { tags } = (await ann.post(path, { tags: ['leaf', 'stem', 'red bud', 'root'] })).body as { tags: { id: string }[] }
+  const left = async () => ((await ann.get(path)).body as { tags: string[] }).tags
+  t.is((await bob.post(`${path}/remove`, { tags: ['leaf'] })).status, 403)
+  t.deepEqual((await ann.post(`${path}/remove`, { tags: ['leaf', ' red  bud', 'absent'] })).body, { status: 'success' })
+  t.deepEqual(await left(), ['stem', 'root'])
+  t.is((await ann.call(path, { method: 'DELETE', json: { tags: [tags[1]?.id] } })).status, 200)
+  t.deepEqual(await left(), ['root'])
+  t.is((await ann.call(path, { method: 'DELETE', json: { tags: 'root' } })).status, 200)
+  t.deepEqual(await left(), [])
+  t.is((await ann.post(`${path}/remove`, { tags: 1 })).status, 400)
+})
+
 test('a file has at most 10,000 sections, also under concurrent requests', async t => {
   const file = await newFile()
   const { id: _id, revision: _revision, ...record } = (await server.get(Sections).get(await sectionOf(ann, file))) ?? t.fail()

@@ -70,7 +70,7 @@ for (const kind of ['file', 'dataset', 'collection', 'section'] as const) {
   test(`tags are removed from a ${kind}, regardless of who added them`, async t => {
     const path = await pathOf(kind)
     const { tags } = await put(ann, path, ['one', 'two', 'three', 'four'])
-    // Only tags of sections are removed by id (Clowder 1.x).
+    // Of sections also by id, as in Clowder 1.x.
     const named = (...names: string[]) => (kind === 'section' ? tags.filter(tag => names.includes(tag.name)).map(tag => tag.id) : names)
     const off = (method: string, route: string, json?: object) => ann.call(`${path}/tags${route}`, { method, ...(json ? { json } : {}) })
     t.is((await off('DELETE', '', { tags: named('one') })).status, 200)

@@ -83,9 +83,9 @@ const extracting = (test: TestFn): void => {
 
   test.serial('previews and thumbnails exist, with the right types', async t => {
     const expected: Record<Name, readonly string[]> = {
-      'photo.jpg': ['Image image/jpeg'],
-      'Grün & 緑 🌿.png': ['Image image/png'],
-      'paper.pdf': ['Image image/jpeg', 'Text text/plain'],
+      'photo.jpg': ['Thumbnail image/jpeg'],
+      'Grün & 緑 🌿.png': ['Thumbnail image/png'],
+      'paper.pdf': ['Text text/plain', 'Thumbnail image/jpeg'],
       'stations.csv': ['HTML text/html', 'Text text/plain'],
       'notes.md': ['HTML text/html'],
       'Übersicht – 観測.md': ['HTML text/html'],

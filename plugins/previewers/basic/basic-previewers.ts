@@ -12,9 +12,15 @@ const previewer = (name: string, { summary, mediaTypes, onlyPreviews }: Previewe
     readonly showsFiles = !onlyPreviews
   }
 
-/** The built-in previewers; each has a browser script of the same name. */
+/**
+ * The built-in previewers, with the names of those of Clowder 1.x for the same media types: clients select previews by `p_id`. Each has a browser script of the
+ * same name.
+ */
 export const basicPreviewers: readonly Class<Previewer>[] = [
-  previewer('Image', { summary: 'Shows an image', mediaTypes: ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] }),
+  previewer('Thumbnail', {
+    summary: 'Shows an image',
+    mediaTypes: ['image/jpeg', 'image/jpg', 'image/png', 'image/webp', 'image/gif', 'image/bmp'],
+  }),
   previewer('PDF', { summary: 'Shows a PDF', mediaTypes: ['application/pdf'] }),
   // In a sandboxed frame, and only what an extractor made from Markdown or a table: never HTML as uploaded.
   previewer('HTML', { summary: 'Shows formatted text or a table', mediaTypes: ['text/html'], onlyPreviews: true }),

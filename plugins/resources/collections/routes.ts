@@ -48,10 +48,16 @@ const named = {
   description: s.prose(),
 }
 
-const space = optionalOrNull(s.String({ description: 'Id of a space to add it to; `default` means none' }))
+const space = optionalOrNull(
+  s.Union([s.String(), s.Array(s.String(), { maxItems: 1 })], {
+    description: 'Id of a space to add it to, as text or as the only element of a list; `default` means none',
+  }),
+)
 
-const spaceIn = (given: string | null | undefined): string | undefined =>
-  given === '' || given === 'default' ? undefined : (given ?? undefined)
+const spaceIn = (given: string | readonly string[] | null | undefined): string | undefined => {
+  const id = typeof given === 'string' ? given : given?.[0]
+  return id === '' || id === 'default' ? undefined : id
+}
 
 export const createCollection = route({
   method: 'POST',

@@ -4,6 +4,7 @@ import {
   type Contributions,
   type FileRecord,
   Files,
+  Installation,
   NotFound,
   Policy,
   type Previewer,
@@ -12,10 +13,14 @@ import {
   s,
   wire,
 } from 'pounce/sdk'
+import { trimEnd } from 'pounce/sdk/kit'
 import type { Preview } from './collections.ts'
 import { StoredPreviews } from './stored-previews.ts'
 
-/** The preview or file and its previewer (reference, api-data §5c). `pv_*` is the preview or the file itself, `p_*` the previewer. */
+/**
+ * The preview or file and its previewer (reference, api-data §5c). `pv_*` is the preview or the file itself, `p_*` the previewer. As in Clowder 1.x, `pv_route`
+ * and `p_path` include the path of the base URL: clients append them to the host.
+ */
 export const PreviewMatch = s.model(
   'FilePreviews',
   s.Object({
@@ -52,12 +57,20 @@ export class PreviewMatching {
   #previews: StoredPreviews
   #previewers: Contributions<Previewer>
   #policy: Policy
+  #base: string
 
-  constructor(files: Files, previews: StoredPreviews, previewers: Contributions<Previewer>, policy: Policy) {
+  constructor(
+    files: Files,
+    previews: StoredPreviews,
+    previewers: Contributions<Previewer>,
+    policy: Policy,
+    { baseUrl }: Pick<Installation, 'baseUrl'>,
+  ) {
     this.#files = files
     this.#previews = previews
     this.#previewers = previewers
     this.#policy = policy
+    this.#base = trimEnd(new URL(baseUrl).pathname, '/')
   }
 
   async ofFile(id: string, caller: Caller): Promise<readonly Match[]> {
@@ -97,9 +110,9 @@ export class PreviewMatching {
         .filter(previewer => previewer.mediaTypes.some(type => fits(type, preview.contentType)))
         .slice(0, 1)
         .map(previewer => ({
-          ...by(previewer),
+          ...this.#by(previewer),
           pv_id: preview.id,
-          pv_route: `/api/previews/${preview.id}`,
+          pv_route: `${this.#base}/api/previews/${preview.id}`,
           pv_contenttype: preview.contentType,
           pv_length: String(preview.sizeBytes),
         })),
@@ -109,15 +122,17 @@ export class PreviewMatching {
     return {
       file_id: file.id,
       previews: itself.map(previewer => ({
-        ...by(previewer),
+        ...this.#by(previewer),
         pv_id: file.id,
-        pv_route: mayDownload ? `/files/${file.id}/blob` : 'null',
+        pv_route: mayDownload ? `${this.#base}/files/${file.id}/blob` : 'null',
         pv_contenttype: file.contentType,
         pv_length: String(file.sizeBytes),
       })),
     }
   }
-}
-wire(PreviewMatching, Files, StoredPreviews, Previewers, Policy)
 
-const by = ({ id, path, main }: Previewer) => ({ p_id: id, p_path: path, p_main: main })
+  #by({ id, path, main }: Previewer) {
+    return { p_id: id, p_path: this.#base + path, p_main: main }
+  }
+}
+wire(PreviewMatching, Files, StoredPreviews, Previewers, Policy, Installation)

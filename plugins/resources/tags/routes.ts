@@ -181,16 +181,15 @@ export const removeSectionTags = route({
   method: 'DELETE',
   path: '/api/sections/:id/tags',
   aliases: [{ method: 'POST', path: '/api/sections/:id/tags/remove' }],
-  summary: 'Remove tags from a section by their ids',
-  description: 'Regardless of who added them. Only sections use ids, as in Clowder 1.x. No error if a tag does not exist.',
+  summary: 'Remove tags from a section by id or name',
+  description: 'Regardless of who added them. Only sections accept ids, as in Clowder 1.x. No error if a tag does not exist.',
   permission: { right: 'DeleteTag', on: ref('section', 'id') },
   params,
-  body: s.Object({ tags: s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 1000 }) }),
+  body: s.Object({ tags: names }),
   responses: { 200: s.success() },
   throws: [Invalid, NotFound],
   async handle({ params, body, caller }, { tags }) {
-    const gone = new Set(body.tags)
-    await tags.remove({ kind: 'section', id: params.id }, ({ id }) => gone.has(id), caller.user?.id)
+    await tags.removeNamedOrWithId({ kind: 'section', id: params.id }, listed(body.tags), caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })

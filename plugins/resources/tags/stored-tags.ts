@@ -90,6 +90,12 @@ export class StoredTags implements Tags {
     return this.remove(target, tag => gone.has(tidy(tag.name)) && isRecent(tag), actor)
   }
 
+  /** Removes tags by id, as clients of Clowder 1.x do for sections, or by name. */
+  removeNamedOrWithId(target: Ref, ids: readonly string[], actor: string | undefined): Promise<void> {
+    const gone = new Set([...ids, ...ids.map(tidy)])
+    return this.remove(target, tag => gone.has(tag.id) || gone.has(tidy(tag.name)), actor)
+  }
+
   /** Removes the matching tags, regardless of who added them. */
   async remove(target: Ref, fits: (tag: Tag) => boolean, actor: string | undefined): Promise<void> {
     await this.#alter(target, tags => {

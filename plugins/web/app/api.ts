@@ -97,8 +97,8 @@ export interface Models {
   NewApiKey: { readonly name: string; readonly key: string }
   NewArchive: { readonly resources: readonly ({ readonly type: "file" | "folder" | "dataset"; readonly id: string })[]; readonly dataset?: string; readonly name?: string }
   NewBulkJob: { readonly act: "delete" | "move" | "copy" | "tag" | "untag" | "describe" | "license" | "submit"; readonly resources?: readonly ({ readonly type: "file" | "folder" | "dataset" | "collection"; readonly id: string })[]; readonly select?: { readonly dataset: string; readonly folder?: string; readonly recursive?: boolean; readonly filter?: string; readonly except?: readonly (string)[] }; readonly to?: { readonly dataset: string; readonly folder?: string }; readonly from?: { readonly dataset: string; readonly folder?: string }; readonly tags?: readonly (string)[]; readonly addedSince?: string; readonly description?: string; readonly license?: Models['License']; readonly extractor?: string; readonly parameters?: Readonly<Record<string, unknown>> }
-  NewChildCollection: { readonly name: string; readonly description?: string | null; readonly space?: string | null; readonly parentId?: (string | readonly (string)[] | null) }
-  NewCollection: { readonly name: string; readonly description?: string | null; readonly space?: string | null }
+  NewChildCollection: { readonly name: string; readonly description?: string | null; readonly space?: (string | readonly (string)[] | null); readonly parentId?: (string | readonly (string)[] | null) }
+  NewCollection: { readonly name: string; readonly description?: string | null; readonly space?: (string | readonly (string)[] | null) }
   NewDatapoint: { readonly start_time: string; readonly end_time?: string | null; readonly type: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly stream_id: (string | number) }
   NewDataset: { readonly name: string; readonly description?: string | null; readonly space?: (string | readonly (string)[] | null); readonly collection?: (string | readonly (string)[] | null); readonly access?: "PUBLIC" | "PRIVATE" | "DEFAULT" | null; readonly existingfiles?: string | null }
   NewDatasetOfFile: { readonly name: string; readonly file_id: string; readonly description?: string | null; readonly space?: string | null }
@@ -576,7 +576,7 @@ export interface Operations {
   'DELETE /api/files/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
   'POST /api/sections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: unknown }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
   'GET /api/sections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['SectionTags'] }
-  'DELETE /api/sections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: readonly (string)[] }; answer: Models['Success'] }
+  'DELETE /api/sections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
   'POST /api/collections/{id}/tags/remove_all': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/datasets/{id}/tags/remove_all': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/files/{id}/tags/remove_all': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
@@ -585,7 +585,7 @@ export interface Operations {
   'POST /api/datasets/{id}/removeTag': { path: { id: string }; query: Record<never, never>; body: { readonly tagId: string }; answer: "" }
   'POST /api/datasets/{id}/tags/remove': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
   'POST /api/files/{id}/tags/remove': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
-  'POST /api/sections/{id}/tags/remove': { path: { id: string }; query: Record<never, never>; body: { readonly tags: readonly (string)[] }; answer: Models['Success'] }
+  'POST /api/sections/{id}/tags/remove': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
   'POST /api/datasets/{id}/comment': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string }; answer: string }
   'POST /api/files/{id}/comment': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string }; answer: string }
   'POST /api/sections/{id}/comments': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string }; answer: string }
