@@ -1,9 +1,9 @@
-import { lookup as resolveName } from 'node:dns'
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
 import { pipeline } from 'node:stream'
 import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
 import { isPrivateAddress } from 'pounce/sdk/kit'
+import { HostLookup } from './host-lookup.ts'
 import { counting, limited, RequestDeadline } from './request-deadline.ts'
 
 /** How many times a path is decoded to detect what later decoding may turn it into. */
@@ -74,10 +74,15 @@ export class AllowedAddresses {
     )
   }
 
+  /** True for a host name on the list. */
+  lists(host: string): boolean {
+    return this.#hosts.has(host.toLowerCase().replace(/\.$/, ''))
+  }
+
   /** True when this address of this host may be connected to; false for an invalid address. */
   has(host: string, address: string): boolean {
     if (isIP(address) === 0) return false
-    if (this.#hosts.has(host.toLowerCase())) return true
+    if (this.lists(host)) return true
     // BlockList compares `::ffff:10.0.0.1` with the rules for 10.0.0.1.
     const family = familyOf(address)
     return this.#networks.check(address, family) || !isPrivateAddress(address)
@@ -128,12 +133,12 @@ const Config = configPort(config)
 /** The only way to send requests to other servers. The addresses that a name resolves to are checked, and only a checked address is connected to. */
 export class GuardedFetch implements Fetch {
   readonly #allowed: AllowedAddresses
-  readonly #resolve: typeof resolveName
+  readonly #hosts: HostLookup
   #agents: Agents | undefined
 
-  constructor({ allow }: { readonly allow: readonly string[] }, resolve = resolveName) {
+  constructor({ allow }: { readonly allow: readonly string[] }, hosts = new HostLookup()) {
     this.#allowed = new AllowedAddresses(allow)
-    this.#resolve = resolve
+    this.#hosts = hosts
   }
 
   async get(address: string, options: Options): ReturnType<Fetch['get']> {
@@ -221,6 +226,7 @@ export class GuardedFetch implements Fetch {
   }
 
   dispose(): void {
+    this.#hosts.dispose()
     for (const { agent } of Object.values(this.#agents ?? {})) agent.destroy()
   }
 
@@ -244,7 +250,7 @@ export class GuardedFetch implements Fetch {
   }
 
   readonly #lookup: LookupFunction = (hostname, options, callback) => {
-    this.#resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    this.#hosts.of(hostname, { ...options, all: true }, this.#allowed.lists(hostname), (error, addresses) => {
       if (error) return callback(error, '', 0)
       const usable = addresses.filter(({ address }) => this.#allowed.has(hostname, address))
       const [first] = usable
