@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
-import { Unreachable } from 'pounce/sdk'
+import { Invalid, Unreachable } from 'pounce/sdk'
 import { AllowedAddresses, GuardedFetch } from './guarded-fetch.ts'
 import { HostLookup, type Lookup } from './host-lookup.ts'
 
@@ -49,6 +49,40 @@ test('hosts and networks on the allow list are allowed', t => {
   t.true(allowed.has('x', '10.1.2.3'))
   t.true(allowed.has('x', '::1'))
   t.false(allowed.has('x', '10.2.0.1'))
+})
+
+test('an entry of the allow list that is neither a host name nor a network is an error', t => {
+  const networks = [
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '10.0.0.0/1e1',
+    '10.0.0.0/0x8',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/9',
+    '10.0.0.0/ ',
+    '::1/129',
+    '[::1]',
+  ]
+  const hosts = [
+    '',
+    ' ',
+    'https://files.example.org',
+    'files.example.org/x',
+    'files.example.org:9000',
+    '*.example.org',
+    '010.0.0.1',
+    '10.1',
+    'a b',
+  ]
+  for (const entry of [...networks, ...hosts])
+    t.throws(
+      () => new GuardedFetch({ allow: ['10.1.2.3', entry] }),
+      { instanceOf: Invalid, message: /outbound\.allow: ".*" is neither/ },
+      entry,
+    )
+  const allowed = new AllowedAddresses([' 10.0.0.0/0 ', '::/0', 'Bücher.example', 'my_host', 'files.example.org.'])
+  t.true(allowed.has('x', '127.0.0.1'))
+  for (const host of ['xn--bcher-kva.example', 'my_host', 'files.example.org']) t.true(allowed.lists(host), host)
 })
 
 test('a private address is refused before anything is sent, also in other notations or after a redirect', async t => {

@@ -1,6 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
 import { pipeline } from 'node:stream'
+import { domainToASCII } from 'node:url'
 import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
 import { isPrivateAddress } from 'pounce/sdk/kit'
 import { HostLookup } from './host-lookup.ts'
@@ -58,20 +59,36 @@ const listOf = (networks: readonly (readonly [string, number])[]): BlockList => 
   return list
 }
 
+const networkOf = (entry: string): readonly [string, number] | undefined => {
+  const [network = '', bits, ...more] = entry.split('/')
+  const longest = isIPv6(network) ? 128 : 32
+  if (isIP(network) === 0 || more.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined
+  const prefix = bits === undefined ? longest : Number(bits)
+  return prefix <= longest ? [network, prefix] : undefined
+}
+
+/** The host name as in URLs: in lower case and ASCII, without a dot at the end. Undefined for an IP address, however it is written. */
+const hostOf = (entry: string): string | undefined => {
+  const host = domainToASCII(entry).replace(/\.$/, '')
+  const isName = !/[:/]/.test(entry) && /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(host) && !/(?:^|\.)\d+$/.test(host)
+  return isName ? host : undefined
+}
+
 /** The hosts and addresses that may be contacted: public ones, and those on the list (`files.example.org`, `10.1.0.0/16`). */
 export class AllowedAddresses {
   readonly #hosts: ReadonlySet<string>
   readonly #networks: BlockList
 
+  /** Throws `Invalid` for an entry that is neither a host name nor a network. */
   constructor(allow: readonly string[]) {
-    const networks = allow.filter(one => isIP(one.split('/')[0] ?? '') !== 0)
-    this.#hosts = new Set(allow.filter(one => !networks.includes(one)).map(host => host.toLowerCase()))
-    this.#networks = listOf(
-      networks.map(one => {
-        const [network = '', bits] = one.split('/')
-        return [network, bits === undefined ? (isIPv6(network) ? 128 : 32) : Number(bits)]
-      }),
-    )
+    const entries = allow.map(entry => ({ entry, network: networkOf(entry.trim()), host: hostOf(entry.trim()) }))
+    const invalid = entries.find(({ network, host }) => network === undefined && host === undefined)
+    if (invalid)
+      throw new Invalid(
+        `outbound.allow: ${JSON.stringify(invalid.entry)} is neither a host name nor a network; use for instance files.example.org, 10.1.2.3 or 10.1.0.0/16`,
+      )
+    this.#networks = listOf(entries.flatMap(({ network }) => (network ? [network] : [])))
+    this.#hosts = new Set(entries.flatMap(({ host }) => host ?? []))
   }
 
   /** True for a host name on the list. */
