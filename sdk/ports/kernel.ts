@@ -54,10 +54,14 @@ export interface Fetch {
   ): Promise<{
     readonly status: number
     readonly contentType: string
+    /** The length of `body`; undefined if the server does not declare it, or compressed the body. */
     readonly sizeBytes?: number
     /** The Content-Disposition header as sent. */
     readonly disposition?: string
-    /** Fails with `TooLarge` beyond `maxBytes`, and with `Unreachable` when the connection breaks. */
+    /**
+     * Decompressed, if the server compressed it although it was requested not to; a file that is compressed by its type or name is returned as it is. Fails with
+     * `TooLarge` beyond `maxBytes`, and with `Unreachable` when the connection breaks.
+     */
     readonly body: Readable
     /** The final URL, after redirects. */
     readonly url: string

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream'
 import { domainToASCII } from 'node:url'
 import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
 import { isPrivateAddress } from 'pounce/sdk/kit'
+import { decoderOf } from './content-encoding.ts'
 import { HostLookup } from './host-lookup.ts'
 import { counting, limited, RequestDeadline } from './request-deadline.ts'
 
@@ -253,7 +254,7 @@ export class GuardedFetch implements Fetch {
     const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
     const headers = { ...options.headers, ...(username === '' && password === '' ? {} : { authorization: `Basic ${basic}` }) }
     const { answer, deadline } = await sent(url, { ...options, headers })
-    return answered(answer, url, options.method === 'HEAD' ? Number.POSITIVE_INFINITY : options.maxBytes, deadline)
+    return answered(answer, url, options.method === 'HEAD' ? Number.POSITIVE_INFINITY : options.maxBytes, deadline, options.method)
   }
 
   #checked(address: string, base?: URL): URL {
@@ -359,19 +360,23 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
     pipeline(body.stream, counter, request, () => undefined)
   })
 
-const answered = (answer: IncomingMessage, url: URL, maxBytes: number, deadline: RequestDeadline): Answer => {
-  const length = Number(answer.headers['content-length'] ?? Number.NaN)
+const answered = (answer: IncomingMessage, url: URL, maxBytes: number, deadline: RequestDeadline, method = 'GET'): Answer => {
+  const status = answer.statusCode ?? 0
+  // A length beside these statuses is that of the body that another response would have (RFC 9110, 8.6).
+  const hasLength = status >= 200 && status !== 204 && status !== 304
+  const length = hasLength ? Number(answer.headers['content-length'] ?? Number.NaN) : Number.NaN
   if (length > maxBytes) {
     deadline.end()
     answer.destroy()
     throw new TooLarge(`The response has ${length} bytes; the limit is ${maxBytes}`)
   }
+  const decoder = hasLength && length !== 0 ? decoderOf(answer, url) : undefined
   return {
-    status: answer.statusCode ?? 0,
+    status,
     contentType: answer.headers['content-type'] ?? 'application/octet-stream',
-    ...(Number.isNaN(length) ? {} : { sizeBytes: length }),
+    ...(decoder || Number.isNaN(length) ? {} : { sizeBytes: length }),
     ...(answer.headers['content-disposition'] === undefined ? {} : { disposition: answer.headers['content-disposition'] }),
-    body: limited(answer, maxBytes, deadline),
+    body: limited(answer, maxBytes, deadline, method === 'HEAD' ? undefined : decoder),
     url: url.href,
   }
 }
