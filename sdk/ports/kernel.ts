@@ -50,6 +50,8 @@ export interface Fetch {
       /** Maximum time between two chunks, including the time to the first byte. */
       readonly silenceMs?: number
       readonly headers?: Readonly<Record<string, string>>
+      /** Aborts the request, and the response while its body is read. */
+      readonly signal?: AbortSignal
     },
   ): Promise<{
     readonly status: number

@@ -89,7 +89,7 @@ const inside = [
   ...['[febf::1]', '[fdff::1]', '[ffff::1]', '[::ffff:100.64.0.1]', '[::ffff:198.18.0.1]', '[::ffff:240.0.0.1]', '[2002:c0a8:101::]'],
 ]
 
-const readable = async (fetch: Fetch, url: string, options = limits): Promise<string> =>
+const readable = async (fetch: Fetch, url: string, options: Parameters<Fetch['get']>[1] = limits): Promise<string> =>
   (await buffer((await fetch.get(url, options)).body)).toString()
 
 /** The contract of Fetch. Uses only the loopback interface. */
@@ -238,6 +238,32 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     }
     const ends = (path: string) => t.throwsAsync(readable(fetch, url + path, options), { instanceOf: Unreachable }, path)
     await Promise.all([moves(), ends('/silent'), ends('/stuck')])
+  })
+
+  test('fetch: a signal closes the connection before the response, also after a redirect, and during its body', async t => {
+    const { url, seen } = await serve(t, (request, response) => {
+      if (request.url === '/moved') response.writeHead(302, { location: '/silent' }).end()
+      if (request.url === '/stuck') response.writeHead(200).write('.')
+    })
+    const fetch = make(['127.0.0.1'])
+    const options = { maxBytes: 1000, timeoutMs: 60_000 }
+    const closed = () => new Promise(resolve => seen.at(-1)?.socket.on('close', resolve))
+    for (const path of ['/silent', '/moved']) {
+      const abort = new AbortController()
+      const failing = t.throwsAsync(fetch.get(url + path, { ...options, signal: abort.signal }), { instanceOf: Unreachable }, path)
+      while (seen.at(-1)?.url !== '/silent') await new Promise(resolve => setImmediate(resolve))
+      const closing = closed()
+      abort.abort()
+      await Promise.all([failing, closing])
+      seen.length = 0
+    }
+    const abort = new AbortController()
+    const { body } = await fetch.get(`${url}/stuck`, { ...options, signal: abort.signal })
+    const [failing, closing] = [t.throwsAsync(buffer(body), { instanceOf: Unreachable }), closed()]
+    abort.abort()
+    await Promise.all([failing, closing])
+    await t.throwsAsync(fetch.get(url, { ...options, signal: abort.signal }), { instanceOf: Unreachable })
+    t.is(seen.length, 1)
   })
 
   test('fetch: a response that switches to another protocol is Unreachable at once', async t => {

@@ -164,7 +164,7 @@ export class GuardedFetch implements Fetch {
     const until = Date.now() + options.timeoutMs
     for (let hop = 0; hop <= maxRedirects; hop++) {
       const headers = url.origin === new URL(address).origin ? (options.headers ?? {}) : {}
-      const { answer, deadline } = await this.#ask(url, headers, until, options.silenceMs)
+      const { answer, deadline } = await this.#ask(url, headers, until, options)
       const status = answer.statusCode ?? 0
       if (!redirects.has(status) || answer.headers.location === undefined) {
         return answered(answer, url, options.maxBytes, deadline)
@@ -280,9 +280,9 @@ export class GuardedFetch implements Fetch {
     })
   }
 
-  #ask(url: URL, headers: Readonly<Record<string, string>>, untilMs: number, silenceMs: number | undefined): Promise<GuardedRequest> {
+  #ask(url: URL, headers: Readonly<Record<string, string>>, untilMs: number, { silenceMs, signal }: Options): Promise<GuardedRequest> {
     const timeoutMs = untilMs - Date.now()
-    return sent(url, { method: 'GET', headers, timeoutMs, silenceMs, lookup: this.#lookup })
+    return sent(url, { method: 'GET', headers, timeoutMs, silenceMs, signal, lookup: this.#lookup })
   }
 }
 wire(GuardedFetch, Config)
