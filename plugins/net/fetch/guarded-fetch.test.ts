@@ -174,6 +174,15 @@ test('redirect loops, timeouts, interrupted responses and unreachable hosts are 
   await t.throwsAsync(guarded.get('http://127.0.0.1:1/', limits), { message: /is unreachable/ })
 })
 
+test('a server that does not speak TLS is reported as such', async t => {
+  const base = await serve(t, (_, response) => response.end())
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] })
+  await t.throwsAsync(guarded.get(base.replace('http:', 'https:'), limits), {
+    instanceOf: Unreachable,
+    message: /^The TLS handshake with 127\.0\.0\.1:\d+ failed \(\w+\)$/,
+  })
+})
+
 const unknownName: Lookup = (host, _options, done) => setImmediate(done, Object.assign(new Error(host), { code: 'ENOTFOUND' }), [])
 
 /** A DNS server with these IPv4 addresses. It does not respond to queries for names that begin with `silent`. */

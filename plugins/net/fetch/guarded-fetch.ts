@@ -121,6 +121,7 @@ const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 const reasonOf = (host: string, { code = '' }: NodeJS.ErrnoException): string => {
   if (code.startsWith('HPE_')) return `The answer of ${host} is not HTTP`
   if (/CERT|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/.test(code)) return `The TLS certificate of ${host} is not valid (${code})`
+  if (/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/.test(code)) return `The TLS handshake with ${host} failed (${code})`
   return `${host} is unreachable or has no public address`
 }
 
