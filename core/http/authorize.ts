@@ -29,7 +29,7 @@ import {
   type TrashRule,
 } from 'pounce/sdk/kit'
 import type { SchemaShape } from '../json-schema.ts'
-import type { Middleware, RequestContext, Values } from './request-context.ts'
+import { type Middleware, type RequestContext, sentStatus, type Values } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
 
@@ -230,7 +230,7 @@ const outcomeOf = ({ res, head = {} }: RequestContext, written: () => number): A
   const length = Number(head['content-length'])
   const range = head['content-range']
   const bytes = isComplete && Number.isSafeInteger(length) ? length : written()
-  return { status: res.statusCode, bytes, isComplete, ...(typeof range === 'string' && { range }) }
+  return { status: sentStatus(res), bytes, isComplete, ...(typeof range === 'string' && { range }) }
 }
 
 /**

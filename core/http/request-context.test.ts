@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import test from 'ava'
-import { routesFor, s } from 'pounce/sdk'
+import { type Metrics, routesFor, s } from 'pounce/sdk'
 import { keptLog } from '../../test/support/kept-log.ts'
 import { serve } from './testing/serve.ts'
 
@@ -36,4 +37,37 @@ test('a list is logged as slow if its first byte is late, not if the client read
     lines.filter(({ message }) => message === 'Slow request').map(({ path }) => path),
     ['/late'],
   )
+})
+
+test('a request that its client cancels before the response is logged and counted with 499', async t => {
+  const { log, lines } = keptLog()
+  const started = Promise.withResolvers<void>()
+  const wait = route({
+    method: 'GET',
+    path: '/wait',
+    summary: 'x',
+    permission: 'anyone',
+    responses: { 200: s.Object({}) },
+    handle: async ({ signal }) => {
+      started.resolve()
+      await once(signal, 'abort')
+      return { status: 200, body: {} }
+    },
+  })
+  const counted: unknown[] = []
+  const metrics: Metrics = {
+    count: (_name, labels) => void counted.push(labels?.['status']),
+    gauge: () => undefined,
+    observe: () => undefined,
+  }
+  const { url } = await serve(t, { wait }, { config: { metrics: true }, options: { log, metrics } })
+  const abort = new AbortController()
+  const cancelled = t.throwsAsync(fetch(`${url}/wait`, { signal: abort.signal }))
+  await started.promise
+  abort.abort()
+  await cancelled
+  const line = () => lines.find(({ path }) => path === '/wait')
+  while (!line()) await turn()
+  t.like(line(), { status: 499, isComplete: false })
+  t.deepEqual(counted, ['499'])
 })

@@ -295,7 +295,7 @@ export class RequestTracker {
       requestId: id,
       method: req.method,
       path: target.redactedPath,
-      status: res.statusCode,
+      status: sentStatus(res),
       ms: Math.round(ms * 10) / 10,
       route: route?.name,
       user: caller.user?.id,
@@ -304,11 +304,15 @@ export class RequestTracker {
   }
 
   #measure({ req, res, route }: RequestContext, ms: number): void {
-    const labels = { method: req.method ?? '', route: route?.name ?? 'none', status: String(res.statusCode) }
+    const labels = { method: req.method ?? '', route: route?.name ?? 'none', status: String(sentStatus(res)) }
     this.#metrics.count('http_requests_total', labels)
     this.#metrics.observe('http_request_duration_seconds', ms / 1000, labels)
   }
 }
+
+/** 499, as in nginx, for a request that ended before its response, because its client had gone. */
+export const sentStatus = ({ headersSent, statusCode }: Pick<ServerResponse, 'headersSent' | 'statusCode'>): number =>
+  headersSent ? statusCode : 499
 
 /**
  * The part of the duration that the server determines. That of an upload and of the body of a download depends on the client's connection, and event

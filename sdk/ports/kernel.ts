@@ -50,14 +50,20 @@ export interface Fetch {
       /** Maximum time between two chunks, including the time to the first byte. */
       readonly silenceMs?: number
       readonly headers?: Readonly<Record<string, string>>
+      /** Aborts the request, and the response while its body is read. */
+      readonly signal?: AbortSignal
     },
   ): Promise<{
     readonly status: number
     readonly contentType: string
+    /** The length of `body`; undefined if the server does not declare it, or compressed the body. */
     readonly sizeBytes?: number
     /** The Content-Disposition header as sent. */
     readonly disposition?: string
-    /** Fails with `TooLarge` beyond `maxBytes`, and with `Unreachable` when the connection breaks. */
+    /**
+     * Decompressed, if the server compressed it although it was requested not to; a file that is compressed by its type or name is returned as it is. Fails with
+     * `TooLarge` beyond `maxBytes`, and with `Unreachable` when the connection breaks.
+     */
     readonly body: Readable
     /** The final URL, after redirects. */
     readonly url: string

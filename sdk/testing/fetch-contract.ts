@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { Fetch } from '../ports/kernel.ts'
 import { Forbidden, Invalid, TooLarge, Unreachable } from '../problem.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
@@ -88,7 +89,7 @@ const inside = [
   ...['[febf::1]', '[fdff::1]', '[ffff::1]', '[::ffff:100.64.0.1]', '[::ffff:198.18.0.1]', '[::ffff:240.0.0.1]', '[2002:c0a8:101::]'],
 ]
 
-const readable = async (fetch: Fetch, url: string, options = limits): Promise<string> =>
+const readable = async (fetch: Fetch, url: string, options: Parameters<Fetch['get']>[1] = limits): Promise<string> =>
   (await buffer((await fetch.get(url, options)).body)).toString()
 
 /** The contract of Fetch. Uses only the loopback interface. */
@@ -239,11 +240,91 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     await Promise.all([moves(), ends('/silent'), ends('/stuck')])
   })
 
+  test('fetch: a signal closes the connection before the response, also after a redirect, and during its body', async t => {
+    const { url, seen } = await serve(t, (request, response) => {
+      if (request.url === '/moved') response.writeHead(302, { location: '/silent' }).end()
+      if (request.url === '/stuck') response.writeHead(200).write('.')
+    })
+    const fetch = make(['127.0.0.1'])
+    const options = { maxBytes: 1000, timeoutMs: 60_000 }
+    const closed = () => new Promise(resolve => seen.at(-1)?.socket.on('close', resolve))
+    for (const path of ['/silent', '/moved']) {
+      const abort = new AbortController()
+      const failing = t.throwsAsync(fetch.get(url + path, { ...options, signal: abort.signal }), { instanceOf: Unreachable }, path)
+      while (seen.at(-1)?.url !== '/silent') await new Promise(resolve => setImmediate(resolve))
+      const closing = closed()
+      abort.abort()
+      await Promise.all([failing, closing])
+      seen.length = 0
+    }
+    const abort = new AbortController()
+    const { body } = await fetch.get(`${url}/stuck`, { ...options, signal: abort.signal })
+    const [failing, closing] = [t.throwsAsync(buffer(body), { instanceOf: Unreachable }), closed()]
+    abort.abort()
+    await Promise.all([failing, closing])
+    await t.throwsAsync(fetch.get(url, { ...options, signal: abort.signal }), { instanceOf: Unreachable })
+    t.is(seen.length, 1)
+  })
+
   test('fetch: a response that switches to another protocol is Unreachable at once', async t => {
     const { url } = await serve(t, ({ socket }) =>
       socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
     )
     await t.throwsAsync(make(['127.0.0.1']).get(url, limits), { instanceOf: Unreachable, message: /is not HTTP/ })
+  })
+
+  test('fetch: a body that the server compressed is decompressed; a compressed file and an unknown coding are returned as they are', async t => {
+    const text = 'a line of text\n'.repeat(50)
+    const bodies: Readonly<Record<string, Buffer>> = {
+      ...{
+        gzip: gzipSync(text),
+        'X-GZIP': gzipSync(text),
+        deflate: deflateSync(text),
+        br: brotliCompressSync(text),
+        zstd: zstdCompressSync(text),
+      },
+    }
+    const { url } = await serve(t, (request, response) => {
+      const [, coding = '', name = '', type] = request.url?.split('/') ?? []
+      const body = name === 'empty' ? Buffer.alloc(0) : (bodies[coding] ?? Buffer.from(text))
+      const sent = name === 'cut' ? body.subarray(0, body.length - 9) : body
+      response.writeHead(200, {
+        'content-encoding': coding,
+        'content-type': type ? `application/${type}` : 'text/plain',
+        'content-length': sent.length,
+      })
+      response.end(sent)
+    })
+    const fetch = make(['127.0.0.1'])
+    for (const coding of [...Object.keys(bodies), 'identity', 'aws-chunked']) {
+      t.is(await readable(fetch, `${url}/${coding}/x`), text, coding)
+      t.is(
+        (
+          await buffer((await fetch.below(url, { path: `/${coding}/x`, search: '' }, { method: 'GET', headers: {}, ...limits })).body)
+        ).toString(),
+        text,
+        coding,
+      )
+      t.is(await readable(fetch, `${url}/${coding}/empty`), '', coding)
+    }
+    for (const path of ['/gzip/x.csv.gz', '/gzip/x/x-gzip', '/gzip/x.tgz']) {
+      const { body, sizeBytes } = await fetch.get(url + path, limits)
+      t.is(sizeBytes, bodies['gzip']?.length, path)
+      t.deepEqual(await buffer(body), bodies['gzip'], path)
+    }
+    t.is((await fetch.get(`${url}/gzip/x`, limits)).sizeBytes, undefined)
+    await t.throwsAsync(readable(fetch, `${url}/gzip/cut`), { instanceOf: Unreachable })
+    await t.throwsAsync(readable(fetch, `${url}/br/x`, { ...limits, maxBytes: 100 }), { instanceOf: TooLarge })
+  })
+
+  test('fetch: a small body that decompresses to a huge one ends with TooLarge', async t => {
+    const bomb = gzipSync(Buffer.alloc(110 * 1024 * 1024))
+    const { url } = await serve(t, (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
+    const { body } = await make(['127.0.0.1']).get(url, { maxBytes: Number.MAX_SAFE_INTEGER, timeoutMs: 60_000 })
+    const read = async (): Promise<void> => {
+      for await (const _ of body);
+    }
+    await t.throwsAsync(read(), { instanceOf: TooLarge })
   })
 
   test('fetch: a truncated response is an error', async t => {

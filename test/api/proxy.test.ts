@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
@@ -55,6 +56,10 @@ const behaviours: Readonly<Record<string, (request: IncomingMessage, response: S
       .end('<script>alert(1)</script>'),
   nothing: (_request, response) => response.writeHead(204).end(),
   odd: (_request, response) => response.writeHead(499).end('odd'),
+  beyond: ({ socket }) => void socket.end('HTTP/1.1 999 Odd\r\nContent-Length: 3\r\n\r\nodd'),
+  unchanged: ({ socket }) => void socket.end('HTTP/1.1 304 Not Modified\r\nContent-Length: 3\r\n\r\n'),
+  packed: (_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync('unpacked')),
 }
 
 const service = createServer((request, response) => {
@@ -232,6 +237,10 @@ test.serial('only content type, length, disposition and body are returned, and n
   t.regex(answer.headers.get('content-security-policy') ?? '', /sandbox/)
   t.is((await ann.call('/api/proxy/geo/nothing')).status, 204)
   t.is((await ann.call('/api/proxy/geo/odd')).status, 400)
+  const beyond = await ann.call('/api/proxy/geo/beyond')
+  t.deepEqual([beyond.status, await beyond.text()], [500, 'odd'])
+  t.is((await ann.call('/api/proxy/geo/unchanged')).status, 300)
+  t.is(await (await ann.call('/api/proxy/geo/packed')).text(), 'unpacked')
   const part = await ann.call('/api/proxy/geo/a', { headers: { range: 'bytes=0-1' } })
   t.is(part.status, 200)
   t.is(await part.text(), 'GET /base/a 0')

@@ -1,8 +1,10 @@
+import { EventEmitter, once } from 'node:events'
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
@@ -14,6 +16,8 @@ let ann: Person
 let bob: Person
 let outside: Server
 let source: string
+/** Emits each response that is not sent. */
+const silent = new EventEmitter()
 let root: string
 let listed: string
 
@@ -37,6 +41,8 @@ test.before(async () => {
     if (path.startsWith('/typed')) response.setHeader('content-type', 'image/png; x=y')
     if (path.startsWith('/inside')) response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()
     else if (path.startsWith('/cut')) response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy())
+    else if (path.startsWith('/packed')) response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('0123456789'))
+    else if (path.startsWith('/silent')) silent.emit('request', response)
     else if (path.startsWith('/none')) response.writeHead(404).end('gone')
     else response.end('0123456789')
   })
@@ -244,6 +250,29 @@ test('the other server may set the name and content type of a file, if they are 
     ['given name.csv', 'y.bin', 'z.bin'],
   )
   t.is((await filesOf(dataset)).find(({ filename }) => filename === 'z.bin')?.contentType, 'image/png')
+})
+
+test('a file that the other server compresses for the transfer is stored uncompressed, unless its name says that it is compressed', async t => {
+  const dataset = await newDataset(ann.call)
+  const contentOf = async (path: string): Promise<Buffer> => {
+    const { id } = await ok<{ id: string }>(fetched(dataset, { fileurl: source + path }))
+    return Buffer.from(await (await ann.call(`/api/files/${id}/blob`)).arrayBuffer())
+  }
+  t.is((await contentOf('/packed/a.csv')).toString(), '0123456789')
+  t.deepEqual(await contentOf('/packed/a.csv.gz'), gzipSync('0123456789'))
+})
+
+test('an upload from a URL that the client cancels ends its request to the other server', async t => {
+  const dataset = await newDataset(ann.call)
+  const abort = new AbortController()
+  const requested = once(silent, 'request') as Promise<[ServerResponse]>
+  const json = { fileurl: `${source}/silent` }
+  const sending = t.throwsAsync(ann.call(`/api/datasets/${dataset}/urls`, { method: 'POST', json, signal: abort.signal }))
+  const [response] = await requested
+  const closed = once(response, 'close', { signal: AbortSignal.timeout(10_000) })
+  abort.abort()
+  await Promise.all([sending, closed])
+  t.deepEqual(await filesOf(dataset), [])
 })
 
 test('URLs that can be fetched become files, and the others are reported with the reason', async t => {

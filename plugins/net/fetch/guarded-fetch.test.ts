@@ -1,10 +1,12 @@
-import type { lookup } from 'node:dns'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
-import { Unreachable } from 'pounce/sdk'
+import { Invalid, Unreachable } from 'pounce/sdk'
 import { AllowedAddresses, GuardedFetch } from './guarded-fetch.ts'
+import { HostLookup, type Lookup } from './host-lookup.ts'
 
 const limits = { maxBytes: 1000, timeoutMs: 60_000 }
 
@@ -43,9 +45,44 @@ test('the first and last addresses of special networks are refused, and adjacent
 test('hosts and networks on the allow list are allowed', t => {
   const allowed = new AllowedAddresses(['files.example.org', '10.1.0.0/16', '::1'])
   t.true(allowed.has('Files.Example.org', '192.168.0.1'))
+  t.true(allowed.has('files.example.org.', '192.168.0.1'))
   t.true(allowed.has('x', '10.1.2.3'))
   t.true(allowed.has('x', '::1'))
   t.false(allowed.has('x', '10.2.0.1'))
+})
+
+test('an entry of the allow list that is neither a host name nor a network is an error', t => {
+  const networks = [
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '10.0.0.0/1e1',
+    '10.0.0.0/0x8',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/9',
+    '10.0.0.0/ ',
+    '::1/129',
+    '[::1]',
+  ]
+  const hosts = [
+    '',
+    ' ',
+    'https://files.example.org',
+    'files.example.org/x',
+    'files.example.org:9000',
+    '*.example.org',
+    '010.0.0.1',
+    '10.1',
+    'a b',
+  ]
+  for (const entry of [...networks, ...hosts])
+    t.throws(
+      () => new GuardedFetch({ allow: ['10.1.2.3', entry] }),
+      { instanceOf: Invalid, message: /outbound\.allow: ".*" is neither/ },
+      entry,
+    )
+  const allowed = new AllowedAddresses([' 10.0.0.0/0 ', '::/0', 'Bücher.example', 'my_host', 'files.example.org.'])
+  t.true(allowed.has('x', '127.0.0.1'))
+  for (const host of ['xn--bcher-kva.example', 'my_host', 'files.example.org']) t.true(allowed.lists(host), host)
 })
 
 test('a private address is refused before anything is sent, also in other notations or after a redirect', async t => {
@@ -137,14 +174,43 @@ test('redirect loops, timeouts, interrupted responses and unreachable hosts are 
   await t.throwsAsync(guarded.get('http://127.0.0.1:1/', limits), { message: /is unreachable/ })
 })
 
+test('a server that does not speak TLS is reported as such', async t => {
+  const base = await serve(t, (_, response) => response.end())
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] })
+  await t.throwsAsync(guarded.get(base.replace('http:', 'https:'), limits), {
+    instanceOf: Unreachable,
+    message: /^The TLS handshake with 127\.0\.0\.1:\d+ failed \(\w+\)$/,
+  })
+})
+
+const unknownName: Lookup = (host, _options, done) => setImmediate(done, Object.assign(new Error(host), { code: 'ENOTFOUND' }), [])
+
+/** A DNS server with these IPv4 addresses. It does not respond to queries for names that begin with `silent`. */
+const serveNames = async (t: ExecutionContext, names: Readonly<Record<string, () => readonly string[]>>): Promise<string> => {
+  const socket = createSocket('udp4')
+  socket.on('message', (query, { port, address }) => {
+    const end = query.indexOf(0, 12)
+    const name = query.toString('latin1', 13, end).replaceAll(/[\x01-\x1f]/g, '.')
+    if (name.startsWith('silent')) return
+    const found = query.readUInt16BE(end + 1) === 1 ? (names[name]?.() ?? []) : []
+    const head = Buffer.from(query.subarray(0, end + 5))
+    head.writeUInt16BE(name in names ? 0x8180 : 0x8183, 2)
+    head.writeUInt16BE(found.length, 6)
+    head.writeUInt32BE(0, 8)
+    const records = found.map(one => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...one.split('.').map(Number)]))
+    socket.send(Buffer.concat([head, ...records]), port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  t.teardown(() => socket.close())
+  return `127.0.0.1:${socket.address().port}`
+}
+
 /** An allowed server on 127.0.0.2 and a forbidden one on the same port of 127.0.0.1, behind a name with configurable resolution. */
 const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
   const requested = { outer: 0, inner: 0 }
   const answers: (readonly string[])[] = []
-  const resolve = ((host: string, _: object, callback: (error: Error | null, found: { address: string; family: number }[]) => void) => {
-    const addresses = answers.shift() ?? ['127.0.0.1']
-    setImmediate(callback, null, host === 'rebind.test' ? addresses.map(address => ({ address, family: 4 })) : [])
-  }) as unknown as typeof lookup
+  const server = await serveNames(t, { 'rebind.test': () => answers.shift() ?? ['127.0.0.1'] })
   const inner = createServer((_, response) => {
     requested.inner += 1
     response.end('secret')
@@ -162,7 +228,7 @@ const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
       server.close()
     }
   })
-  const guarded = new GuardedFetch({ allow: ['127.0.0.2'] }, resolve)
+  const guarded = new GuardedFetch({ allow: ['127.0.0.2'] }, new HostLookup({ servers: [server], system: unknownName }))
   t.teardown(() => guarded.dispose())
   return { requested, answers, guarded, outer, url: `http://rebind.test:${port}/` }
 }
@@ -191,4 +257,38 @@ test('a name with a private address among its addresses is refused', async t => 
   answers.push(['127.0.0.2', '127.0.0.1'], ['127.0.0.1', '127.0.0.2'])
   for (let n = 0; n < 2; n += 1) await t.throwsAsync(guarded.post(url, message), { message: /unreachable or has no public address/ })
   t.deepEqual(requested, { outer: 0, inner: 0 })
+})
+
+test('names whose DNS server is silent do not delay requests to others, and time out themselves', async t => {
+  const base = await serve(t, (_, response) => response.end('hello'))
+  const server = await serveNames(t, { 'files.test': () => ['127.0.0.1'] })
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] }, new HostLookup({ servers: [server], system: unknownName }))
+  const silent = Array.from({ length: 20 }, (_, n) =>
+    t.throwsAsync(guarded.get(`http://silent-${n}.test/`, { ...limits, timeoutMs: 2000 }), { message: /timed out/ }),
+  )
+  const { body } = await guarded.get(base.replace('127.0.0.1', 'files.test'), { ...limits, timeoutMs: 1500 })
+  t.is((await buffer(body)).toString(), 'hello')
+  await Promise.all(silent)
+})
+
+test('names that DNS does not know are resolved by the system, one at a time; names on the allow list and without a dot only there', async t => {
+  const base = await serve(t, (_, response) => response.end('hello'))
+  const server = await serveNames(t, { 'listed.test': () => ['192.0.2.1'] })
+  const [asked, concurrent]: [string[], number[]] = [[], []]
+  let running = 0
+  const system: Lookup = (host, _options, done) => {
+    asked.push(host)
+    concurrent.push(++running)
+    setImmediate(() => {
+      running -= 1
+      done(null, [{ address: '127.0.0.1', family: 4 }])
+    })
+  }
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1', 'listed.test'] }, new HostLookup({ servers: [server], system }))
+  const read = async (host: string) => (await buffer((await guarded.get(base.replace('127.0.0.1', host), limits)).body)).toString()
+  t.deepEqual(await Promise.all(['a.hosts.test', 'b.hosts.test'].map(read)), ['hello', 'hello'])
+  t.deepEqual(concurrent, [1, 1])
+  t.is(await read('listed.test'), 'hello')
+  t.is(await read('minio'), 'hello')
+  t.deepEqual(asked, ['a.hosts.test', 'b.hosts.test', 'listed.test', 'minio'])
 })

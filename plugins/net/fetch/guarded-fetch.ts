@@ -1,9 +1,11 @@
-import { lookup as resolveName } from 'node:dns'
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
 import { pipeline } from 'node:stream'
+import { domainToASCII } from 'node:url'
 import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
 import { isPrivateAddress } from 'pounce/sdk/kit'
+import { decoderOf } from './content-encoding.ts'
+import { HostLookup } from './host-lookup.ts'
 import { counting, limited, RequestDeadline } from './request-deadline.ts'
 
 /** How many times a path is decoded to detect what later decoding may turn it into. */
@@ -58,26 +60,47 @@ const listOf = (networks: readonly (readonly [string, number])[]): BlockList => 
   return list
 }
 
+const networkOf = (entry: string): readonly [string, number] | undefined => {
+  const [network = '', bits, ...more] = entry.split('/')
+  const longest = isIPv6(network) ? 128 : 32
+  if (isIP(network) === 0 || more.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined
+  const prefix = bits === undefined ? longest : Number(bits)
+  return prefix <= longest ? [network, prefix] : undefined
+}
+
+/** The host name as in URLs: in lower case and ASCII, without a dot at the end. Undefined for an IP address, however it is written. */
+const hostOf = (entry: string): string | undefined => {
+  const host = domainToASCII(entry).replace(/\.$/, '')
+  const isName = !/[:/]/.test(entry) && /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(host) && !/(?:^|\.)\d+$/.test(host)
+  return isName ? host : undefined
+}
+
 /** The hosts and addresses that may be contacted: public ones, and those on the list (`files.example.org`, `10.1.0.0/16`). */
 export class AllowedAddresses {
   readonly #hosts: ReadonlySet<string>
   readonly #networks: BlockList
 
+  /** Throws `Invalid` for an entry that is neither a host name nor a network. */
   constructor(allow: readonly string[]) {
-    const networks = allow.filter(one => isIP(one.split('/')[0] ?? '') !== 0)
-    this.#hosts = new Set(allow.filter(one => !networks.includes(one)).map(host => host.toLowerCase()))
-    this.#networks = listOf(
-      networks.map(one => {
-        const [network = '', bits] = one.split('/')
-        return [network, bits === undefined ? (isIPv6(network) ? 128 : 32) : Number(bits)]
-      }),
-    )
+    const entries = allow.map(entry => ({ entry, network: networkOf(entry.trim()), host: hostOf(entry.trim()) }))
+    const invalid = entries.find(({ network, host }) => network === undefined && host === undefined)
+    if (invalid)
+      throw new Invalid(
+        `outbound.allow: ${JSON.stringify(invalid.entry)} is neither a host name nor a network; use for instance files.example.org, 10.1.2.3 or 10.1.0.0/16`,
+      )
+    this.#networks = listOf(entries.flatMap(({ network }) => (network ? [network] : [])))
+    this.#hosts = new Set(entries.flatMap(({ host }) => host ?? []))
+  }
+
+  /** True for a host name on the list. */
+  lists(host: string): boolean {
+    return this.#hosts.has(host.toLowerCase().replace(/\.$/, ''))
   }
 
   /** True when this address of this host may be connected to; false for an invalid address. */
   has(host: string, address: string): boolean {
     if (isIP(address) === 0) return false
-    if (this.#hosts.has(host.toLowerCase())) return true
+    if (this.lists(host)) return true
     // BlockList compares `::ffff:10.0.0.1` with the rules for 10.0.0.1.
     const family = familyOf(address)
     return this.#networks.check(address, family) || !isPrivateAddress(address)
@@ -98,6 +121,7 @@ const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 const reasonOf = (host: string, { code = '' }: NodeJS.ErrnoException): string => {
   if (code.startsWith('HPE_')) return `The answer of ${host} is not HTTP`
   if (/CERT|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/.test(code)) return `The TLS certificate of ${host} is not valid (${code})`
+  if (/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/.test(code)) return `The TLS handshake with ${host} failed (${code})`
   return `${host} is unreachable or has no public address`
 }
 
@@ -128,12 +152,12 @@ const Config = configPort(config)
 /** The only way to send requests to other servers. The addresses that a name resolves to are checked, and only a checked address is connected to. */
 export class GuardedFetch implements Fetch {
   readonly #allowed: AllowedAddresses
-  readonly #resolve: typeof resolveName
+  readonly #hosts: HostLookup
   #agents: Agents | undefined
 
-  constructor({ allow }: { readonly allow: readonly string[] }, resolve = resolveName) {
+  constructor({ allow }: { readonly allow: readonly string[] }, hosts = new HostLookup()) {
     this.#allowed = new AllowedAddresses(allow)
-    this.#resolve = resolve
+    this.#hosts = hosts
   }
 
   async get(address: string, options: Options): ReturnType<Fetch['get']> {
@@ -141,7 +165,7 @@ export class GuardedFetch implements Fetch {
     const until = Date.now() + options.timeoutMs
     for (let hop = 0; hop <= maxRedirects; hop++) {
       const headers = url.origin === new URL(address).origin ? (options.headers ?? {}) : {}
-      const { answer, deadline } = await this.#ask(url, headers, until, options.silenceMs)
+      const { answer, deadline } = await this.#ask(url, headers, until, options)
       const status = answer.statusCode ?? 0
       if (!redirects.has(status) || answer.headers.location === undefined) {
         return answered(answer, url, options.maxBytes, deadline)
@@ -221,6 +245,7 @@ export class GuardedFetch implements Fetch {
   }
 
   dispose(): void {
+    this.#hosts.dispose()
     for (const { agent } of Object.values(this.#agents ?? {})) agent.destroy()
   }
 
@@ -230,7 +255,7 @@ export class GuardedFetch implements Fetch {
     const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
     const headers = { ...options.headers, ...(username === '' && password === '' ? {} : { authorization: `Basic ${basic}` }) }
     const { answer, deadline } = await sent(url, { ...options, headers })
-    return answered(answer, url, options.method === 'HEAD' ? Number.POSITIVE_INFINITY : options.maxBytes, deadline)
+    return answered(answer, url, options.method === 'HEAD' ? Number.POSITIVE_INFINITY : options.maxBytes, deadline, options.method)
   }
 
   #checked(address: string, base?: URL): URL {
@@ -244,7 +269,7 @@ export class GuardedFetch implements Fetch {
   }
 
   readonly #lookup: LookupFunction = (hostname, options, callback) => {
-    this.#resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    this.#hosts.of(hostname, { ...options, all: true }, this.#allowed.lists(hostname), (error, addresses) => {
       if (error) return callback(error, '', 0)
       const usable = addresses.filter(({ address }) => this.#allowed.has(hostname, address))
       const [first] = usable
@@ -256,9 +281,9 @@ export class GuardedFetch implements Fetch {
     })
   }
 
-  #ask(url: URL, headers: Readonly<Record<string, string>>, untilMs: number, silenceMs: number | undefined): Promise<GuardedRequest> {
+  #ask(url: URL, headers: Readonly<Record<string, string>>, untilMs: number, { silenceMs, signal }: Options): Promise<GuardedRequest> {
     const timeoutMs = untilMs - Date.now()
-    return sent(url, { method: 'GET', headers, timeoutMs, silenceMs, lookup: this.#lookup })
+    return sent(url, { method: 'GET', headers, timeoutMs, silenceMs, signal, lookup: this.#lookup })
   }
 }
 wire(GuardedFetch, Config)
@@ -336,19 +361,23 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
     pipeline(body.stream, counter, request, () => undefined)
   })
 
-const answered = (answer: IncomingMessage, url: URL, maxBytes: number, deadline: RequestDeadline): Answer => {
-  const length = Number(answer.headers['content-length'] ?? Number.NaN)
+const answered = (answer: IncomingMessage, url: URL, maxBytes: number, deadline: RequestDeadline, method = 'GET'): Answer => {
+  const status = answer.statusCode ?? 0
+  // A length beside these statuses is that of the body that another response would have (RFC 9110, 8.6).
+  const hasLength = status >= 200 && status !== 204 && status !== 304
+  const length = hasLength ? Number(answer.headers['content-length'] ?? Number.NaN) : Number.NaN
   if (length > maxBytes) {
     deadline.end()
     answer.destroy()
     throw new TooLarge(`The response has ${length} bytes; the limit is ${maxBytes}`)
   }
+  const decoder = hasLength && length !== 0 ? decoderOf(answer, url) : undefined
   return {
-    status: answer.statusCode ?? 0,
+    status,
     contentType: answer.headers['content-type'] ?? 'application/octet-stream',
-    ...(Number.isNaN(length) ? {} : { sizeBytes: length }),
+    ...(decoder || Number.isNaN(length) ? {} : { sizeBytes: length }),
     ...(answer.headers['content-disposition'] === undefined ? {} : { disposition: answer.headers['content-disposition'] }),
-    body: limited(answer, maxBytes, deadline),
+    body: limited(answer, maxBytes, deadline, method === 'HEAD' ? undefined : decoder),
     url: url.href,
   }
 }

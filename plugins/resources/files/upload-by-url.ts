@@ -65,7 +65,7 @@ export class UrlUpload {
 
   async #load(url: string, caller: Caller, target: IngestTarget, signal: AbortSignal): Promise<IncomingFile> {
     if (!URL.canParse(url) || !/^https?:/i.test(url)) throw new Invalid('fileurl must be an http or https URL')
-    const answer = await this.#fetch.get(url, { maxBytes: this.#maxBytes, timeoutMs: allOfItMs, silenceMs })
+    const answer = await this.#fetch.get(url, { maxBytes: this.#maxBytes, timeoutMs: allOfItMs, silenceMs, signal })
     const { body, contentType, disposition, sizeBytes = 1 } = answer
     try {
       if (answer.status !== 200) throw new Unreachable(`The URL answered ${answer.status} instead of a file`)

@@ -14,7 +14,7 @@ const relayed = [
 const responses: Readonly<Record<number, ReturnType<typeof s.bytes<Bytes>>>> = Object.fromEntries(
   relayed.map(status => [status, s.bytes<Bytes>()]),
 )
-const statusOf = (status: number): number => (status in responses ? status : Math.max(200, Math.floor(status / 100) * 100))
+const statusOf = (status: number): number => (status in responses ? status : Math.min(500, Math.max(200, Math.floor(status / 100) * 100)))
 
 const key = s.String({ minLength: 1, maxLength: 100, description: 'Name of the service' })
 const params = s.Object({ key })

@@ -32,6 +32,7 @@ export class ElasticsearchConnection {
   readonly #settings: Settings
   readonly #log: Log
   #client: Client | undefined
+  #didRespond = false
 
   constructor(settings: Settings, log: Log) {
     this.#settings = settings
@@ -43,11 +44,17 @@ export class ElasticsearchConnection {
     try {
       this.#client = await this.#connect()
       await this.call({ method: 'GET', path: `/_alias/${this.#settings.index}`, limitMs: startLimitMs, expect: [404] })
+      this.#didRespond = true
     } catch (error) {
       const wrong = wrongSetting(error)
       if (wrong) throw new Error(wrong, { cause: error })
       this.#log.warn('Search server unavailable; searches are refused', { error })
     }
+  }
+
+  /** Whether the server responded at the start. */
+  get didRespond(): boolean {
+    return this.#didRespond
   }
 
   async dispose(): Promise<void> {
