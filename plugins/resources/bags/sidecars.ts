@@ -8,8 +8,10 @@ export const infoLimits: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 64, max
 /** Limits of `X_metadata.json`. */
 export const metadataLimits: JsonLimits = { maxBytes: 4 * 1024 * 1024, maxDepth: 64, maxMembers: 20_000, maxLeaves: 20_000 }
 
-const maxTotalBytes = 64 * 1024 * 1024
-const maxDocuments = 10_000
+const minTotalBytes = 64 * 1024 * 1024
+const minDocuments = 10_000
+/** The extractors of one file add about four documents of a kilobyte each. */
+const perFile = { bytes: 32 * 1024, documents: 25 }
 
 /**
  * The descriptions and metadata in one bag, limited in total: they can be compressed a thousandfold, so the size of the archive is no
@@ -18,14 +20,15 @@ const maxDocuments = 10_000
 export class Sidecars {
   readonly dates = new BagDates()
   readonly #bag: ReceivedBag
+  readonly #maxBytes: number
   readonly #maxDocuments: number
   #bytes = 0
   #documents = 0
 
-  /** Each file may have one metadata document in addition. */
   constructor(bag: ReceivedBag, files: number) {
     this.#bag = bag
-    this.#maxDocuments = maxDocuments + files
+    this.#maxBytes = Math.max(minTotalBytes, files * perFile.bytes)
+    this.#maxDocuments = Math.max(minDocuments + files, files * perFile.documents)
   }
 
   /** Reads JSON with the limits that apply to request bodies; nothing is decompressed before its size is known to be within them. */
@@ -34,8 +37,8 @@ export class Sidecars {
     const sizeBytes = this.#bag.sizeOf(path)
     if (sizeBytes > maxBytes) throw new TooLarge(`${path} must be at most ${maxBytes} bytes of JSON`)
     this.#bytes += sizeBytes
-    if (this.#bytes > maxTotalBytes)
-      throw new TooLarge(`The descriptions and metadata of a bag must be at most ${maxTotalBytes} bytes of JSON in total`)
+    if (this.#bytes > this.#maxBytes)
+      throw new TooLarge(`The descriptions and metadata of a bag must be at most ${this.#maxBytes} bytes of JSON in total`)
     return parseJson((await this.#bag.text(path, maxBytes)) ?? 'null', limits, path)
   }
 
