@@ -295,7 +295,7 @@ export class RequestTracker {
       requestId: id,
       method: req.method,
       path: target.redactedPath,
-      status: res.statusCode,
+      status: statusOf(res),
       ms: Math.round(ms * 10) / 10,
       route: route?.name,
       user: caller.user?.id,
@@ -304,11 +304,14 @@ export class RequestTracker {
   }
 
   #measure({ req, res, route }: RequestContext, ms: number): void {
-    const labels = { method: req.method ?? '', route: route?.name ?? 'none', status: String(res.statusCode) }
+    const labels = { method: req.method ?? '', route: route?.name ?? 'none', status: String(statusOf(res)) }
     this.#metrics.count('http_requests_total', labels)
     this.#metrics.observe('http_request_duration_seconds', ms / 1000, labels)
   }
 }
+
+/** The status in log and metrics. Without a response, as if the client left during an upload, it is 499, as in nginx: Node's is a default. */
+const statusOf = (res: ServerResponse): number => (res.headersSent ? res.statusCode : 499)
 
 /**
  * The part of the duration that the server determines. That of an upload and of the body of a download depends on the client's connection, and event
