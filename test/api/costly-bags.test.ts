@@ -109,6 +109,29 @@ test.serial('a bag with three documents per file is imported, however many files
   )
 })
 
+test.serial('a bag with thousands of metadata documents of one resource is imported, each within the limits of one', async t => {
+  t.timeout(300_000)
+  const documents = Array.from({ length: 5000 }, (_, at) => ({ content: { at, 'a "],[{\\': [`}${at}`, 'x'.repeat(900)] } }))
+  const { status, id, text } = await importBag(ann, bagZip({ '_info.json': '{}', '_dataset_metadata.json': JSON.stringify(documents) }))
+  t.is(status, 200, text)
+  const stored = (await ann.get(`/api/datasets/${id}/metadata.jsonld`)).body as { content: unknown }[]
+  t.deepEqual(
+    stored.map(({ content }) => content),
+    documents.map(({ content }) => content),
+  )
+  for (const [list, reason] of [
+    [`[{},${leaves(30_000)}]`, /at most 20000 values/],
+    [`[{},${JSON.stringify({ content: 'x'.repeat(5 << 20) })}]`, /at most 4194304 bytes/],
+    ['[{},]', /not valid JSON/],
+    ['[{}', /not valid JSON/],
+    ['[{}]]', /not valid JSON/],
+    ['[{]}]', /not valid JSON/],
+    ['[{}}', /not valid JSON/],
+  ] as const)
+    t.regex((await importBag(ann, bagZip(withSidecar(list)))).message, reason)
+  t.is((await importBag(ann, bagZip(withSidecar(' [ ]\n')))).status, 200)
+})
+
 const agentsOf = async (dataset: string) =>
   ((await ann.get(`/api/datasets/${dataset}/metadata.jsonld`)).body as { agent: Record<string, string> }[]).map(({ agent }) => agent)
 
