@@ -41,6 +41,9 @@ for (const [how, end] of Object.entries(ends))
     const logged = () => lines.find(({ message }) => message === 'Client disconnected' || message === 'Request failed')
     while (logged() === undefined) await turn()
     t.is(logged()?.['message'], 'Client disconnected', JSON.stringify(logged()))
+    const ended = () => lines.find(({ message }) => message === 'Request')
+    while (ended() === undefined) await turn()
+    t.like(ended(), { status: 499, isComplete: false })
     t.deepEqual(
       lines.filter(({ level }) => level === 'error' || level === 'warn'),
       [],

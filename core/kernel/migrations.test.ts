@@ -94,6 +94,15 @@ test('a plugin that gains its first migration on an existing installation is pen
   await t.throwsAsync(migrationsOn(documents, one).run(false), { message: /Pending migrations: .*0001-first-step/ })
 })
 
+test('a refused start lists all pending migrations, also those of plugins that are new to the installation', async t => {
+  const documents = newStore()
+  await migrationsOn(documents, none).run(false)
+  const other = pluginWith(one.migrations, 'test.other')
+  await t.throwsAsync(migrationsOn(documents, one, other).run(false), {
+    message: /: test\.things\/0001-first-step, test\.other\/0001-first-step\./,
+  })
+})
+
 test('a plugin that is new to an existing installation applies its migrations without confirmation', async t => {
   const documents = newStore()
   await migrationsOn(documents, pluginWith(undefined, 'test.other')).run(false)

@@ -83,7 +83,7 @@ export class Migrations {
     const changesOldData = pending.filter(({ plugin }) => meta?.plugins.includes(plugin))
     if (changesOldData.length > 0 && !isAllowed)
       throw new StartupError(
-        `Pending migrations: ${changesOldData.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Make a backup, then start with POUNCE_DBUPDATE=1, or run \`pounce migrate up\`.`,
+        `Pending migrations: ${pending.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Make a backup, then start with POUNCE_DBUPDATE=1, or run \`pounce migrate up\`.`,
       )
     return { meta, pending, changesOldData }
   }

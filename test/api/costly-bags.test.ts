@@ -91,6 +91,47 @@ test.serial('sidecars of more than 64 MiB in total are refused with 413', async 
   t.regex(message, /at most 67108864 bytes of JSON in total/)
 })
 
+test.serial('a bag with three documents per file is imported, however many files it has', async t => {
+  t.timeout(300_000)
+  const documents = (name: string): string => JSON.stringify(['a', 'b', 'c'].map(key => ({ content: { [key]: name } })))
+  const files = Array.from({ length: 5002 }, (_, at): [string, string][] => [
+    [`${at}`, ''],
+    [`${at}_metadata.json`, documents(`${at}`)],
+  ])
+  const archive = bagZip({ ...Object.fromEntries(files.flat()), '_info.json': '{}' })
+  const { status, id, text } = await importBag(ann, archive)
+  t.is(status, 200, text)
+  const [file] = (await ann.get(`/api/datasets/${id}/files?limit=1`)).body as { id: string }[]
+  const added = (await ann.get(`/api/files/${file?.id}/metadata.jsonld`)).body as { content: Record<string, string> }[]
+  t.deepEqual(
+    added.flatMap(({ content }) => Object.keys(content)).filter(key => ['a', 'b', 'c'].includes(key)),
+    ['a', 'b', 'c'],
+  )
+})
+
+test.serial('a bag with thousands of metadata documents of one resource is imported, each within the limits of one', async t => {
+  t.timeout(300_000)
+  const documents = Array.from({ length: 5000 }, (_, at) => ({ content: { at, 'a "],[{\\': [`}${at}`, 'x'.repeat(900)] } }))
+  const { status, id, text } = await importBag(ann, bagZip({ '_info.json': '{}', '_dataset_metadata.json': JSON.stringify(documents) }))
+  t.is(status, 200, text)
+  const stored = (await ann.get(`/api/datasets/${id}/metadata.jsonld`)).body as { content: unknown }[]
+  t.deepEqual(
+    stored.map(({ content }) => content),
+    documents.map(({ content }) => content),
+  )
+  for (const [list, reason] of [
+    [`[{},${leaves(30_000)}]`, /at most 20000 values/],
+    [`[{},${JSON.stringify({ content: 'x'.repeat(5 << 20) })}]`, /at most 4194304 bytes/],
+    ['[{},]', /not valid JSON/],
+    ['[{}', /not valid JSON/],
+    ['[{}]]', /not valid JSON/],
+    ['[{]}]', /not valid JSON/],
+    ['[{}}', /not valid JSON/],
+  ] as const)
+    t.regex((await importBag(ann, bagZip(withSidecar(list)))).message, reason)
+  t.is((await importBag(ann, bagZip(withSidecar(' [ ]\n')))).status, 200)
+})
+
 const agentsOf = async (dataset: string) =>
   ((await ann.get(`/api/datasets/${dataset}/metadata.jsonld`)).body as { agent: Record<string, string> }[]).map(({ agent }) => agent)
 

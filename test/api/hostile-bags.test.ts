@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import { join } from 'node:path'
@@ -154,6 +155,17 @@ test.serial('a ZIP bomb spread over many entries is refused', async t => {
   )
   t.is(status, 400)
   t.regex(message, /would unpack to more than 100 times|not in a manifest/)
+})
+
+test.serial('a fault is reported while other entries are being read', async t => {
+  t.timeout(120_000)
+  const large = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`${at}.bin`, randomBytes(4 << 20)]))
+  const archive = bagZip({ ...large, '0.bin_metadata.json': '"word"', '_info.json': '{}' })
+  for (let time = 0; time < 5; time += 1) {
+    const { status, message } = await importBag(ann, archive)
+    t.is(status, 400, message)
+    t.regex(message, /0\.bin_metadata\.json: a metadata document must be a JSON object/)
+  }
 })
 
 test.serial('an aborted import leaves nothing behind', async t => {

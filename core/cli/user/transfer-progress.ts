@@ -28,6 +28,8 @@ const drawEveryMs = 100
 const quietMs = 3_000
 const speedOverMs = 10_000
 const barWidth = 20
+/** A file takes about as long as this many bytes more: small files are limited by requests, not by bytes. */
+const bytesPerFile = 1_000_000
 
 const inUnits = (bytes: number): string => {
   let value = bytes
@@ -50,18 +52,23 @@ const colors: Readonly<Record<string, Parameters<typeof styleText>[0]>> = { fail
 /** Shows the progress of a transfer, and writes a line for each file: text, or JSON with `--json`. */
 export class TransferProgress {
   readonly #context: UserContext
-  readonly #begun = performance.now()
+  readonly #now: () => number
+  readonly #begun: number
   readonly #counts = new Map<string, number>()
   #files = 0
   #doneFiles = 0
   #total = 0
   #done = 0
   #moved = 0
+  #movedFiles = 0
   #drawnAt = Number.NEGATIVE_INFINITY
-  #marks: { readonly at: number; readonly moved: number }[] = []
+  #marks: { readonly at: number; readonly moved: number; readonly movedFiles: number }[] = []
 
-  constructor(context: UserContext) {
+  /** `now` returns milliseconds of a monotonic clock. */
+  constructor(context: UserContext, now = () => performance.now()) {
     this.#context = context
+    this.#now = now
+    this.#begun = now()
   }
 
   expect(files: number, bytes: number): void {
@@ -94,7 +101,10 @@ export class TransferProgress {
 
   /** Reports a finished file. */
   result(result: TransferResult, isOfTotal = true): void {
-    if (isOfTotal) this.#doneFiles += 1
+    if (isOfTotal) {
+      this.#doneFiles += 1
+      if (result.state !== 'unchanged') this.#movedFiles += 1
+    }
     this.#counts.set(result.state, (this.#counts.get(result.state) ?? 0) + 1)
     if (result.state === 'failed') this.#context.fail()
     const { output, asJson, progress } = this.#context
@@ -116,7 +126,7 @@ export class TransferProgress {
   end(): void {
     const { output, asJson, progress } = this.#context
     progress.end()
-    const seconds = (performance.now() - this.#begun) / 1000
+    const seconds = (this.#now() - this.#begun) / 1000
     const counts = Object.fromEntries([...this.#counts].sort(([one], [other]) => (one < other ? -1 : 1)))
     if (asJson) output.out(`${JSON.stringify({ summary: counts, bytes: this.#moved, seconds: Math.round(seconds * 1000) / 1000 })}\n`)
     else {
@@ -126,10 +136,10 @@ export class TransferProgress {
   }
 
   #draw(): void {
-    const now = performance.now()
+    const now = this.#now()
     if (!this.#isShown() || now - this.#drawnAt < drawEveryMs) return
     this.#drawnAt = now
-    this.#marks = [...this.#marks.filter(({ at }) => now - at < speedOverMs), { at: now, moved: this.#moved }]
+    this.#marks = [...this.#marks.filter(({ at }) => now - at < speedOverMs), { at: now, moved: this.#moved, movedFiles: this.#movedFiles }]
     // A wrapped line cannot be overwritten.
     this.#context.progress.report(this.#line(now).slice(0, (process.stderr.columns ?? 200) - 1))
   }
@@ -137,17 +147,23 @@ export class TransferProgress {
   /** In a log file, progress is only useful for long transfers. */
   #isShown(): boolean {
     const { asJson, output } = this.#context
-    return !asJson && (output.isTerminal || performance.now() - this.#begun > quietMs)
+    return !asJson && (output.isTerminal || this.#now() - this.#begun > quietMs)
   }
 
   #line(now: number): string {
     const share = this.#total === 0 ? 0 : Math.min(this.#done / this.#total, 1)
+    const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '░')
+    return `${String(Math.floor(share * 100)).padStart(3)} % ${bar}  ${inUnits(this.#done)} of ${inUnits(this.#total)}${this.#rate(now)}  ${this.#doneFiles} of ${this.#files} files`
+  }
+
+  /** The speed of the last seconds, and the remaining time. */
+  #rate(now: number): string {
     const [first] = this.#marks
     const seconds = first ? (now - first.at) / 1000 : 0
-    const speed = first && seconds > 0.5 ? (this.#moved - first.moved) / seconds : undefined
-    const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '░')
-    const left = speed ? `  ${inTime((this.#total - this.#done) / speed)} left` : ''
-    const rate = speed === undefined ? '' : `  ${inUnits(Math.round(speed))}/s${left}`
-    return `${String(Math.floor(share * 100)).padStart(3)} % ${bar}  ${inUnits(this.#done)} of ${inUnits(this.#total)}${rate}  ${this.#doneFiles} of ${this.#files} files`
+    if (!first || seconds <= 0.5) return ''
+    const moved = this.#moved - first.moved
+    const work = (moved + (this.#movedFiles - first.movedFiles) * bytesPerFile) / seconds
+    const rest = this.#total - this.#done + (this.#files - this.#doneFiles) * bytesPerFile
+    return `  ${inUnits(Math.round(moved / seconds))}/s${work > 0 ? `  ${inTime(rest / work)} left` : ''}`
   }
 }

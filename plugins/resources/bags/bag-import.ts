@@ -144,7 +144,7 @@ export class BagImport {
   }
 
   async #fill(dataset: string, bag: ReceivedBag, contents: BagContents, order: BagOrder, sidecars: Sidecars): Promise<void> {
-    await this.#addAll(await metadataIn(sidecars, contents.metadata, { kind: 'dataset', id: dataset }, order.user))
+    await this.#addAll(metadataIn(sidecars, contents.metadata, { kind: 'dataset', id: dataset }, order.user), order.signal)
     const folders = await this.#makeFolders(dataset, contents.folders, await describeFolders(bag, sidecars), order.user)
     const failed = new AbortController()
     const signal = AbortSignal.any([order.signal, failed.signal])
@@ -209,7 +209,7 @@ export class BagImport {
       ...(license ? { license } : {}),
     }
     const { id } = await staged.commit(() => this.#files.create(file))
-    await this.#addAll(await metadataIn(sidecars, metadata, { kind: 'file', id }, order.user))
+    await this.#addAll(metadataIn(sidecars, metadata, { kind: 'file', id }, order.user), order.signal)
   }
 
   async #receive(bag: ReceivedBag, path: string, signal: AbortSignal): Promise<StagedBlob> {
@@ -218,8 +218,11 @@ export class BagImport {
     return this.#ingest.receive(streamed(bag.read(path), 4), { sizeBytes, signal })
   }
 
-  async #addAll(documents: readonly NewMetadata[]): Promise<void> {
-    for (const document of documents) await this.#metadata.add(document)
+  async #addAll(documents: AsyncIterable<NewMetadata>, signal: AbortSignal): Promise<void> {
+    for await (const document of documents) {
+      signal.throwIfAborted()
+      await this.#metadata.add(document)
+    }
   }
 
   #tagsOf(names: readonly string[], user: CallerUser): readonly Tag[] {

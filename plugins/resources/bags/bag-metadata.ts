@@ -1,6 +1,6 @@
 import { type CallerUser, Invalid, type Json, type MetadataRecord, type Ref } from 'pounce/sdk'
 import { accountsNamedBy, type NewMetadata } from 'pounce/sdk/kit'
-import { metadataLimits, type Sidecars } from './sidecars.ts'
+import type { Sidecars } from './sidecars.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -44,15 +44,12 @@ const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser,
 }
 
 /** The documents of a file in a bag, oldest first; the file contains one document or a list. */
-export const metadataIn = async (
+export async function* metadataIn(
   sidecars: Sidecars,
   path: string | undefined,
   target: Ref,
   user: CallerUser,
-): Promise<readonly NewMetadata[]> => {
-  if (path === undefined) return []
-  const value = await sidecars.json(path, metadataLimits)
-  const documents: readonly unknown[] = Array.isArray(value) ? value : [value]
-  sidecars.takeDocuments(documents.length, path)
-  return documents.toReversed().map(document => documentOf(document, path, target, user, sidecars))
+): AsyncGenerator<NewMetadata> {
+  if (path === undefined) return
+  for await (const document of sidecars.documents(path)) yield documentOf(document, path, target, user, sidecars)
 }

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { crc32 } from 'node:zlib'
+import { crc32, createInflateRaw } from 'node:zlib'
 import { Invalid } from 'pounce/sdk'
 import type { ZipFile } from 'yauzl'
 import { type ZipDirectory, ZipDirectoryReader, type ZipFileEntry } from './zip-directory.ts'
@@ -14,12 +14,27 @@ const blamed = (error: unknown, what: string): unknown => {
   return new Invalid(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
 }
 
-/** A received ZIP, in a local file. */
+/** A part of a file; shorter if the file is. */
+async function* partOf(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let at = start; at < end; ) {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(Math.min(64 * 1024, end - at)), { position: at })
+    if (bytesRead === 0) return
+    yield buffer.subarray(0, bytesRead)
+    at += bytesRead
+  }
+}
+
+/**
+ * A received ZIP, in a local file. Entries are not read by `ZipFile.openReadStream`: if one of its streams is destroyed while it waits
+ * for another, yauzl 3.4 throws outside of any call, and all other streams of the file wait forever.
+ */
 export class IncomingZip {
   readonly directory: ZipDirectory
+  readonly #file: FileHandle
   readonly #zip: ZipFile
 
-  private constructor(zip: ZipFile, directory: ZipDirectory) {
+  private constructor(file: FileHandle, zip: ZipFile, directory: ZipDirectory) {
+    this.#file = file
     this.#zip = zip
     this.directory = directory
   }
@@ -36,7 +51,7 @@ export class IncomingZip {
         directory.add(entry, getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true))
       }
       directory.finish()
-      return new IncomingZip(zip, directory)
+      return new IncomingZip(file, zip, directory)
     } catch (error) {
       throw blamed(error, 'Not a ZIP archive, or its directory is damaged')
     }
@@ -45,19 +60,22 @@ export class IncomingZip {
   /** The bytes of an entry; throws `Invalid` when their length or checksum differs from the directory. */
   async *read({ path, entry }: ZipFileEntry): AsyncGenerator<Buffer> {
     const what = `The entry ${JSON.stringify(path)} cannot be read`
-    let crc = 0
-    let stream: Readable | undefined
+    let [crc, sizeBytes] = [0, 0]
     try {
-      stream = await this.#zip.openReadStreamPromise(entry)
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
+      const { fileDataStart } = await this.#zip.readLocalFileHeaderPromise(entry, { minimal: true })
+      const stored = partOf(this.#file, fileDataStart, fileDataStart + entry.compressedSize)
+      // A failure of the pipeline is thrown by the iteration.
+      const bytes = entry.compressionMethod === 0 ? stored : pipeline(Readable.from(stored), createInflateRaw(), () => undefined)
+      for await (const chunk of bytes as AsyncIterable<Buffer>) {
+        sizeBytes += chunk.length
+        if (sizeBytes > entry.uncompressedSize) break
         crc = crc32(chunk, crc)
         yield chunk
       }
     } catch (error) {
       throw blamed(error, what)
-    } finally {
-      stream?.destroy()
     }
+    if (sizeBytes !== entry.uncompressedSize) throw new Invalid(`${what}: its length is not ${entry.uncompressedSize} bytes`)
     if (crc !== entry.crc32) throw new Invalid(`${what}: checksum mismatch`)
   }
 

@@ -5,11 +5,40 @@ import type { ReceivedBag } from './received-bag.ts'
 
 /** Limits of `X_info.json`: a few lines, tags and creators. */
 export const infoLimits: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 64, maxMembers: 5000, maxLeaves: 20_000 }
-/** Limits of `X_metadata.json`. */
+/** Limits of `folder-names.json`, and of a document in `X_metadata.json`. */
 export const metadataLimits: JsonLimits = { maxBytes: 4 * 1024 * 1024, maxDepth: 64, maxMembers: 20_000, maxLeaves: 20_000 }
 
-const maxTotalBytes = 64 * 1024 * 1024
-const maxDocuments = 10_000
+/** `X_metadata.json` as a list. */
+const maxListBytes = 16 * 1024 * 1024
+const minTotalBytes = 64 * 1024 * 1024
+const minDocuments = 10_000
+/** The extractors of one file add about four documents of a kilobyte each. */
+const perFile = { bytes: 32 * 1024, documents: 25 }
+
+type Span = readonly [start: number, end: number]
+
+/** The items of a JSON list; undefined if the text is something else, or malformed in a way that shows without parsing the items. */
+const itemsOf = (text: string): readonly Span[] | undefined => {
+  let start = text.search(/\S/) + 1
+  if (text[start - 1] !== '[') return undefined
+  const items: Span[] = []
+  let level = 0
+  for (let at = start; at < text.length; at++) {
+    const char = text[at]
+    if (char === '"') {
+      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
+    } else if (char === '[' || char === '{') level++
+    else if (level > 0 && (char === ']' || char === '}')) level--
+    else if (char === ']') {
+      if (items.length > 0 || text.slice(start, at).trim() !== '') items.push([start, at])
+      return text.slice(at + 1).trim() === '' ? items : undefined
+    } else if (level === 0 && char === ',') {
+      items.push([start, at])
+      start = at + 1
+    }
+  }
+  return undefined
+}
 
 /**
  * The descriptions and metadata in one bag, limited in total: they can be compressed a thousandfold, so the size of the archive is no
@@ -18,30 +47,39 @@ const maxDocuments = 10_000
 export class Sidecars {
   readonly dates = new BagDates()
   readonly #bag: ReceivedBag
+  readonly #maxBytes: number
   readonly #maxDocuments: number
   #bytes = 0
   #documents = 0
 
-  /** Each file may have one metadata document in addition. */
   constructor(bag: ReceivedBag, files: number) {
     this.#bag = bag
-    this.#maxDocuments = maxDocuments + files
+    this.#maxBytes = Math.max(minTotalBytes, files * perFile.bytes)
+    this.#maxDocuments = Math.max(minDocuments + files, files * perFile.documents)
   }
 
-  /** Reads JSON with the limits that apply to request bodies; nothing is decompressed before its size is known to be within them. */
+  /** Reads JSON with the limits that apply to request bodies. */
   async json(path: string, limits: JsonLimits): Promise<unknown> {
-    const { maxBytes } = limits
+    return parseJson(await this.#text(path, limits.maxBytes), limits, path)
+  }
+
+  /** The metadata documents in a file that contains one document or a list of them, last first. Each is parsed when it is reached. */
+  async *documents(path: string): AsyncGenerator<unknown> {
+    const text = await this.#text(path, maxListBytes)
+    const documents = itemsOf(text) ?? [[0, text.length]]
+    this.#documents += documents.length
+    if (this.#documents > this.#maxDocuments)
+      throw new TooLarge(`${path}: a bag of this many files must have at most ${this.#maxDocuments} metadata documents`)
+    for (const [start, end] of documents.toReversed()) yield parseJson(text.slice(start, end), metadataLimits, path)
+  }
+
+  /** Nothing is decompressed before its size is known to be within the limits. */
+  async #text(path: string, maxBytes: number): Promise<string> {
     const sizeBytes = this.#bag.sizeOf(path)
     if (sizeBytes > maxBytes) throw new TooLarge(`${path} must be at most ${maxBytes} bytes of JSON`)
     this.#bytes += sizeBytes
-    if (this.#bytes > maxTotalBytes)
-      throw new TooLarge(`The descriptions and metadata of a bag must be at most ${maxTotalBytes} bytes of JSON in total`)
-    return parseJson((await this.#bag.text(path, maxBytes)) ?? 'null', limits, path)
-  }
-
-  takeDocuments(count: number, path: string): void {
-    this.#documents += count
-    if (this.#documents > this.#maxDocuments)
-      throw new TooLarge(`${path}: a bag of this many files must have at most ${this.#maxDocuments} metadata documents`)
+    if (this.#bytes > this.#maxBytes)
+      throw new TooLarge(`The descriptions and metadata of a bag must be at most ${this.#maxBytes} bytes of JSON in total`)
+    return (await this.#bag.text(path, maxBytes)) ?? 'null'
   }
 }

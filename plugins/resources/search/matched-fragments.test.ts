@@ -55,6 +55,14 @@ for (const [query, ...matches] of cases)
   test(`${query} is found in ${matches.map(([field, ...words]) => `${field} (${words.join(', ')})`).join('; ') || 'no value'}`, t =>
     t.deepEqual(matchesOf(query, plot), matches as string[][]))
 
+test('a value that occurs several times is one fragment and leaves room for others', t => {
+  const values: Values = [...Array.from({ length: 6 }, () => ['metadata.site', 'North'] as const), ['metadata.field', 'North Field']]
+  t.deepEqual(matchesOf('north', values), [
+    ['metadata.site', 'North'],
+    ['metadata.field', 'North'],
+  ])
+})
+
 test('a fragment of a long text begins before the first word found, and its marks are within it', t => {
   const text = `${'filler '.repeat(100)}oak ${'more '.repeat(100)}oak`
   const [fragment] = fragmentsOf([searchedValue('description', text)], matchConditions(readQuery('oak'))).fragments

@@ -14,7 +14,7 @@ const maxFragmentLength = 200
 /** Minimum number of characters before the first mark of a fragment. */
 const leadLength = 40
 
-/** Fragments of the values, in order, and the conditions that match none of them. */
+/** Different fragments of the values, in order, and the conditions that match none of the values. */
 export const fragmentsOf = (
   values: readonly SearchedValue[],
   conditions: readonly MatchCondition[],
@@ -30,7 +30,9 @@ export const fragmentsOf = (
       explained.add(condition)
       marks.push(...found)
     }
-    if (marks.length > 0 && fragments.length < maxFragments) fragments.push(fragmentOf(value, merged(marks)))
+    if (marks.length === 0 || fragments.length >= maxFragments) continue
+    const fragment = fragmentOf(value, merged(marks))
+    if (!fragments.some(({ field, text }) => field === fragment.field && text === fragment.text)) fragments.push(fragment)
   }
   return { fragments, unexplained: conditions.filter(condition => !explained.has(condition)) }
 }

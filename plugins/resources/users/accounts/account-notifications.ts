@@ -100,7 +100,8 @@ export class NotifyAdminsOfPendingAccount {
     const user = await this.#users.get(subject.id)
     if (user?.status !== 'Inactive') return
     const about = `${fullNameOf(user)} (${user.email}) has signed up. The account, with the id ${user.id}, is pending activation by an admin.`
-    await this.#post.send(await this.#users.admins(), 'An account is pending approval', [about])
+    const how = `To activate it, send {"active": ["${user.id}"]} to POST /api/admin/users.`
+    await this.#post.send(await this.#users.admins(), 'An account is pending approval', [about, how])
   }
 }
 wire(NotifyAdminsOfPendingAccount, Users, AccountMail)
