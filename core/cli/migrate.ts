@@ -32,6 +32,14 @@ export const move: RunCommand = async context => {
   return moveBetween(from, to, context)
 }
 
+const namesIn = (list: unknown): readonly string[] =>
+  typeof list === 'string'
+    ? list
+        .split(',')
+        .map(name => name.trim())
+        .filter(name => name !== '')
+    : []
+
 async function moveBetween(from: string, to: string, { sources, options, progress }: CommandContext) {
   const here = parseStores(from, '--from')
   const there = parseStores(to, '--to')
@@ -51,9 +59,11 @@ async function moveBetween(from: string, to: string, { sources, options, progres
     source: ({ works }) => boot(source, works ? ['worker'] : []),
     target: () => boot(target),
     isOther,
-    route: `${from} to ${to}`,
+    ends: [from, to],
+    hasPoints: here.points !== undefined,
     readData: options['read-data'] === true,
     skipDamaged: options['skip-damaged'] === true,
+    skippedPlugins: namesIn(options['skip-plugins']),
     progress,
   })
 }

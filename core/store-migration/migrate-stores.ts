@@ -1,6 +1,7 @@
 import { BlobOwners, BlobStore, Clock, DocumentStore, GeoStore, type Port } from 'pounce/sdk'
 import type { Kernel } from '../kernel/kernel.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
+import { refuseAbsentPlugins, refuseForgottenPoints } from './absent-plugins.ts'
 import { StoreCopy, type Stores } from './store-copy.ts'
 
 /** The source and target of a migration as kernels: each call creates one that is not started. */
@@ -10,10 +11,14 @@ export interface StoreMigration {
   target(): Promise<Kernel>
   /** Whether each store differs between source and target. */
   readonly isOther: { readonly documents: boolean; readonly blobs: boolean; readonly points: boolean }
-  /** For instance `sqlite+disk to mongodb+s3`. */
-  readonly route: string
+  /** For instance `sqlite+disk` and `mongodb+s3`. */
+  readonly ends: readonly [from: string, to: string]
+  /** Whether the datapoint store is specified. */
+  readonly hasPoints: boolean
   readonly readData: boolean
   readonly skipDamaged: boolean
+  /** Plugins that are not loaded and whose records are omitted. */
+  readonly skippedPlugins: readonly string[]
   progress(message: string): void
 }
 
@@ -23,26 +28,29 @@ const stores: readonly Port<unknown>[] = [DocumentStore, BlobStore]
 /** Migrates an installation between stores, with the source's data folder locked. */
 export const migrateStores = async (migration: StoreMigration) => {
   const { documents, blobs } = migration.isOther
-  await drain(migration)
+  const skipped = await drain(migration)
   const report = await copy(migration)
-  return documents || blobs ? { ...report, search: await rebuildSearch(migration) } : report
+  const more = skipped.length === 0 ? {} : { skippedPlugins: skipped.join(', ') }
+  return documents || blobs ? { ...report, ...more, search: await rebuildSearch(migration) } : report
 }
 
-/** Handles all events in the outbox first, because events are not migrated. */
-async function drain({ source, progress }: StoreMigration): Promise<void> {
+/** Handles all events in the outbox first, because events are not migrated. Resolves to the plugins whose records are omitted. */
+async function drain({ source, progress, ...migration }: StoreMigration): Promise<readonly string[]> {
   const looking = await source({ works: false })
   await looking.start({ until: 'store' })
   let waits: boolean
+  let skipped: readonly string[]
   try {
     if ((await looking.storedInstance()) === undefined)
       throw new StartupError('No installation found in the source: check the data folder and the database')
     await refuseOldSchema(looking)
+    skipped = await refuseOmissions(looking, migration)
     waits = Object.values((await looking.outbox?.waiting()) ?? {}).some(count => count > 0)
     if (!waits) await refuseDeadLetters(looking)
   } finally {
     await looking.stop()
   }
-  if (!waits) return
+  if (!waits) return skipped
   progress('handling waiting events first')
   const working = await source({ works: true })
   await working.start()
@@ -52,6 +60,13 @@ async function drain({ source, progress }: StoreMigration): Promise<void> {
   } finally {
     await working.stop()
   }
+  return skipped
+}
+
+async function refuseOmissions(kernel: Kernel, { isOther, ends, hasPoints, skippedPlugins }: Omit<StoreMigration, 'source' | 'progress'>) {
+  if (!(isOther.documents || isOther.blobs)) return []
+  if (!hasPoints) await refuseForgottenPoints(kernel, ends)
+  return refuseAbsentPlugins(kernel, skippedPlugins)
 }
 
 async function refuseOldSchema(kernel: Kernel): Promise<void> {
@@ -66,7 +81,7 @@ async function refuseDeadLetters(kernel: Kernel): Promise<void> {
   if (one) throw new StartupError(`${one.kept} for ${one.consumer} and cannot be migrated: ${one.remedy}`)
 }
 
-async function copy({ isOther, route, readData, skipDamaged, progress, ...make }: StoreMigration) {
+async function copy({ isOther, ends, readData, skipDamaged, progress, ...make }: StoreMigration) {
   const points = isOther.points ? [GeoStore] : []
   const source = await make.source({ works: false })
   const target = await make.target()
@@ -90,7 +105,7 @@ async function copy({ isOther, route, readData, skipDamaged, progress, ...make }
     const instance = await source.storedInstance()
     const collections = source.lastingCollections
     const report = await new StoreCopy({
-      ...{ route, from, to, places, clock: source.get(Clock), instance, collections, progress, readData, skipDamaged },
+      ...{ route: ends.join(' to '), from, to, places, clock: source.get(Clock), instance, collections, progress, readData, skipDamaged },
     }).run()
     return { ...report, points: report.points ?? whereStay(source) }
   } finally {
