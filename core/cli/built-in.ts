@@ -137,7 +137,11 @@ export const builtIns: readonly BuiltIn[] = [
       },
       { name: 'read-data', summary: 'Verify every byte in the target store', takesValue: false },
       { name: 'skip-damaged', summary: 'Migrate records with damaged bytes without the bytes, instead of failing', takesValue: false },
-      { name: 'skip-plugins', summary: 'Plugins that are not loaded and whose records are not migrated, separated by commas', takesValue: true },
+      {
+        name: 'skip-plugins',
+        summary: 'Plugins that are not loaded and whose records are not migrated, separated by commas',
+        takesValue: true,
+      },
     ],
     load: async () => (await import('./migrate.ts')).move,
   },
