@@ -212,6 +212,36 @@ inBrowser('a second factor that the server requires is set up on the page, which
   await page.getByText('No datasets yet').waitFor()
 })
 
+inBrowser('recovery codes stay until they are closed, and other tabs load their page once the second factor is set up', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, config: { resources: { users: { requireSecondFactor: 'admins' } } } })
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  const other = await page.context().newPage()
+  for (const tab of [page, other]) await tab.goto('/datasets')
+  const dialog = page.getByRole('dialog', { name: 'Set up a second factor' })
+  const inOther = other.getByRole('dialog', { name: 'Set up a second factor' })
+  await inOther.waitFor()
+  await dialog.getByLabel('Password').fill(server.admin.password)
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '')
+  await dialog.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
+  await dialog.getByRole('button', { name: 'Confirm code' }).click()
+  const codes = await dialog.locator('.recovery-codes').innerText()
+  // As when a tab signs in or out, or a window gets the focus after a minute.
+  const reloaded = [page, other].map(tab => tab.waitForResponse(response => new URL(response.url()).pathname === '/api/session'))
+  for (const tab of [page, other]) await tab.evaluate("new BroadcastChannel('pounce-session').postMessage('change')")
+  await Promise.all(reloaded)
+  await inOther.waitFor({ state: 'detached' })
+  await other.getByText('No datasets yet').waitFor()
+  await dialog.getByRole('button', { name: 'Copy' }).click()
+  await page.getByText('Copied').waitFor()
+  t.is(await page.evaluate('navigator.clipboard.readText()'), codes)
+  t.is(await dialog.locator('.recovery-codes').innerText(), codes)
+  await dialog.getByRole('button', { name: 'I have kept them' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByText('No datasets yet').waitFor()
+})
+
 /** Registers a passkey in the browser, and returns the status of the response. */
 const registerPasskey = async (password: string): Promise<number> => {
   const post = (path: string, body: object) =>

@@ -1,5 +1,5 @@
 import { useRouterState } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import { changeSession, type Interruption, resumeSession, useInterruption, useSession } from '../lib/session.ts'
 import { mayDiscard } from '../lib/unsaved.ts'
@@ -12,16 +12,24 @@ import { TermsDialog } from './terms.tsx'
 
 /** Dialogs that the account requires before the page continues; the pending action then runs. */
 export const SessionDialogs = () => {
-  const session = useSession()
+  const isEnrolling = useSession()?.user?.secondFactorPending
   const interruption = useInterruption()
-  if (!interruption) return session?.user?.secondFactorPending ? <EnrolmentDialog /> : null
-  const { end, methods } = interruption
+  const [codes, setCodes] = useState<readonly string[]>()
+  return (
+    <>
+      {(isEnrolling || codes) && <EnrolmentDialog codes={codes} onCodes={setCodes} />}
+      {interruption && <InterruptionDialog {...interruption} />}
+    </>
+  )
+}
+
+const InterruptionDialog = ({ what, methods, end }: NonNullable<ReturnType<typeof useInterruption>>) => {
   const dialogs: Readonly<Record<Interruption, ReactNode>> = {
     'signed-out': <SignedOutDialog onEnd={end} />,
     'step-up': <StepUpDialog methods={methods} onEnd={end} />,
     terms: <TermsDialog onEnd={end} />,
   }
-  return dialogs[interruption.what]
+  return dialogs[what]
 }
 
 const SignedOutDialog = ({ onEnd }: { readonly onEnd: (isDone: boolean) => void }) => {
