@@ -41,7 +41,7 @@ const SignedOutDialog = ({ onEnd }: { readonly onEnd: (isDone: boolean) => void 
     await changeSession()
   }
   return (
-    <Dialog title={t('signedOut.title')} isOpen onClose={() => void leave()}>
+    <Dialog title={t('signedOut.title')} isOpen onClose={() => void leave()} isDismissable={false}>
       <p>{t('signedOut.text')}</p>
       <SignInForm returnTo={returnTo} email={email} onSignedIn={async () => onEnd(await resumeSession())} />
       <div className="actions end">
