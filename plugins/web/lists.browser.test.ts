@@ -150,3 +150,16 @@ inBrowser('the lists and counts of a collection and a space follow what others m
   await other.getByText('1 dataset', { exact: true }).waitFor()
   t.deepEqual(problems, [])
 })
+
+inBrowser('a search that fails can be tried again', async t => {
+  await newDataset(call, { name: 'Yew' })
+  await server.drained()
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  let isBroken = true
+  await page.route('**/api/search?*', route => (isBroken ? route.fulfill(refusal) : route.continue()))
+  await page.goto('/search?query=yew')
+  await page.getByText(refusal.json.message).waitFor()
+  isBroken = false
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('1 hit', { exact: true }).waitFor()
+})

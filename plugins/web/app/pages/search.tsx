@@ -171,7 +171,7 @@ export const SearchPage = () => {
           {maySave && <SavedSearches />}
         </>
       ) : error && !data ? (
-        <QueryError error={error} query={query} />
+        <QueryError error={error} query={query} retry={() => void found.refetch()} />
       ) : isPending ? (
         <Loading />
       ) : (
