@@ -163,3 +163,24 @@ inBrowser('a search that fails can be tried again', async t => {
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('1 hit', { exact: true }).waitFor()
 })
+
+inBrowser('the page of a deleted space or collection keeps its list, and the identifier is copied', async t => {
+  const post = (path: string, json: object) => ok<{ id: string }>(call(path, { method: 'POST', json }))
+  const { id: space } = await post('/api/spaces', { name: 'Heath', description: '' })
+  const { id: collection } = await post('/api/collections', { name: 'Shrubs', description: '' })
+  await newDataset(call, { name: 'Heather', space: [space], collection: [collection] })
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  for (const path of [`spaces/${space}`, `collections/${collection}`]) {
+    await page.goto(`/${path}`)
+    await page.getByRole('row', { name: /Heather/ }).waitFor()
+    const id = path.split('/')[1] ?? ''
+    await page.getByRole('button', { name: `Copy the identifier ${id}` }).click()
+    await page.getByText('Copied').waitFor()
+    t.is(await page.evaluate('navigator.clipboard.readText()'), id)
+    await ok(call(`/api/${path}`, { method: 'DELETE' }))
+    if (path.startsWith('collections')) await ok(call(`/api/${path}`, { method: 'DELETE' }))
+    await page.getByText('This was deleted, or you may no longer see it').waitFor()
+    await page.waitForLoadState('networkidle')
+    t.is(await page.getByText('There is nothing at this address').count(), 0)
+  }
+})
