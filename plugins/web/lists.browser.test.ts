@@ -184,3 +184,40 @@ inBrowser('the page of a deleted space or collection keeps its list, and the ide
     t.is(await page.getByText('There is nothing at this address').count(), 0)
   }
 })
+
+inBrowser('a name written from right to left does not reorder the words around it', async t => {
+  const { id } = await ok<{ id: string }>(call('/api/spaces', { method: 'POST', json: { name: 'قياسات (2026)', description: '' } }))
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/spaces/${id}`)
+  await page
+    .getByRole('button', { name: /^Actions for/ })
+    .first()
+    .click()
+  await page.getByRole('menuitem', { name: 'Delete space' }).click()
+  const title = page.getByRole('dialog').getByRole('heading')
+  await title.waitFor()
+  // Where the year and the name are drawn.
+  const [year = 0, name = 0] = await title.evaluate(element => {
+    const text = (element as unknown as { firstChild: { data: string } }).firstChild
+    const page = globalThis as unknown as {
+      document: {
+        createRange(): {
+          setStart(of: object, at: number): void
+          setEnd(of: object, at: number): void
+          getBoundingClientRect(): { left: number }
+        }
+      }
+    }
+    return ['2026', 'ق'].map(part => {
+      const range = page.document.createRange()
+      const at = text.data.indexOf(part)
+      range.setStart(text, at)
+      range.setEnd(text, at + part.length)
+      return range.getBoundingClientRect().left
+    })
+  })
+  const before = await title.evaluate(element => (element as unknown as { textContent: string }).textContent)
+  t.regex(before, /^Delete \u2068قياسات \(2026\)\u2069\?$/)
+  t.true(year < name, 'within the name, the year is left of its first letter')
+  t.deepEqual(problems, [])
+})
