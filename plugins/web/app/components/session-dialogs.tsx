@@ -1,5 +1,5 @@
 import { useRouterState } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import { changeSession, type Interruption, resumeSession, useInterruption, useSession } from '../lib/session.ts'
 import { mayDiscard } from '../lib/unsaved.ts'
@@ -12,12 +12,15 @@ import { TermsDialog } from './terms.tsx'
 
 /** Dialogs that the account requires before the page continues; the pending action then runs. */
 export const SessionDialogs = () => {
-  const isEnrolling = useSession()?.user?.secondFactorPending
+  const isPending = useSession()?.user?.secondFactorPending ?? false
   const interruption = useInterruption()
   const [codes, setCodes] = useState<readonly string[]>()
+  // It begins after other dialogs, and stays below those that are shown later.
+  const isEnrolling = useRef(false)
+  isEnrolling.current = (isPending || codes !== undefined) && (isEnrolling.current || !interruption)
   return (
     <>
-      {(isEnrolling || codes) && <EnrolmentDialog codes={codes} onCodes={setCodes} />}
+      {isEnrolling.current && <EnrolmentDialog codes={codes} onCodes={setCodes} />}
       {interruption && <InterruptionDialog {...interruption} />}
     </>
   )
