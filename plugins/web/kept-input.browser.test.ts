@@ -75,6 +75,27 @@ inBrowser('a text that waits for signing in again is discarded only if that is c
   t.deepEqual(unexpected(problems), [])
 })
 
+inBrowser('a click beside the dialog for signing in again, and its links, keep the page with what was typed', async t => {
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/datasets')
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  const create = page.getByRole('dialog', { name: 'Create dataset' })
+  await create.getByLabel('Name').fill('Rowan by the pond')
+  await page.context().clearCookies()
+  await page.keyboard.press('Enter')
+  const signedOut = page.getByRole('dialog', { name: 'You are signed out' })
+  await signedOut.waitFor()
+  await page.mouse.click(5, 5)
+  const opened = page.context().waitForEvent('page')
+  await signedOut.getByRole('link', { name: 'Forgot your password?' }).click()
+  const reset = await opened
+  await reset.getByRole('button', { name: 'Send link' }).waitFor()
+  t.is(new URL(page.url()).pathname, '/datasets')
+  await signedOut.getByLabel('Password').fill(server.admin.password)
+  await signedOut.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Rowan by the pond' }).waitFor()
+})
+
 inBrowser('a dataset or file with an unsaved text is deleted only if discarding it is confirmed', async t => {
   const dataset = await newDataset(call, { name: 'Rowan' })
   const file = await upload(call, dataset, 'x', 'plot.txt')

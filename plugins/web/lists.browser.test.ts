@@ -150,3 +150,74 @@ inBrowser('the lists and counts of a collection and a space follow what others m
   await other.getByText('1 dataset', { exact: true }).waitFor()
   t.deepEqual(problems, [])
 })
+
+inBrowser('a search that fails can be tried again', async t => {
+  await newDataset(call, { name: 'Yew' })
+  await server.drained()
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  let isBroken = true
+  await page.route('**/api/search?*', route => (isBroken ? route.fulfill(refusal) : route.continue()))
+  await page.goto('/search?query=yew')
+  await page.getByText(refusal.json.message).waitFor()
+  isBroken = false
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('1 hit', { exact: true }).waitFor()
+})
+
+inBrowser('the page of a deleted space or collection keeps its list, and the identifier is copied', async t => {
+  const post = (path: string, json: object) => ok<{ id: string }>(call(path, { method: 'POST', json }))
+  const { id: space } = await post('/api/spaces', { name: 'Heath', description: '' })
+  const { id: collection } = await post('/api/collections', { name: 'Shrubs', description: '' })
+  await newDataset(call, { name: 'Heather', space: [space], collection: [collection] })
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  for (const path of [`spaces/${space}`, `collections/${collection}`]) {
+    await page.goto(`/${path}`)
+    await page.getByRole('row', { name: /Heather/ }).waitFor()
+    const id = path.split('/')[1] ?? ''
+    await page.getByRole('button', { name: `Copy the identifier ${id}` }).click()
+    await page.getByText('Copied').waitFor()
+    t.is(await page.evaluate('navigator.clipboard.readText()'), id)
+    await ok(call(`/api/${path}`, { method: 'DELETE' }))
+    if (path.startsWith('collections')) await ok(call(`/api/${path}`, { method: 'DELETE' }))
+    await page.getByText('This was deleted, or you may no longer see it').waitFor()
+    await page.waitForLoadState('networkidle')
+    t.is(await page.getByText('There is nothing at this address').count(), 0)
+  }
+})
+
+inBrowser('a name written from right to left does not reorder the words around it', async t => {
+  const { id } = await ok<{ id: string }>(call('/api/spaces', { method: 'POST', json: { name: 'قياسات (2026)', description: '' } }))
+  const { page, problems } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto(`/spaces/${id}`)
+  await page
+    .getByRole('button', { name: /^Actions for/ })
+    .first()
+    .click()
+  await page.getByRole('menuitem', { name: 'Delete space' }).click()
+  const title = page.getByRole('dialog').getByRole('heading')
+  await title.waitFor()
+  // Where the year and the name are drawn.
+  const [year = 0, name = 0] = await title.evaluate(element => {
+    const text = (element as unknown as { firstChild: { data: string } }).firstChild
+    const page = globalThis as unknown as {
+      document: {
+        createRange(): {
+          setStart(of: object, at: number): void
+          setEnd(of: object, at: number): void
+          getBoundingClientRect(): { left: number }
+        }
+      }
+    }
+    return ['2026', 'ق'].map(part => {
+      const range = page.document.createRange()
+      const at = text.data.indexOf(part)
+      range.setStart(text, at)
+      range.setEnd(text, at + part.length)
+      return range.getBoundingClientRect().left
+    })
+  })
+  const before = await title.evaluate(element => (element as unknown as { textContent: string }).textContent)
+  t.regex(before, /^Delete \u2068قياسات \(2026\)\u2069\?$/)
+  t.true(year < name, 'within the name, the year is left of its first letter')
+  t.deepEqual(problems, [])
+})

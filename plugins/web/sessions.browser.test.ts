@@ -4,10 +4,10 @@ import { bootForTest, FixedClock } from 'pounce/sdk/testing'
 import { codeAt } from '../../test/support/authenticator.ts'
 import { callsOf } from '../../test/support/calls.ts'
 import { freePort } from '../../test/support/free-port.ts'
-import { newPerson } from '../../test/support/people.ts'
+import { byCookie, newPerson, signIn } from '../../test/support/people.ts'
 import { sharedBrowserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload } from '../../test/support/scene.ts'
-import { withTotp } from '../../test/support/second-factors.ts'
+import { enrolTotp, withTotp } from '../../test/support/second-factors.ts'
 import { letIn, newSpace } from '../../test/support/spaces-and-people.ts'
 import { axeFindings, unexpected, waitForPath, webPage } from '../../test/support/web-pages.ts'
 
@@ -209,6 +209,65 @@ inBrowser('a second factor that the server requires is set up on the page, which
   await dialog.getByRole('button', { name: 'Confirm code' }).click()
   await dialog.getByRole('button', { name: 'I have kept them' }).click()
   await dialog.waitFor({ state: 'detached' })
+  await page.getByText('No datasets yet').waitFor()
+})
+
+inBrowser('recovery codes stay until they are closed, and other tabs load their page once the second factor is set up', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, config: { resources: { users: { requireSecondFactor: 'admins' } } } })
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  const other = await page.context().newPage()
+  for (const tab of [page, other]) await tab.goto('/datasets')
+  const dialog = page.getByRole('dialog', { name: 'Set up a second factor' })
+  const inOther = other.getByRole('dialog', { name: 'Set up a second factor' })
+  await inOther.waitFor()
+  await dialog.getByLabel('Password').fill(server.admin.password)
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '')
+  await dialog.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
+  await dialog.getByRole('button', { name: 'Confirm code' }).click()
+  const codes = await dialog.locator('.recovery-codes').innerText()
+  // As when a tab signs in or out, or a window gets the focus after a minute.
+  const reloaded = [page, other].map(tab => tab.waitForResponse(response => new URL(response.url()).pathname === '/api/session'))
+  for (const tab of [page, other]) await tab.evaluate("new BroadcastChannel('pounce-session').postMessage('change')")
+  await Promise.all(reloaded)
+  await inOther.waitFor({ state: 'detached' })
+  await other.getByText('No datasets yet').waitFor()
+  await dialog.getByRole('button', { name: 'Copy' }).click()
+  await page.getByText('Copied').waitFor()
+  t.is(await page.evaluate('navigator.clipboard.readText()'), codes)
+  t.is(await dialog.locator('.recovery-codes').innerText(), codes)
+  await dialog.getByRole('button', { name: 'I have kept them' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByText('No datasets yet').waitFor()
+})
+
+inBrowser('setting up a second factor follows the terms of service, and continues after signing in again', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, config: { resources: { users: { requireSecondFactor: 'everybody' } } } })
+  const own = byCookie(server, await signIn(server, server.admin.email, server.admin.password))
+  await enrolTotp(own, server.admin.password, clock)
+  await ok(own('/api/admin/configuration', { method: 'POST', json: { tosText: 'Be kind to the data.' } }))
+  await ok(own('/api/users/acceptTerms', { method: 'POST', json: {} }))
+  const ann = { email: 'ann@example.org', password: 'secret of ann' }
+  await ok(own('/api/users', { method: 'POST', json: { ...ann, firstName: 'Ann', lastName: 'Oak' } }))
+  const { page } = await webPage(t, browser(), server.url, ann)
+  await page.goto('/datasets')
+  const terms = page.getByRole('dialog', { name: 'Terms of service' })
+  const dialog = page.getByRole('dialog', { name: 'Set up a second factor' })
+  await terms.getByText('Be kind to the data.').waitFor()
+  t.is(await dialog.count(), 0)
+  await terms.getByRole('button', { name: 'Accept' }).click()
+  await dialog.getByLabel('Password').fill(ann.password)
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '')
+  await dialog.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
+  await page.context().clearCookies()
+  await dialog.getByRole('button', { name: 'Confirm code' }).click()
+  const signedOut = page.getByRole('dialog', { name: 'You are signed out' })
+  await signedOut.getByLabel('Password').fill(ann.password)
+  await signedOut.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await dialog.getByRole('button', { name: 'I have kept them' }).click()
   await page.getByText('No datasets yet').waitFor()
 })
 

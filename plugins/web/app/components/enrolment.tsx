@@ -1,10 +1,11 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { type Answer, api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
-import { reloadRights, signOut } from '../lib/session.ts'
+import { refreshSession, reloadRights, signOut } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
 import { Button, TextField } from './controls.tsx'
+import { copyText } from './copy-text.tsx'
 import { Dialog } from './dialog.tsx'
 import { FormError, SubmitButton } from './form-parts.tsx'
 import { PasswordProof } from './step-up.tsx'
@@ -13,19 +14,35 @@ type Enrolment = Answer<'POST /api/second-factors/totp'>
 
 const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, '$1 ')
 
-/** Where the server requires a second factor: sets one up, so that the account can be used. */
-export const EnrolmentDialog = () => {
+/**
+ * Where the server requires a second factor: sets one up, so that the account can be used. The recovery codes, which the server does not show again,
+ * stay until the user closes them.
+ */
+export const EnrolmentDialog = ({
+  codes,
+  onCodes,
+}: {
+  readonly codes: readonly string[] | undefined
+  readonly onCodes: (codes: readonly string[] | undefined) => void
+}) => {
   const [enrolment, setEnrolment] = useState<Enrolment>()
-  const [codes, setCodes] = useState<readonly string[]>()
   const [code, setCode] = useState('')
   const { isBusy, error, run } = useAct()
   const begin = async (password: string): Promise<void> => setEnrolment(await api('POST /api/second-factors/totp', { body: { password } }))
   const confirm = async (): Promise<void> => {
     if (!enrolment) return
     const { recoveryCodes } = await api('POST /api/second-factors/totp/confirm', { body: { enrolment: enrolment.enrolment, code } })
-    if (recoveryCodes) setCodes(recoveryCodes)
-    else reloadRights()
+    onCodes(recoveryCodes)
+    await refreshSession()
   }
+  // Also if the factor was set up in another tab.
+  useEffect(() => reloadRights, [])
+  useEffect(() => {
+    if (!codes) return undefined
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [codes])
   const leave = <Button onPress={() => void run(signOut)}>{t('signOut')}</Button>
   return (
     <Dialog title={t('enrolment.title')} isOpen onClose={() => undefined}>
@@ -34,10 +51,10 @@ export const EnrolmentDialog = () => {
           <p>{t('enrolment.codes')}</p>
           <pre className="recovery-codes">{codes.join('\n')}</pre>
           <div className="actions end">
-            <Button icon="copy" onPress={() => void navigator.clipboard?.writeText(codes.join('\n'))}>
+            <Button icon="copy" onPress={() => void copyText(codes.join('\n'), t('copied'))}>
               {t('copy')}
             </Button>
-            <Button look="filled" onPress={reloadRights}>
+            <Button look="filled" onPress={() => onCodes(undefined)}>
               {t('enrolment.kept')}
             </Button>
           </div>

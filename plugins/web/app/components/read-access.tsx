@@ -4,6 +4,7 @@ import { Form } from 'react-aria-components/Form'
 import { Label, Radio, RadioGroup } from 'react-aria-components/RadioGroup'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
+import { regainFocus } from '../lib/regain-focus.ts'
 import { refreshSession, type Session } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
 import { FieldRefusal } from './controls.tsx'
@@ -86,6 +87,7 @@ const ChangeForm = ({ isPrivate }: { readonly isPrivate: boolean | undefined }) 
     const answer = await api('PUT /api/admin/access', { body: { private: chosen === true } })
     await refreshSession()
     toast(answer.private ? t('readAccess.isPrivate') : t('readAccess.isPublic'))
+    regainFocus(() => document.querySelector<HTMLElement>('.access-choice input:checked'))
   }
   return (
     <Form

@@ -1,5 +1,5 @@
 import { useRouterState } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import { changeSession, type Interruption, resumeSession, useInterruption, useSession } from '../lib/session.ts'
 import { mayDiscard } from '../lib/unsaved.ts'
@@ -12,16 +12,27 @@ import { TermsDialog } from './terms.tsx'
 
 /** Dialogs that the account requires before the page continues; the pending action then runs. */
 export const SessionDialogs = () => {
-  const session = useSession()
+  const isPending = useSession()?.user?.secondFactorPending ?? false
   const interruption = useInterruption()
-  if (!interruption) return session?.user?.secondFactorPending ? <EnrolmentDialog /> : null
-  const { end, methods } = interruption
+  const [codes, setCodes] = useState<readonly string[]>()
+  // It begins after other dialogs, and stays below those that are shown later.
+  const isEnrolling = useRef(false)
+  isEnrolling.current = (isPending || codes !== undefined) && (isEnrolling.current || !interruption)
+  return (
+    <>
+      {isEnrolling.current && <EnrolmentDialog codes={codes} onCodes={setCodes} />}
+      {interruption && <InterruptionDialog {...interruption} />}
+    </>
+  )
+}
+
+const InterruptionDialog = ({ what, methods, end }: NonNullable<ReturnType<typeof useInterruption>>) => {
   const dialogs: Readonly<Record<Interruption, ReactNode>> = {
     'signed-out': <SignedOutDialog onEnd={end} />,
     'step-up': <StepUpDialog methods={methods} onEnd={end} />,
     terms: <TermsDialog onEnd={end} />,
   }
-  return dialogs[interruption.what]
+  return dialogs[what]
 }
 
 const SignedOutDialog = ({ onEnd }: { readonly onEnd: (isDone: boolean) => void }) => {
@@ -33,7 +44,7 @@ const SignedOutDialog = ({ onEnd }: { readonly onEnd: (isDone: boolean) => void 
     await changeSession()
   }
   return (
-    <Dialog title={t('signedOut.title')} isOpen onClose={() => void leave()}>
+    <Dialog title={t('signedOut.title')} isOpen onClose={() => void leave()} isDismissable={false}>
       <p>{t('signedOut.text')}</p>
       <SignInForm returnTo={returnTo} email={email} onSignedIn={async () => onEnd(await resumeSession())} />
       <div className="actions end">

@@ -66,11 +66,13 @@ const PartLinks = () =>
 
 const SessionDialogs = late(async () => (await import('./session-dialogs.tsx')).SessionDialogs)
 
-/** Dialogs that the account requires before the page continues; loaded on demand. */
+/** Dialogs that the account requires before the page continues; loaded on demand. Once shown they decide themselves when they are over. */
 const Interruptions = () => {
   const session = useSession()
   const interruption = useInterruption()
-  return interruption || session?.user?.secondFactorPending ? <SessionDialogs /> : null
+  const wasNeeded = useRef<unknown>(null)
+  wasNeeded.current ||= interruption || session?.user?.secondFactorPending
+  return wasNeeded.current ? <SessionDialogs /> : null
 }
 
 /** The page. A new one gets the focus, so that screen readers start there. */

@@ -57,6 +57,8 @@ export const SignInForm = ({ returnTo, onSignedIn, email }: SignInFormProps) => 
   if (second) return <SecondFactorForm step={second} onSignedIn={onSignedIn} onBack={() => setSecond(undefined)} />
   const sites = providers.data?.filter(provider => provider.kind === 'site') ?? []
   const hasPassword = providers.data?.some(provider => provider.kind === 'password') ?? true
+  // The page on which the session ended stays open.
+  const opening = email === undefined ? {} : { target: '_blank' }
   return (
     <div className="sign-in">
       {hasPassword && <PasswordForm email={email} onSecondStep={setSecond} onSignedIn={onSignedIn} />}
@@ -70,12 +72,16 @@ export const SignInForm = ({ returnTo, onSignedIn, email }: SignInFormProps) => 
       <ul className="form-links">
         {hasPassword && (
           <li>
-            <Link to="/reset">{t('signInPage.forgotten')}</Link>
+            <Link to="/reset" {...opening}>
+              {t('signInPage.forgotten')}
+            </Link>
           </li>
         )}
         {session && session.capabilities.signUp !== 'off' && (
           <li>
-            <Link to="/signup">{t('signInPage.signUp')}</Link>
+            <Link to="/signup" {...opening}>
+              {t('signInPage.signUp')}
+            </Link>
           </li>
         )}
       </ul>

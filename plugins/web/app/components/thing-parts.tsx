@@ -2,6 +2,7 @@ import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components/Menu
 import { t } from '../lib/i18n.ts'
 import type { Listed } from '../lib/resources.ts'
 import { IconButton } from './controls.tsx'
+import { CopyText } from './copy-text.tsx'
 import { Time } from './page-parts.tsx'
 
 /** When the resource was created. */
@@ -14,13 +15,14 @@ export const Created = ({ of }: { readonly of: string }) => (
 /** Description and identifier, beside the list. */
 export const Margin = ({ description, id }: { readonly description: string; readonly id: string }) => (
   <aside className="page-margin" aria-label={t('details')}>
-    {description !== '' && <p className="plain-text">{description}</p>}
+    {description !== '' && (
+      <p className="plain-text" dir="auto">
+        {description}
+      </p>
+    )}
     <section>
       <h2>{t('identifier')}</h2>
-      <p className="list-name">
-        <code>{id}</code>
-        <IconButton icon="copy" label={t('copy')} onPress={() => void navigator.clipboard?.writeText(id)} />
-      </p>
+      <CopyText text={id} label={t('dataset.copyIdentifier', { id })} />
     </section>
   </aside>
 )

@@ -1,6 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
+import { regainFocus } from '../lib/regain-focus.ts'
 import { Button, IconButton } from './controls.tsx'
 
 interface Toast {
@@ -23,7 +24,7 @@ const remove = (id: number): void => change(toasts.filter(toast => toast.id !== 
 /** The focus, which was in the message, is given to the page. */
 const close = (id: number): void => {
   remove(id)
-  document.getElementById('content')?.focus({ preventScroll: true })
+  regainFocus()
 }
 
 /** Reports what happened, with an undo action. At most four are shown. */

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import { queries } from '../lib/queries.ts'
+import { regainFocus } from '../lib/regain-focus.ts'
 import { restore, type Trashable } from '../lib/trash.ts'
 import { Button } from './controls.tsx'
 import { toast, toastFailure } from './toasts.tsx'
@@ -23,6 +24,7 @@ export const TrashNote = ({
       await restore(trashed)
       toast(t('trash.restored', { name }))
       await queries.invalidateQueries()
+      regainFocus()
     } catch (error) {
       toastFailure(error)
     } finally {

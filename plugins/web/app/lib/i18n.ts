@@ -40,6 +40,9 @@ export const loadViewerTexts = async (language: Language = currentLanguage()): P
   i18next.addResourceBundle(language, 'translation', texts, true)
 }
 
+/** A value in a text: what is written from right to left must not reorder the words around it. */
+const isolated = (value: string): string => (/[\p{Bidi_C}\u0590-\u08ff\ufb1d-\ufefc]/u.test(value) ? `\u2068${value}\u2069` : value)
+
 /** Called before the first page is rendered. */
 export const startLanguage = async (): Promise<void> => {
   const language = currentLanguage()
@@ -48,7 +51,7 @@ export const startLanguage = async (): Promise<void> => {
     fallbackLng: 'en',
     // The texts of viewers are added when the first of them is loaded.
     resources: { en: { translation: en as typeof en & typeof viewers } },
-    interpolation: { escapeValue: false },
+    interpolation: { escape: isolated },
   })
   await load(language)
   await i18next.changeLanguage(language)

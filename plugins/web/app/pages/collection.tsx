@@ -111,7 +111,7 @@ const Collection = ({ collection, isGone }: { readonly collection: FullCollectio
             </div>
             <ResourceListView
               label={t('explore.dataset')}
-              list={list}
+              list={isGone ? { ...list, error: null } : list}
               sort={sort}
               onSort={setSort}
               isCompact

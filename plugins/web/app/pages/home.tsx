@@ -1,22 +1,24 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Button } from '../components/controls.tsx'
 import { Icon } from '../components/icon.tsx'
 import type { IconName } from '../components/icon-names.ts'
+import { late } from '../components/late.tsx'
 import { DotProgress, Empty, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog } from '../components/resource-dialogs.tsx'
 import { Sanitized } from '../components/sanitized.tsx'
-import { toast, toastFailure } from '../components/toasts.tsx'
-import { type Answer, api } from '../lib/api.ts'
+import { api } from '../lib/api.ts'
 import { bytes, number, storageText } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { useRecent } from '../lib/recent.ts'
 import { allOf, type ListedKind, type ListQuery, pathTo, useResourceList } from '../lib/resources.ts'
-import { refreshSession, type Session, useSession } from '../lib/session.ts'
+import { type Session, useSession } from '../lib/session.ts'
 
 const icons: Readonly<Record<string, IconName>> = { dataset: 'database', collection: 'library', space: 'users', file: 'file' }
+
+const Invitations = late(async () => (await import('./home/invitations.tsx')).Invitations)
 
 export const HomePage = () => {
   const session = useSession()
@@ -181,7 +183,7 @@ const OwnHome = ({ user, isAccessPending }: { readonly user: NonNullable<Session
           </Link>
         </Empty>
       )}
-      <Invitations count={user.counts.invitations} />
+      {user.counts.invitations ? <Invitations /> : null}
       <div className="columns">
         <RecentlyUsed user={user.id} />
         <Box title={t('home.mine')} more="/datasets" search={{ whose: 'mine' }}>
@@ -226,43 +228,6 @@ const RecentlyUsed = ({ user }: { readonly user: string }) => {
       <ul className="plain-list">
         {recent.slice(0, 8).map(({ kind, id, name }) => (
           <Line key={id} kind={kind} id={id} name={name} />
-        ))}
-      </ul>
-    </Box>
-  )
-}
-
-type Invitation = Answer<'GET /api/invitations'>[number]
-
-const Invitations = ({ count = 0 }: { readonly count: number | undefined }) => {
-  const client = useQueryClient()
-  const queryFn = () => api('GET /api/invitations', { query: { limit: 20 } })
-  const { data } = useQuery({ queryKey: ['invitation', 'list'], queryFn, enabled: count > 0 })
-  const answer = async ({ id, space }: Invitation, accepts: boolean): Promise<void> => {
-    await api(accepts ? 'POST /api/invitations/{id}/accept' : 'POST /api/invitations/{id}/decline', { path: { id } })
-    await client.invalidateQueries({ queryKey: ['invitation'] })
-    await Promise.all([refreshSession(), client.invalidateQueries({ queryKey: ['space', 'list'] })])
-    toast(accepts ? t('invitations.accepted', { name: space.name }) : t('invitations.declined', { name: space.name }))
-  }
-  if (!data || data.length === 0) return null
-  return (
-    <Box title={t('invitations.title')}>
-      <ul className="plain-list">
-        {data.map(invitation => (
-          <li key={invitation.id}>
-            <div className="list-line">
-              <span className="list-name">
-                {t('invitations.line', { person: invitation.author.fullName, space: invitation.space.name, role: invitation.role.name })}
-              </span>
-              <span className="actions">
-                <Button onPress={() => void answer(invitation, true).catch(toastFailure)}>{t('invitations.accept')}</Button>
-                <Button look="quiet" onPress={() => void answer(invitation, false).catch(toastFailure)}>
-                  {t('invitations.decline')}
-                </Button>
-              </span>
-            </div>
-            {invitation.message !== '' && <p className="faded plain-text">{invitation.message}</p>}
-          </li>
         ))}
       </ul>
     </Box>

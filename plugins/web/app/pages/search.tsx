@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { Models } from '../api.ts'
@@ -67,6 +67,8 @@ const useHits = (address: SearchAddress) =>
         signal,
       })) as Result,
     getNextPageParam: (last, pages) => (last.next === undefined ? undefined : pages.length * pageSize),
+    // The facets, one of which was chosen, keep the focus meanwhile.
+    placeholderData: keepPreviousData,
   })
 
 /** Events arrive before the index has the changes that they report. */
@@ -126,7 +128,7 @@ export const SearchPage = () => {
   const navigate = useNavigate()
   const found = useHits(address)
   useFreshHits(address, found)
-  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = found
+  const { data, error, isPending, isPlaceholderData, hasNextPage, fetchNextPage, isFetchingNextPage } = found
   const [isHelping, setHelping] = useState(false)
   const [isBuilding, setBuilding] = useState(false)
   const user = useSession()?.user
@@ -169,16 +171,18 @@ export const SearchPage = () => {
           {maySave && <SavedSearches />}
         </>
       ) : error && !data ? (
-        <QueryError error={error} query={query} />
+        <QueryError error={error} query={query} retry={() => void found.refetch()} />
       ) : isPending ? (
         <Loading />
       ) : (
         <div className="with-margin">
           <section aria-label={t('search.hits')}>
             <p className="help" role="status">
-              {first && t('search.count', { count: first.total_size, number: number(first.total_size) })}
+              {first && !isPlaceholderData && t('search.count', { count: first.total_size, number: number(first.total_size) })}
             </p>
-            {hits.length === 0 ? (
+            {isPlaceholderData ? (
+              <Loading />
+            ) : hits.length === 0 ? (
               <Empty title={t('search.none.title')}>
                 <p>{t('search.none.text')}</p>
               </Empty>
@@ -206,7 +210,7 @@ export const SearchPage = () => {
               />
             )}
             {error && <Failure error={error} hasTitle={false} />}
-            {hasNextPage && (
+            {hasNextPage && !isPlaceholderData && (
               <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
                 {t('search.more')}
               </Button>

@@ -107,7 +107,7 @@ const Space = ({ space, isGone }: { readonly space: FullSpace; readonly isGone: 
           )}
           <ResourceListView
             label={t(`explore.${kind}`)}
-            list={list}
+            list={isGone ? { ...list, error: null } : list}
             sort={sort}
             onSort={setSort}
             isCompact

@@ -1,8 +1,10 @@
+import { useEffect, useRef } from 'react'
 import { Button as AriaButton } from 'react-aria-components/Button'
 import type { Models } from '../../api.ts'
 import { Button } from '../../components/controls.tsx'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
+import { regainFocus } from '../../lib/regain-focus.ts'
 import type { SearchAddress } from '../search.tsx'
 import { grouped } from './query-rows.ts'
 
@@ -25,7 +27,17 @@ export const Facets = ({
   readonly address: SearchAddress
   readonly onChange: (change: SearchAddress) => void
 }) => {
-  const and = (condition: string): void => onChange({ query: `${grouped(address.query ?? '')} ${condition}`.trim() })
+  const margin = useRef<HTMLElement>(null)
+  const isWidening = useRef(false)
+  const isNarrowed = address.kind !== undefined || address.space !== undefined
+  useEffect(() => {
+    if (!isNarrowed && isWidening.current) regainFocus(() => margin.current)
+    isWidening.current = false
+  }, [isNarrowed])
+  const and = (condition: string): void => {
+    const query = grouped(address.query ?? '')
+    if (!` ${query} `.includes(` ${condition} `)) onChange({ query: `${query} ${condition}`.trim() })
+  }
   const groups: readonly { readonly id: 'type' | 'tag' | 'space' | 'creator' | 'year'; readonly choose: (value: string) => void }[] = [
     { id: 'type', choose: kind => onChange({ kind }) },
     { id: 'tag', choose: tag => and(`tag==${quoted(tag)}`) },
@@ -34,10 +46,16 @@ export const Facets = ({
     { id: 'year', choose: year => and(`created:${year}`) },
   ]
   return (
-    <aside className="page-margin" aria-label={t('search.narrow')}>
-      {(address.kind !== undefined || address.space !== undefined) && (
+    <aside className="page-margin" aria-label={t('search.narrow')} ref={margin} tabIndex={-1}>
+      {isNarrowed && (
         <section>
-          <Button icon="x" onPress={() => onChange({ kind: undefined, space: undefined })}>
+          <Button
+            icon="x"
+            onPress={() => {
+              isWidening.current = true
+              onChange({ kind: undefined, space: undefined })
+            }}
+          >
             {t('search.widen')}
           </Button>
         </section>

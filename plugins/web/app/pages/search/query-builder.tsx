@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useId, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { Button, IconButton, TextField } from '../../components/controls.tsx'
 import { SubmitButton } from '../../components/form-parts.tsx'
 import { Loading } from '../../components/page-parts.tsx'
 import { api } from '../../lib/api.ts'
 import { t } from '../../lib/i18n.ts'
+import { regainFocus } from '../../lib/regain-focus.ts'
 import { QueryError } from './query-error.tsx'
 import {
   emptyRow,
@@ -101,8 +102,13 @@ const Rows = ({
   })
   const replace = (row: QueryRow, changed: Partial<QueryRow>): void =>
     onChange(rows.map(each => (each.id === row.id ? { ...each, ...changed } : each)))
+  const conditions = useRef<HTMLFieldSetElement>(null)
+  const remove = (row: QueryRow): void => {
+    onChange(rows.filter(each => each.id !== row.id))
+    regainFocus(() => [...(conditions.current?.querySelectorAll('button') ?? [])].at(-1))
+  }
   return (
-    <fieldset aria-label={t('search.builder.conditions')} className="query-rows">
+    <fieldset aria-label={t('search.builder.conditions')} className="query-rows" ref={conditions}>
       <select
         className="select"
         aria-label={t('search.builder.join')}
@@ -114,7 +120,7 @@ const Rows = ({
       </select>
       {rows.map(row => (
         <RowFields key={row.id} row={row} list={list} onChange={changed => replace(row, changed)}>
-          <IconButton icon="x" label={t('search.builder.remove')} onPress={() => onChange(rows.filter(each => each.id !== row.id))} />
+          <IconButton icon="x" label={t('search.builder.remove')} onPress={() => remove(row)} />
         </RowFields>
       ))}
       <datalist id={list}>

@@ -4,8 +4,16 @@ import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
 
 /** The error in the query, and its position. */
-export const QueryError = ({ error, query }: { readonly error: unknown; readonly query: string }) => {
-  if (!(error instanceof ApiError && error.status === 400)) return <Failure error={error} hasTitle={false} />
+export const QueryError = ({
+  error,
+  query,
+  retry,
+}: {
+  readonly error: unknown
+  readonly query: string
+  readonly retry?: (() => void) | undefined
+}) => {
+  if (!(error instanceof ApiError && error.status === 400)) return <Failure error={error} retry={retry} hasTitle={false} />
   const position = typeof error.details['position'] === 'number' ? error.details['position'] - 1 : undefined
   return (
     <div role="alert" className="empty">

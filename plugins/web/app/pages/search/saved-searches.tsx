@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Button, IconButton, TextField } from '../../components/controls.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { toast, toastFailure } from '../../components/toasts.tsx'
 import { api } from '../../lib/api.ts'
 import { t } from '../../lib/i18n.ts'
 import { queries } from '../../lib/queries.ts'
+import { regainFocus } from '../../lib/regain-focus.ts'
 
 const key = ['me', 'searches'] as const
 
@@ -42,10 +43,12 @@ export const SaveSearch = ({ query }: { readonly query: string }) => {
 /** The user's saved searches, to open or delete. */
 export const SavedSearches = () => {
   const { data = [] } = useQuery({ queryKey: key, queryFn: ({ signal }) => api('GET /api/me/searches', { signal }) })
+  const heading = useRef<HTMLHeadingElement>(null)
   if (data.length === 0) return null
   const remove = async (id: string, name: string, query: string): Promise<void> => {
     await api('DELETE /api/me/searches/{search}', { path: { search: id } })
     await reload()
+    regainFocus(() => heading.current)
     const restore = async (): Promise<void> => {
       await api('POST /api/me/searches', { body: { name, query } })
       await reload()
@@ -54,7 +57,7 @@ export const SavedSearches = () => {
   }
   return (
     <section aria-labelledby="saved-searches">
-      <h2 id="saved-searches" className="section-title">
+      <h2 id="saved-searches" className="section-title" ref={heading} tabIndex={-1}>
         {t('search.saved.title')}
       </h2>
       <ul className="saved-searches">
