@@ -121,6 +121,19 @@ const newTokens = (tokens: Tokens, path: string, { headers, text }: Seen): reado
   return [...tokens.in(text), ...tokens.inHeaders(headers)].filter(({ word }) => !brought.has(word))
 }
 
+/** Accounts receive the changes of their own memberships, also the removal, with the name of the space. */
+const withoutOwnMembership = ({ formerMember }: Observer, path: string, seen: Seen): Seen => {
+  if (formerMember === undefined || !path.startsWith('/api/live')) return seen
+  const isOwn = (line: string): boolean => line.includes('"type":"space.member-changed"') && line.includes(`"user":"${formerMember}"`)
+  return { ...seen, text: linesWithout(seen.text, isOwn) }
+}
+
+const linesWithout = (text: string, isLeftOut: (line: string) => boolean): string =>
+  text
+    .split('\n')
+    .filter(line => !isLeftOut(line))
+    .join('\n')
+
 /** Processes items with limited concurrency. */
 export const inTurns = async <T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> => {
   const queue = [...items].values()
@@ -191,7 +204,7 @@ export class Crawl {
     if (seen.status < 400) findings.answers += 1
     if (seen.status === 500) findings.leaks.push(`500 ${path} ${seen.text.slice(0, 200)}`)
     for (const id of seen.text.match(/\b[0-9a-f]{24}\b/g) ?? []) findings.ids.add(id)
-    for (const token of newTokens(this.#tokens, path, seen)) {
+    for (const token of newTokens(this.#tokens, path, withoutOwnMembership(this.#observer, path, seen))) {
       if (!findings.found.has(token)) findings.found.set(token, `${route.method} ${path}`)
       if (this.#observer.hidden.has(token.of) && !isTheirs(this.#observer, route) && !isLate(token, route, path))
         findings.leaks.push(`${token.of} ${token.field} by ${route.method} ${path}: ${seen.status}`)

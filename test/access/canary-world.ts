@@ -18,6 +18,8 @@ export interface Observer {
   readonly hidden: ReadonlySet<TokenClass>
   /** A server admin, who may see the responses of admin-only routes. */
   readonly isAdmin?: true
+  /** The id of an account that was a member of the space. */
+  readonly formerMember?: string
 }
 
 /** A server with planted words, and the callers that search for them. */
@@ -169,7 +171,7 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
       stranger: seenBy(stranger.key),
       'member of another space': seenBy(other.key),
       'ReadOnly stranger': seenBy(readOnly.key),
-      'former member': seenBy(former.key),
+      'former member': seenBy(former.key, [], { formerMember: former.id }),
       "stranger's extraction key": seenBy(extractor),
       "author's key for another space": {
         server,
