@@ -246,3 +246,19 @@ test('averages and trends of a sensor with too many properties are refused, and 
   const { body } = await ann.get('/api/geostreams/datapoints/averages?attributes=p14.7')
   t.deepEqual((body as readonly { readonly properties: object }[])[0]?.properties, { 'p14.7': 7 })
 })
+
+test('the average of equal values is this value, and its trend is 0', async t => {
+  const own = await bootForTest()
+  t.teardown(() => own.stop())
+  const bob = await somebody(own)
+  const stream = await newStream(bob, await newSensor(bob, { name: 'battery' }))
+  const second = (at: number): string => new Date(Date.UTC(2026, 9, 25, 0, 0, at)).toISOString()
+  const equal = Array.from({ length: 1000 }, (_, at) => ({ at: second(at), properties: { volts: 3.7 } }))
+  await insertReadings(own, stream, equal)
+  t.is((await rows('', bob))[0]?.properties['volts'], 3.7)
+  const points = '/api/geostreams/datapoints'
+  const [bins] = (await bob.get(`${points}/bin/minute/1`)).body as { properties: { volts: { average: number; count: number }[] } }[]
+  t.deepEqual([...new Set(bins?.properties.volts.map(({ average }) => average))], [3.7])
+  const [trend] = (await bob.get(`${points}/trends?window_start=${second(500)}&window_end=${second(999)}&attributes=volts`)).body as Row[]
+  t.is(trend?.properties['volts_percentage_change'], 0)
+})

@@ -35,7 +35,12 @@ export const readAggregates = (sent: readonly string[] = []): readonly Aggregate
 /** JSON has no infinity, but a sum can overflow. */
 export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
-export const meanOf = ({ count, sum }: Sums): number | null => (count === 0 ? null : finite(sum / count))
+/** Never beyond the values: the rounding errors of a long sum would make the mean of equal values differ from them. */
+export const meanOf = ({ count, sum, min, max }: Sums): number | null => {
+  if (count === 0) return null
+  const mean = finite(sum / count)
+  return mean === null ? null : Math.min(Math.max(mean, min), max)
+}
 
 /** The requested aggregates, by name. */
 export const statisticsOf = (sums: Sums, wanted: readonly Aggregate[]): Readonly<Record<string, number | null>> =>
