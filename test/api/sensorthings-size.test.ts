@@ -2,6 +2,7 @@ import test from 'ava'
 import { GeoStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { newSensor, newStream } from '../support/geostreams.ts'
+import { insertReadings } from '../support/readings.ts'
 import { refusal } from '../support/scene.ts'
 import { addressOf, sta } from '../support/sensorthings.ts'
 import { somebody } from '../support/spaces-and-people.ts'
@@ -20,6 +21,24 @@ await server.drained()
 test.after.always(() => server.stop())
 
 const anybody = server.as()
+
+test.serial('tens of thousands of observations are counted exactly, also on a busy server', async t => {
+  t.timeout(120_000)
+  const own = await bootForTest()
+  t.teardown(() => own.stop())
+  const bob = await somebody(own, 'Bob')
+  const logger = await newSensor(bob, { name: 'logger' })
+  for (const known of [{ temperature: 1, humidity: 2 }, { temperature: 3 }]) {
+    const readings = Array.from({ length: 30_000 }, (_, at) => ({ at: at * 1000, properties: at % 3 === 0 ? { temperature: at } : known }))
+    await insertReadings(own, await newStream(bob, logger), readings)
+  }
+  const busy = setInterval(() => {
+    const until = performance.now() + 40
+    while (performance.now() < until);
+  }, 1)
+  t.teardown(() => clearInterval(busy))
+  t.is((await sta(own.as(), '/Observations?$count=true&$top=1'))['@iot.count'], 80_000)
+})
 
 test('a response that repeats one large entity is refused before it is built', async t => {
   const refused = await refusal(anybody(addressOf('/Observations?$top=1000&$expand=Datastream($expand=Thing)')))

@@ -322,6 +322,9 @@ export const observations = (loader: EntityLoader, measured: StreamParameter): E
   }
 }
 
+/** Observations of more datastreams are walked to count them. */
+const maxCountedDatastreams = 1000
+
 export const allObservations = (loader: EntityLoader): Entities => ({
   type: types.Observations,
   async *walk(walk) {
@@ -334,6 +337,22 @@ export const allObservations = (loader: EntityLoader): Entities => ({
   async find(key) {
     const found = await findObserved(loader, key)
     return found && observationOf(loader, found)
+  },
+  // Each datastream requires a scan of its stream; more is walked.
+  async count(upTo, mayLook) {
+    const all: StreamParameter[] = []
+    let scanned = 0
+    for await (const lot of walkMeasured(loader, {}, { order: byId, hints: {}, wanted: 1000 })) {
+      for (const { item } of lot) {
+        if (!item) continue
+        all.push(item)
+        scanned += item.statistics.count
+      }
+      if (scanned > upTo || all.length > maxCountedDatastreams) return undefined
+    }
+    let count = 0
+    for (const measured of all) count += (await observations(loader, measured).count?.(upTo, mayLook)) ?? 0
+    return count
   },
 })
 
