@@ -49,6 +49,36 @@ inBrowser('a facet that is chosen keeps the focus, and adds its condition once',
   t.deepEqual(problems, [])
 })
 
+inBrowser('a search on the search page gives the focus to the page', async t => {
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await page.goto('/search?query=oaks')
+  await page
+    .getByText('0 hits')
+    .or(page.getByText('1 hit', { exact: true }))
+    .waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('no such tree')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/no\+such/)
+  await focused(page.getByRole('main'))
+  t.pass()
+})
+
+inBrowser('copying without the clipboard API, as over plain http, keeps the focus', async t => {
+  const { id } = await send<{ id: string }>(call, '/api/spaces', { name: 'Heath', description: '' })
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  const other = await page.context().newPage()
+  await other.goto('/accessibility')
+  await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+  await page.goto(`/spaces/${id}`)
+  const copy = page.getByRole('button', { name: `Copy the identifier ${id}` })
+  await press(page, copy)
+  await page.getByText('Copied').waitFor()
+  await focused(copy)
+  await other.bringToFront()
+  t.is(await other.evaluate('navigator.clipboard.readText()'), id)
+})
+
 inBrowser('the focus stays in the list of saved searches, in the query builder, and on the choice of who can read', async t => {
   for (const name of ['Oaks', 'Ashes']) await send(call, '/api/me/searches', { name, query: name })
   const { page, problems } = await webPage(t, browser(), server.url, server.admin)

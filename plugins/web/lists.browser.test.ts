@@ -221,3 +221,18 @@ inBrowser('a name written from right to left does not reorder the words around i
   t.true(year < name, 'within the name, the year is left of its first letter')
   t.deepEqual(problems, [])
 })
+
+inBrowser('the title of the home page is not broken within a word on a small screen', async t => {
+  const { page } = await webPage(t, browser(), server.url, server.admin)
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.context().addCookies([{ name: 'pounce_language', value: 'de', url: server.url }])
+  await page.goto('/')
+  const title = page.getByRole('heading', { level: 1, name: 'Startseite' })
+  await page.getByRole('button', { name: 'Datensatz anlegen' }).waitFor()
+  const lines = await title.evaluate(element => {
+    const page = globalThis as unknown as { getComputedStyle(of: unknown): { lineHeight: string } }
+    const { height } = (element as unknown as { getBoundingClientRect(): { height: number } }).getBoundingClientRect()
+    return Math.round(height / Number.parseFloat(page.getComputedStyle(element).lineHeight))
+  })
+  t.is(lines, 1)
+})

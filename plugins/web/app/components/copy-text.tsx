@@ -8,13 +8,16 @@ export const copyText = async (text: string, done: string): Promise<void> => {
   try {
     await navigator.clipboard.writeText(text)
   } catch {
+    const focused = document.activeElement as HTMLElement
     const field = document.createElement('textarea')
     field.value = text
     field.className = 'visually-hidden'
-    document.body.append(field)
+    // Within a dialog, which keeps the focus inside.
+    focused.after(field)
     field.select()
     document.execCommand('copy')
     field.remove()
+    focused.focus()
   }
   toast(done)
 }

@@ -3,6 +3,7 @@ import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
+import { regainFocus } from '../lib/regain-focus.ts'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
 
@@ -75,6 +76,7 @@ export const SearchBox = () => {
   const search = (): void => {
     close()
     input.current?.blur()
+    regainFocus()
     if (text.trim() !== '') void navigate({ to: '/search', search: { query: text.trim() } } as never)
   }
   const jump = (to: string): void => {
