@@ -228,7 +228,7 @@ const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
       server.close()
     }
   })
-  const guarded = new GuardedFetch({ allow: ['127.0.0.2'] }, new HostLookup({ servers: [server], system: unknownName }))
+  const guarded = new GuardedFetch({ allow: ['127.0.0.2'] }, new HostLookup({ servers: () => [server], system: unknownName }))
   t.teardown(() => guarded.dispose())
   return { requested, answers, guarded, outer, url: `http://rebind.test:${port}/` }
 }
@@ -262,7 +262,7 @@ test('a name with a private address among its addresses is refused', async t => 
 test('names whose DNS server is silent do not delay requests to others, and time out themselves', async t => {
   const base = await serve(t, (_, response) => response.end('hello'))
   const server = await serveNames(t, { 'files.test': () => ['127.0.0.1'] })
-  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] }, new HostLookup({ servers: [server], system: unknownName }))
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] }, new HostLookup({ servers: () => [server], system: unknownName }))
   const silent = Array.from({ length: 20 }, (_, n) =>
     t.throwsAsync(guarded.get(`http://silent-${n}.test/`, { ...limits, timeoutMs: 2000 }), { message: /timed out/ }),
   )
@@ -284,11 +284,21 @@ test('names that DNS does not know are resolved by the system, one at a time; na
       done(null, [{ address: '127.0.0.1', family: 4 }])
     })
   }
-  const guarded = new GuardedFetch({ allow: ['127.0.0.1', 'listed.test'] }, new HostLookup({ servers: [server], system }))
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1', 'listed.test'] }, new HostLookup({ servers: () => [server], system }))
   const read = async (host: string) => (await buffer((await guarded.get(base.replace('127.0.0.1', host), limits)).body)).toString()
   t.deepEqual(await Promise.all(['a.hosts.test', 'b.hosts.test'].map(read)), ['hello', 'hello'])
   t.deepEqual(concurrent, [1, 1])
   t.is(await read('listed.test'), 'hello')
   t.is(await read('minio'), 'hello')
   t.deepEqual(asked, ['a.hosts.test', 'b.hosts.test', 'listed.test', 'minio'])
+})
+
+test('a change of the DNS servers is noticed after a failure', async t => {
+  const base = await serve(t, (_, response) => response.end('hello'))
+  const servers = ['127.0.0.1:9', await serveNames(t, { 'files.test': () => ['127.0.0.1'] })]
+  const hosts = new HostLookup({ servers: () => servers.splice(0, 1), system: unknownName })
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] }, hosts)
+  const url = base.replace('127.0.0.1', 'files.test')
+  await t.throwsAsync(guarded.get(url, limits), { message: /unreachable/ })
+  t.is((await buffer((await guarded.get(url, limits)).body)).toString(), 'hello')
 })

@@ -8,14 +8,19 @@ export type Lookup = (host: string, options: LookupAllOptions, done: Done) => vo
 
 interface Dependencies {
   readonly system: Lookup
-  /** DNS servers; by default those of the system. */
-  readonly servers?: readonly string[]
+  /** The current DNS servers; by default those of the system. */
+  readonly servers?: () => readonly string[]
 }
 
-/** DNS does not know the name, or there is no DNS server: the system may know it from elsewhere, such as the hosts file. */
-const unknownToDns: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
+/** DNS does not know the name. */
+const absent: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA'])
+/** The system may know these names from elsewhere, such as the hosts file. */
+const unknownToDns: ReadonlySet<string | undefined> = new Set([...absent, 'ECONNREFUSED'])
 
 const [queryTimeoutMs, tries] = [2000, 2]
+
+/** A resolver reads the DNS servers of the system when it is created, and they may change. */
+const maxAgeMs = 30_000
 
 /**
  * Resolves host names given by users. `lookup` occupies a thread of a small pool until the DNS server of the name responds, so a few names whose
@@ -23,10 +28,10 @@ const [queryTimeoutMs, tries] = [2000, 2]
  */
 export class HostLookup {
   readonly #system: Lookup
-  readonly #servers: readonly string[] | undefined
+  readonly #servers: (() => readonly string[]) | undefined
   /** One thread at most is used for names from users that DNS does not know. */
   readonly #fallback = new Semaphore({ max: 1 })
-  #resolver: Resolver | undefined
+  #resolver: { readonly dns: Resolver; readonly until: number } | undefined
 
   constructor({ system, servers }: Dependencies = { system: (host, options, done) => lookup(host, options, done) }) {
     this.#system = system
@@ -47,30 +52,35 @@ export class HostLookup {
     const families = ([4, 6] as const).filter(family => [family, `IPv${family}`, 0, undefined].includes(options.family as never))
     const answers = await Promise.allSettled(families.map(family => this.#records(host, family)))
     const addresses = answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+    const failures = answers.flatMap(answer => (answer.status === 'rejected' ? [answer.reason as NodeJS.ErrnoException] : []))
+    if (failures.some(({ code }) => !absent.has(code))) this.#resolver = undefined
     if (addresses.length > 0) return addresses
-    const failed = answers.find(answer => answer.status === 'rejected' && !unknownToDns.has((answer.reason as NodeJS.ErrnoException).code))
-    if (failed?.status === 'rejected') throw failed.reason
+    const failure = failures.find(({ code }) => !unknownToDns.has(code))
+    if (failure) throw failure
     return this.#fallback.use(() => this.#bySystem(host, options))
   }
 
   #records(host: string, family: 4 | 6): Promise<readonly LookupAddress[]> {
-    this.#resolver ??= this.#newResolver()
+    const dns = this.#current()
     const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>()
     const done = (error: Error | null, addresses: readonly string[]): void =>
       error ? reject(error) : resolve(addresses.map(address => ({ address, family })))
-    if (family === 4) this.#resolver.resolve4(host, done)
-    else this.#resolver.resolve6(host, done)
+    if (family === 4) dns.resolve4(host, done)
+    else dns.resolve6(host, done)
     return promise
   }
 
-  #newResolver(): Resolver {
-    const resolver = new Resolver({ timeout: queryTimeoutMs, tries })
-    if (this.#servers) resolver.setServers(this.#servers)
-    return resolver
+  #current(): Resolver {
+    const now = performance.now()
+    if (this.#resolver && now < this.#resolver.until) return this.#resolver.dns
+    const dns = new Resolver({ timeout: queryTimeoutMs, tries })
+    if (this.#servers) dns.setServers(this.#servers())
+    this.#resolver = { dns, until: now + maxAgeMs }
+    return dns
   }
 
   dispose(): void {
-    this.#resolver?.cancel()
+    this.#resolver?.dns.cancel()
   }
 
   #bySystem(host: string, options: LookupAllOptions): Promise<readonly LookupAddress[]> {
