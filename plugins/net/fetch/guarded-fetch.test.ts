@@ -186,13 +186,19 @@ test('a server that does not speak TLS is reported as such', async t => {
 const unknownName: Lookup = (host, _options, done) => setImmediate(done, Object.assign(new Error(host), { code: 'ENOTFOUND' }), [])
 
 /** A DNS server with these IPv4 addresses. It does not respond to queries for names that begin with `silent`. */
-const serveNames = async (t: ExecutionContext, names: Readonly<Record<string, () => readonly string[]>>): Promise<string> => {
+const serveNames = async (
+  t: ExecutionContext,
+  names: Readonly<Record<string, () => readonly string[]>>,
+  types: number[] = [],
+): Promise<string> => {
   const socket = createSocket('udp4')
   socket.on('message', (query, { port, address }) => {
     const end = query.indexOf(0, 12)
     const name = query.toString('latin1', 13, end).replaceAll(/[\x01-\x1f]/g, '.')
     if (name.startsWith('silent')) return
-    const found = query.readUInt16BE(end + 1) === 1 ? (names[name]?.() ?? []) : []
+    const type = query.readUInt16BE(end + 1)
+    types.push(type)
+    const found = type === 1 ? (names[name]?.() ?? []) : []
     const head = Buffer.from(query.subarray(0, end + 5))
     head.writeUInt16BE(name in names ? 0x8180 : 0x8183, 2)
     head.writeUInt16BE(found.length, 6)
@@ -301,4 +307,19 @@ test('a change of the DNS servers is noticed after a failure', async t => {
   const url = base.replace('127.0.0.1', 'files.test')
   await t.throwsAsync(guarded.get(url, limits), { message: /unreachable/ })
   t.is((await buffer((await guarded.get(url, limits)).body)).toString(), 'hello')
+})
+
+test('IPv6 addresses are requested only where the system can reach them', async t => {
+  const base = await serve(t, (_, response) => response.end('hello'))
+  for (const [hasIPv6, expected] of [
+    [false, [1]],
+    [true, [1, 28]],
+  ] as const) {
+    const types: number[] = []
+    const server = await serveNames(t, { 'files.test': () => ['127.0.0.1'] }, types)
+    const hosts = new HostLookup({ servers: () => [server], system: unknownName, hasIPv6: () => hasIPv6 })
+    const { body } = await new GuardedFetch({ allow: ['127.0.0.1'] }, hosts).get(base.replace('127.0.0.1', 'files.test'), limits)
+    t.is((await buffer(body)).toString(), 'hello')
+    t.deepEqual(types.sort(), expected)
+  }
 })

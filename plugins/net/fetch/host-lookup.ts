@@ -1,4 +1,5 @@
 import { type LookupAddress, type LookupAllOptions, lookup, Resolver } from 'node:dns'
+import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
 import { Semaphore } from 'pounce/sdk/kit'
 
 type Done = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
@@ -10,7 +11,17 @@ interface Dependencies {
   readonly system: Lookup
   /** The current DNS servers; by default those of the system. */
   readonly servers?: () => readonly string[]
+  /** Whether the system has an IPv6 address that reaches other networks. */
+  readonly hasIPv6?: () => boolean
 }
+
+const isRouted = ({ family, internal, address }: NetworkInterfaceInfo): boolean =>
+  family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address)
+
+const hasRoutedIPv6 = (): boolean =>
+  Object.values(networkInterfaces())
+    .flatMap(found => found ?? [])
+    .some(isRouted)
 
 /** DNS does not know the name. */
 const absent: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA'])
@@ -19,7 +30,7 @@ const unknownToDns: ReadonlySet<string | undefined> = new Set([...absent, 'ECONN
 
 const [queryTimeoutMs, tries] = [2000, 2]
 
-/** A resolver reads the DNS servers of the system when it is created, and they may change. */
+/** A resolver reads the DNS servers of the system when it is created, and they and the addresses of the system may change. */
 const maxAgeMs = 30_000
 
 /**
@@ -31,11 +42,15 @@ export class HostLookup {
   readonly #servers: (() => readonly string[]) | undefined
   /** One thread at most is used for names from users that DNS does not know. */
   readonly #fallback = new Semaphore({ max: 1 })
-  #resolver: { readonly dns: Resolver; readonly until: number } | undefined
+  readonly #hasIPv6: () => boolean
+  #resolver: { readonly dns: Resolver; readonly families: readonly (4 | 6)[]; readonly until: number } | undefined
 
-  constructor({ system, servers }: Dependencies = { system: (host, options, done) => lookup(host, options, done) }) {
+  constructor(
+    { system, servers, hasIPv6 = hasRoutedIPv6 }: Dependencies = { system: (host, options, done) => lookup(host, options, done) },
+  ) {
     this.#system = system
     this.#servers = servers
+    this.#hasIPv6 = hasIPv6
   }
 
   /** Names chosen by the operator, and names without a dot, which no foreign DNS server answers for, are resolved as the system does. */
@@ -49,8 +64,9 @@ export class HostLookup {
   }
 
   async #query(host: string, options: LookupAllOptions): Promise<readonly LookupAddress[]> {
-    const families = ([4, 6] as const).filter(family => [family, `IPv${family}`, 0, undefined].includes(options.family as never))
-    const answers = await Promise.allSettled(families.map(family => this.#records(host, family)))
+    const { dns, families } = this.#current()
+    const requested = families.filter(family => [family, `IPv${family}`, 0, undefined].includes(options.family as never))
+    const answers = await Promise.allSettled(requested.map(family => recordsOf(dns, host, family)))
     const addresses = answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
     const failures = answers.flatMap(answer => (answer.status === 'rejected' ? [answer.reason as NodeJS.ErrnoException] : []))
     if (failures.some(({ code }) => !absent.has(code))) this.#resolver = undefined
@@ -60,23 +76,15 @@ export class HostLookup {
     return this.#fallback.use(() => this.#bySystem(host, options))
   }
 
-  #records(host: string, family: 4 | 6): Promise<readonly LookupAddress[]> {
-    const dns = this.#current()
-    const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>()
-    const done = (error: Error | null, addresses: readonly string[]): void =>
-      error ? reject(error) : resolve(addresses.map(address => ({ address, family })))
-    if (family === 4) dns.resolve4(host, done)
-    else dns.resolve6(host, done)
-    return promise
-  }
-
-  #current(): Resolver {
+  #current() {
     const now = performance.now()
-    if (this.#resolver && now < this.#resolver.until) return this.#resolver.dns
+    if (this.#resolver && now < this.#resolver.until) return this.#resolver
     const dns = new Resolver({ timeout: queryTimeoutMs, tries })
     if (this.#servers) dns.setServers(this.#servers())
-    this.#resolver = { dns, until: now + maxAgeMs }
-    return dns
+    // Node abandons an address after 250 ms for the next one, so the last one must be usable.
+    const families = this.#hasIPv6() ? ([6, 4] as const) : ([4] as const)
+    this.#resolver = { dns, families, until: now + maxAgeMs }
+    return this.#resolver
   }
 
   dispose(): void {
@@ -88,4 +96,13 @@ export class HostLookup {
       this.#system(host, options, (error, addresses) => (error ? reject(error) : resolve(addresses)))
     })
   }
+}
+
+const recordsOf = (dns: Resolver, host: string, family: 4 | 6): Promise<readonly LookupAddress[]> => {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>()
+  const done = (error: Error | null, addresses: readonly string[]): void =>
+    error ? reject(error) : resolve(addresses.map(address => ({ address, family })))
+  if (family === 4) dns.resolve4(host, done)
+  else dns.resolve6(host, done)
+  return promise
 }
