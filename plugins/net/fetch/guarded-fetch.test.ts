@@ -280,10 +280,10 @@ test('names whose DNS server is silent do not delay requests to others, and time
 test('names that DNS does not know are resolved by the system, one at a time; names on the allow list and without a dot only there', async t => {
   const base = await serve(t, (_, response) => response.end('hello'))
   const server = await serveNames(t, { 'listed.test': () => ['192.0.2.1'] })
-  const [asked, concurrent]: [string[], number[]] = [[], []]
+  const [requested, concurrent]: [string[], number[]] = [[], []]
   let running = 0
   const system: Lookup = (host, _options, done) => {
-    asked.push(host)
+    requested.push(host)
     concurrent.push(++running)
     setImmediate(() => {
       running -= 1
@@ -296,7 +296,7 @@ test('names that DNS does not know are resolved by the system, one at a time; na
   t.deepEqual(concurrent, [1, 1])
   t.is(await read('listed.test'), 'hello')
   t.is(await read('minio'), 'hello')
-  t.deepEqual(asked, ['a.hosts.test', 'b.hosts.test', 'listed.test', 'minio'])
+  t.deepEqual(requested, ['a.hosts.test', 'b.hosts.test', 'listed.test', 'minio'])
 })
 
 test('a change of the DNS servers is noticed after a failure', async t => {
