@@ -1,5 +1,7 @@
 import test from 'ava'
+import { DocumentStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
+import { webhooks } from '../../plugins/resources/webhooks/records.ts'
 import { ok } from '../support/scene.ts'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -155,4 +157,25 @@ test('a failed delivery does not wait for its time from before the clock was set
   await tag(ann, dataset, 'two')
   await until('both deliveries', () => target.received.length === 3, Boolean, 20_000)
   t.false(await until('the recovery', isFailing, failing => !failing))
+})
+
+test('targets of one person that respond slowly do not delay deliveries of others', async t => {
+  const own = await bootForTest({ t, config: { ...config, resources: { webhooks: { maxConcurrent: 4, timeoutMs: 60_000 } } } })
+  const [ann, bob, fast] = [await somebody(own, 'ann'), await somebody(own, 'bob'), await webhookTarget(t)]
+  const slow = await Promise.all(Array.from({ length: 5 }, () => webhookTarget(t)))
+  for (const target of slow) {
+    target.answer = () => undefined
+    await hook(ann, target)
+  }
+  await hook(bob, fast)
+  await tag(ann, await newDataset(ann), 'slow')
+  const claimed = async (): Promise<number> => {
+    const all = await Array.fromAsync(own.get(DocumentStore).walk(webhooks))
+    return all.filter(({ owner, claimedBy }) => owner === ann.id && claimedBy !== null).length
+  }
+  await until('rounds of all slow webhooks', async () => (await claimed()) === slow.length)
+  await until('a slow delivery', () => slow.some(({ received }) => received.length > 0))
+  await tag(bob, await newDataset(bob), 'fast')
+  await until('the delivery of the other person', () => fast.received.length === 1)
+  t.is(fast.received.length, 1)
 })

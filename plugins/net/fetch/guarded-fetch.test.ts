@@ -186,13 +186,19 @@ test('a server that does not speak TLS is reported as such', async t => {
 const unknownName: Lookup = (host, _options, done) => setImmediate(done, Object.assign(new Error(host), { code: 'ENOTFOUND' }), [])
 
 /** A DNS server with these IPv4 addresses. It does not respond to queries for names that begin with `silent`. */
-const serveNames = async (t: ExecutionContext, names: Readonly<Record<string, () => readonly string[]>>): Promise<string> => {
+const serveNames = async (
+  t: ExecutionContext,
+  names: Readonly<Record<string, () => readonly string[]>>,
+  types: number[] = [],
+): Promise<string> => {
   const socket = createSocket('udp4')
   socket.on('message', (query, { port, address }) => {
     const end = query.indexOf(0, 12)
     const name = query.toString('latin1', 13, end).replaceAll(/[\x01-\x1f]/g, '.')
     if (name.startsWith('silent')) return
-    const found = query.readUInt16BE(end + 1) === 1 ? (names[name]?.() ?? []) : []
+    const type = query.readUInt16BE(end + 1)
+    types.push(type)
+    const found = type === 1 ? (names[name]?.() ?? []) : []
     const head = Buffer.from(query.subarray(0, end + 5))
     head.writeUInt16BE(name in names ? 0x8180 : 0x8183, 2)
     head.writeUInt16BE(found.length, 6)
@@ -228,7 +234,7 @@ const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
       server.close()
     }
   })
-  const guarded = new GuardedFetch({ allow: ['127.0.0.2'] }, new HostLookup({ servers: [server], system: unknownName }))
+  const guarded = new GuardedFetch({ allow: ['127.0.0.2'] }, new HostLookup({ servers: () => [server], system: unknownName }))
   t.teardown(() => guarded.dispose())
   return { requested, answers, guarded, outer, url: `http://rebind.test:${port}/` }
 }
@@ -262,7 +268,7 @@ test('a name with a private address among its addresses is refused', async t => 
 test('names whose DNS server is silent do not delay requests to others, and time out themselves', async t => {
   const base = await serve(t, (_, response) => response.end('hello'))
   const server = await serveNames(t, { 'files.test': () => ['127.0.0.1'] })
-  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] }, new HostLookup({ servers: [server], system: unknownName }))
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] }, new HostLookup({ servers: () => [server], system: unknownName }))
   const silent = Array.from({ length: 20 }, (_, n) =>
     t.throwsAsync(guarded.get(`http://silent-${n}.test/`, { ...limits, timeoutMs: 2000 }), { message: /timed out/ }),
   )
@@ -274,21 +280,46 @@ test('names whose DNS server is silent do not delay requests to others, and time
 test('names that DNS does not know are resolved by the system, one at a time; names on the allow list and without a dot only there', async t => {
   const base = await serve(t, (_, response) => response.end('hello'))
   const server = await serveNames(t, { 'listed.test': () => ['192.0.2.1'] })
-  const [asked, concurrent]: [string[], number[]] = [[], []]
+  const [requested, concurrent]: [string[], number[]] = [[], []]
   let running = 0
   const system: Lookup = (host, _options, done) => {
-    asked.push(host)
+    requested.push(host)
     concurrent.push(++running)
     setImmediate(() => {
       running -= 1
       done(null, [{ address: '127.0.0.1', family: 4 }])
     })
   }
-  const guarded = new GuardedFetch({ allow: ['127.0.0.1', 'listed.test'] }, new HostLookup({ servers: [server], system }))
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1', 'listed.test'] }, new HostLookup({ servers: () => [server], system }))
   const read = async (host: string) => (await buffer((await guarded.get(base.replace('127.0.0.1', host), limits)).body)).toString()
   t.deepEqual(await Promise.all(['a.hosts.test', 'b.hosts.test'].map(read)), ['hello', 'hello'])
   t.deepEqual(concurrent, [1, 1])
   t.is(await read('listed.test'), 'hello')
   t.is(await read('minio'), 'hello')
-  t.deepEqual(asked, ['a.hosts.test', 'b.hosts.test', 'listed.test', 'minio'])
+  t.deepEqual(requested, ['a.hosts.test', 'b.hosts.test', 'listed.test', 'minio'])
+})
+
+test('a change of the DNS servers is noticed after a failure', async t => {
+  const base = await serve(t, (_, response) => response.end('hello'))
+  const servers = ['127.0.0.1:9', await serveNames(t, { 'files.test': () => ['127.0.0.1'] })]
+  const hosts = new HostLookup({ servers: () => servers.splice(0, 1), system: unknownName })
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] }, hosts)
+  const url = base.replace('127.0.0.1', 'files.test')
+  await t.throwsAsync(guarded.get(url, limits), { message: /unreachable/ })
+  t.is((await buffer((await guarded.get(url, limits)).body)).toString(), 'hello')
+})
+
+test('IPv6 addresses are requested only where the system can reach them', async t => {
+  const base = await serve(t, (_, response) => response.end('hello'))
+  for (const [hasIPv6, expected] of [
+    [false, [1]],
+    [true, [1, 28]],
+  ] as const) {
+    const types: number[] = []
+    const server = await serveNames(t, { 'files.test': () => ['127.0.0.1'] }, types)
+    const hosts = new HostLookup({ servers: () => [server], system: unknownName, hasIPv6: () => hasIPv6 })
+    const { body } = await new GuardedFetch({ allow: ['127.0.0.1'] }, hosts).get(base.replace('127.0.0.1', 'files.test'), limits)
+    t.is((await buffer(body)).toString(), 'hello')
+    t.deepEqual(types.sort(), expected)
+  }
 })

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream'
 import { domainToASCII } from 'node:url'
 import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
 import { isPrivateAddress } from 'pounce/sdk/kit'
-import { decoderOf } from './content-encoding.ts'
 import { HostLookup } from './host-lookup.ts'
-import { counting, limited, RequestDeadline } from './request-deadline.ts'
+import { counting, RequestDeadline } from './request-deadline.ts'
+import { decoderOf, limited } from './response-body.ts'
 
 /** How many times a path is decoded to detect what later decoding may turn it into. */
 const decodings = 5

@@ -8,7 +8,12 @@ export const config = s.Object({
     description: 'Maximum number of webhooks per user, per space, and of the server',
   }),
   timeoutMs: s.Integer({ default: 10_000, minimum: 100, maximum: 60_000, description: 'Response timeout of a delivery, in milliseconds' }),
-  maxConcurrent: s.Integer({ default: 64, minimum: 1, maximum: 10_000, description: 'Maximum number of deliveries in progress' }),
+  maxConcurrent: s.Integer({
+    default: 64,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Maximum number of deliveries in progress; a quarter for the webhooks of one user',
+  }),
   maxConcurrentPerTarget: s.Integer({
     default: 8,
     minimum: 1,

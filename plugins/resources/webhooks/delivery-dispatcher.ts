@@ -17,6 +17,8 @@ const probeMs = 5000
 const stopGraceMs = 3000
 /** Maximum age of the check of a webhook and of its owner's rights when a delivery starts. */
 const maxCheckAgeMs = 1000
+/** How many owners of webhooks whose targets respond slowly can use all deliveries in progress. */
+const ownersServed = 4
 
 /** The state of one round of deliveries. */
 interface DeliveryRound {
@@ -51,6 +53,7 @@ export class DeliveryDispatcher {
   readonly #woken = new Set<string>()
   readonly #slots: Semaphore
   readonly #targets = new Map<string, Semaphore>()
+  readonly #shares = new Map<string, Semaphore>()
   #poll: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
 
@@ -221,7 +224,8 @@ export class DeliveryDispatcher {
    * wait, end the whole round.
    */
   async #sendAll({ webhook, pending, results, signer }: DeliveryRound): Promise<void> {
-    const target = this.#targetOf(webhook.url)
+    const target = semaphoreOf(this.#targets, new URL(webhook.url).host, this.#settings.maxConcurrentPerTarget)
+    const share = semaphoreOf(this.#shares, webhook.owner, Math.ceil(this.#settings.maxConcurrent / ownersServed))
     const isOver = () =>
       this.#stopped.signal.aborted ||
       results.some(({ outcome }) => outcome.retryAfterSeconds !== undefined) ||
@@ -236,7 +240,7 @@ export class DeliveryDispatcher {
       [...chains.values()].map(chain =>
         target.use(async () => {
           for (const delivery of chain) {
-            const outcome = await this.#slots.use(() => send(delivery))
+            const outcome = await share.use(() => this.#slots.use(() => send(delivery)))
             if (!outcome || (this.#interrupted.signal.aborted && !outcome.isDelivered)) return
             results.push({ delivery, outcome })
             if (!outcome.isDelivered) return
@@ -245,13 +249,6 @@ export class DeliveryDispatcher {
       ),
     )
     for (const one of ended) if (one.status === 'rejected') throw one.reason
-  }
-
-  #targetOf(url: string): Semaphore {
-    const { host } = new URL(url)
-    const known = this.#targets.get(host) ?? new Semaphore({ max: this.#settings.maxConcurrentPerTarget })
-    this.#targets.set(host, known)
-    return known
   }
 }
 wire(
@@ -270,3 +267,9 @@ wire(
   Clock,
   Log,
 )
+
+const semaphoreOf = (all: Map<string, Semaphore>, key: string, max: number): Semaphore => {
+  const known = all.get(key) ?? new Semaphore({ max })
+  all.set(key, known)
+  return known
+}

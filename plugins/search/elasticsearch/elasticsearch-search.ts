@@ -96,6 +96,8 @@ export class ElasticsearchSearch implements SearchIndex {
 
   /** Makes the first index, so that searches have one. Not having a server yet is no reason to stop. */
   async start(): Promise<void> {
+    // Creating an index may take long: the start does not wait for a server that has just not responded in time.
+    if (!this.#server.didRespond) return
     try {
       await this.#indexes.ready()
     } catch (error) {
