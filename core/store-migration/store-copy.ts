@@ -3,7 +3,7 @@ import type { BlobPlace } from 'pounce/sdk/store-kit'
 import { BlobMigrator } from './blob-migrator.ts'
 import { DocumentMigrator } from './document-migrator.ts'
 import { GeoPointMigrator } from './geo-point-migrator.ts'
-import { type MoveReport, movedBlobs, moveId, moveRecords } from './migration-record.ts'
+import { finishMove, type MoveReport, movedBlobs, moveId, moveRecords } from './migration-record.ts'
 
 /** The stores of an installation. */
 export interface Stores {
@@ -28,6 +28,8 @@ export interface MovePlan {
   /** Whether to also read all bytes in the new store. */
   readonly readData: boolean
   readonly skipDamaged: boolean
+  /** The search index is rebuilt next: `finishMove` ends the migration, which until then can be repeated. */
+  readonly hasSearch?: boolean
 }
 
 /** Collections of migrations themselves, which are not migrated. */
@@ -56,7 +58,7 @@ export class StoreCopy {
     await this.#plan.to.documents.declare([moveRecords, movedBlobs])
     const report = (await this.#begin()) ?? (await this.#move())
     await this.#forgetBlobs()
-    await this.#note({ state: 'finished' })
+    if (!this.#plan.hasSearch) await finishMove(this.#plan.to.documents)
     return report
   }
 
@@ -97,7 +99,7 @@ export class StoreCopy {
     const isSame = known?.route === route && known.instance === instance
     if (isSame && known.state === 'moved') return known.report ?? undefined
     if (isSame && known.state === 'under way') return undefined
-    if (known && known.state !== 'finished')
+    if (known?.state === 'under way')
       throw new Conflict(`The target holds an unfinished migration: ${known.route}, of the installation ${known.instance}`)
     await this.#refuseFull(known?.route === route ? `; the migration was completed at ${known.ended}` : '')
     const record = {
@@ -108,6 +110,8 @@ export class StoreCopy {
       ended: null,
       report: null,
     }
+    // Those of an earlier migration.
+    await this.#forgetBlobs()
     if (known) await this.#note(record)
     else await to.documents.commit({ insert: { id: moveId, ...record }, into: moveRecords })
     return undefined
