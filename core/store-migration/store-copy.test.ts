@@ -91,6 +91,19 @@ test('a migration whose search index has not been rebuilt yet can be repeated, a
   })
 })
 
+test('a server that runs on the source ends the migration', async t => {
+  const [from, to] = [await stores(t), await stores(t)]
+  await fill(from, 8)
+  let renewal: Promise<unknown> | undefined
+  const renew = (): void => {
+    renewal ??= from.documents.commit({ update: 'l', in: leaseRecords, set: { forMs: 1 } })
+  }
+  await t.throwsAsync(run(from, to, { progress: renew }), { message: /^A server is running on the source/ })
+  await t.throwsAsync(refuseUnfinishedMove(to.documents))
+  await renewal
+  t.like(await run(from, to), { documents: 214 })
+})
+
 test('bytes can be migrated without records, and records without bytes', async t => {
   const [from, other] = [await stores(t), await stores(t)]
   await fill(from)

@@ -1,5 +1,6 @@
 import { type BlobStore, type Clock, type Collection, Conflict, type DocumentStore, type GeoStore, Invalid, type Update } from 'pounce/sdk'
 import type { BlobPlace } from 'pounce/sdk/store-kit'
+import { leaseRecords } from '../kernel/kernel-records.ts'
 import { BlobMigrator } from './blob-migrator.ts'
 import { DocumentMigrator } from './document-migrator.ts'
 import { GeoPointMigrator } from './geo-point-migrator.ts'
@@ -43,6 +44,8 @@ export class StoreCopy {
   readonly #documents: DocumentMigrator
   readonly #points: GeoPointMigrator | undefined
   readonly #collections: readonly Collection<object>[]
+  /** The revisions of leases in the source at the beginning. */
+  #leases = ''
 
   constructor(plan: MovePlan) {
     const { from, to, skipDamaged, places } = plan
@@ -64,12 +67,14 @@ export class StoreCopy {
 
   async #move(): Promise<MoveReport> {
     const { progress, readData } = this.#plan
+    this.#leases = await this.#leasesNow()
     const hasRecords = this.#documents.isNeeded || this.#blobs.isNeeded
     if (hasRecords) await this.#moveRecords()
     await this.#points?.move(count => progress(`${count} points`))
     const documents = hasRecords ? await this.#compare() : 0
     const { blobs, bytes } = await this.#blobs.verify(readData, count => progress(`${count} files compared`))
     const points = (await this.#points?.compare(count => progress(`${count} points compared`))) ?? null
+    await this.#refuseRunning()
     const report: MoveReport = {
       collections: hasRecords ? this.#collections.length : 0,
       documents,
@@ -85,10 +90,23 @@ export class StoreCopy {
   }
 
   async #moveRecords(): Promise<void> {
-    for (const one of this.#collections)
+    for (const one of this.#collections) {
       await this.#documents.move(one, count =>
         this.#plan.progress(`${one.name}: ${count} records; ${this.#blobs.copied} files, ${this.#blobs.copiedBytes} bytes`),
       )
+      await this.#refuseRunning()
+    }
+  }
+
+  async #leasesNow(): Promise<string> {
+    const leases = await Array.fromAsync(this.#plan.from.documents.walk(leaseRecords))
+    return leases.map(({ id, revision }) => `${id}:${revision}`).join()
+  }
+
+  /** A running worker takes the lease of a periodic task every 20 s or more often. */
+  async #refuseRunning(): Promise<void> {
+    if ((await this.#leasesNow()) !== this.#leases)
+      throw new Conflict('A server is running on the source: stop it and run the command again. The migration is not complete')
   }
 
   /** Refuses a target that contains anything not written by this migration. Resolves to the report if the migration is already complete. */
