@@ -2,6 +2,8 @@ import { BlobOwners, BlobStore, Clock, DocumentStore, GeoStore, type Port } from
 import type { Kernel } from '../kernel/kernel.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import { refuseAbsentPlugins, refuseForgottenPoints } from './absent-plugins.ts'
+import { interruptionBy } from './interruption.ts'
+import { finishMove } from './migration-record.ts'
 import { StoreCopy, type Stores } from './store-copy.ts'
 
 /** The source and target of a migration as kernels: each call creates one that is not started. */
@@ -31,7 +33,10 @@ export const migrateStores = async (migration: StoreMigration) => {
   const skipped = await drain(migration)
   const report = await copy(migration)
   const more = skipped.length === 0 ? {} : { skippedPlugins: skipped.join(', ') }
-  return documents || blobs ? { ...report, ...more, search: await rebuildSearch(migration) } : report
+  if (!documents && !blobs) return report
+  const search = await rebuildSearch(migration)
+  await finish(migration)
+  return { ...report, ...more, search }
 }
 
 /** Handles all events in the outbox first, because events are not migrated. Resolves to the plugins whose records are omitted. */
@@ -106,7 +111,12 @@ async function copy({ isOther, ends, readData, skipDamaged, progress, ...make }:
     const collections = source.lastingCollections
     const report = await new StoreCopy({
       ...{ route: ends.join(' to '), from, to, places, clock: source.get(Clock), instance, collections, progress, readData, skipDamaged },
-    }).run()
+      hasSearch: isOther.documents || isOther.blobs,
+    })
+      .run()
+      .catch(async (error: unknown) => {
+        throw await interruptionBy(error, source, target)
+      })
     return { ...report, points: report.points ?? whereStay(source) }
   } finally {
     await target.stop()
@@ -118,6 +128,16 @@ async function copy({ isOther, ends, readData, skipDamaged, progress, ...make }:
 function whereStay(source: Kernel): string {
   const keeper = source.plan.providers.get(GeoStore)
   return keeper === undefined ? 'no datapoint store' : `stay in ${keeper}`
+}
+
+async function finish({ target }: StoreMigration): Promise<void> {
+  const kernel = await target()
+  try {
+    await kernel.open([DocumentStore])
+    await finishMove(kernel.get(DocumentStore))
+  } finally {
+    await kernel.stop()
+  }
 }
 
 /** Rebuilds the search index from the records; a failure does not fail the migration. */

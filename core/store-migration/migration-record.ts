@@ -23,7 +23,10 @@ export interface MoveRecord {
   readonly route: string
   /** Name of the migrated installation. */
   readonly instance: string
-  /** `under way`: no server starts on the target. `moved`: all data is copied and verified; records of migrated blobs may remain. */
+  /**
+   * `under way`: no server starts on the target. `moved`: all data is copied and verified; records of migrated blobs may remain, and the search index may not
+   * be rebuilt yet.
+   */
   readonly state: 'under way' | 'moved' | 'finished'
   readonly begun: string
   readonly ended: string | null
@@ -49,6 +52,11 @@ export const moveId = shortDigest('move')
 
 /** The id of a blob's record, from its key in the old store. */
 export const movedBlobId = shortDigest
+
+/** Ends a migration: repeating it is refused from now on. */
+export const finishMove = async (documents: DocumentStore): Promise<void> => {
+  await documents.commit({ update: moveId, in: moveRecords, set: { state: 'finished' } })
+}
 
 /** Refuses to start on the target of an unfinished migration. */
 export const refuseUnfinishedMove = async (documents: DocumentStore): Promise<void> => {

@@ -3,7 +3,7 @@ import { type Collection, Conflict, collection, Invalid } from 'pounce/sdk'
 import { FixedClock, testBytes } from 'pounce/sdk/testing'
 import { embeddedStores } from '../../test/support/embedded-stores.ts'
 import { idOfName, kernelCollections, leaseRecords, metaRecords } from '../kernel/kernel-records.ts'
-import { type MoveReport, movedBlobs, moveId, moveRecords, refuseUnfinishedMove } from './migration-record.ts'
+import { finishMove, type MoveReport, movedBlobs, moveId, moveRecords, refuseUnfinishedMove } from './migration-record.ts'
 import { type MovePlan, StoreCopy, type Stores } from './store-copy.ts'
 
 interface Paper {
@@ -75,6 +75,33 @@ test('records and bytes arrive completely under their ids, and the source is unc
   t.deepEqual(await Array.fromAsync(to.documents.walk(movedBlobs)), [])
   t.is((await to.documents.get(moveRecords, moveId))?.state, 'finished')
   await t.notThrowsAsync(refuseUnfinishedMove(to.documents))
+})
+
+test('a migration whose search index has not been rebuilt yet can be repeated, and other ones are possible', async t => {
+  const [from, to] = [await stores(t), await stores(t)]
+  await fill(from, 8)
+  const report = await run(from, to, { hasSearch: true })
+  await t.notThrowsAsync(refuseUnfinishedMove(to.documents), 'servers can use the records')
+  t.deepEqual(await run(from, to, { hasSearch: true }), report)
+  const next = await stores(t)
+  t.like(await run(to, { documents: to.documents, blobs: next.blobs }, { route: 'next', hasSearch: true }), { copiedNow: report.blobs })
+  await finishMove(to.documents)
+  await t.throwsAsync(run(to, { documents: to.documents, blobs: next.blobs }, { route: 'next', hasSearch: true }), {
+    message: /was completed at/,
+  })
+})
+
+test('a server that runs on the source ends the migration', async t => {
+  const [from, to] = [await stores(t), await stores(t)]
+  await fill(from, 8)
+  let renewal: Promise<unknown> | undefined
+  const renew = (): void => {
+    renewal ??= from.documents.commit({ update: 'l', in: leaseRecords, set: { forMs: 1 } })
+  }
+  await t.throwsAsync(run(from, to, { progress: renew }), { message: /^A server is running on the source/ })
+  await t.throwsAsync(refuseUnfinishedMove(to.documents))
+  await renewal
+  t.like(await run(from, to), { documents: 214 })
 })
 
 test('bytes can be migrated without records, and records without bytes', async t => {

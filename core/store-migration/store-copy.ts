@@ -1,9 +1,10 @@
 import { type BlobStore, type Clock, type Collection, Conflict, type DocumentStore, type GeoStore, Invalid, type Update } from 'pounce/sdk'
 import type { BlobPlace } from 'pounce/sdk/store-kit'
+import { leaseRecords } from '../kernel/kernel-records.ts'
 import { BlobMigrator } from './blob-migrator.ts'
 import { DocumentMigrator } from './document-migrator.ts'
 import { GeoPointMigrator } from './geo-point-migrator.ts'
-import { type MoveReport, movedBlobs, moveId, moveRecords } from './migration-record.ts'
+import { finishMove, type MoveReport, movedBlobs, moveId, moveRecords } from './migration-record.ts'
 
 /** The stores of an installation. */
 export interface Stores {
@@ -28,6 +29,8 @@ export interface MovePlan {
   /** Whether to also read all bytes in the new store. */
   readonly readData: boolean
   readonly skipDamaged: boolean
+  /** The search index is rebuilt next: `finishMove` ends the migration, which until then can be repeated. */
+  readonly hasSearch?: boolean
 }
 
 /** Collections of migrations themselves, which are not migrated. */
@@ -41,6 +44,8 @@ export class StoreCopy {
   readonly #documents: DocumentMigrator
   readonly #points: GeoPointMigrator | undefined
   readonly #collections: readonly Collection<object>[]
+  /** The revisions of leases in the source at the beginning. */
+  #leases = ''
 
   constructor(plan: MovePlan) {
     const { from, to, skipDamaged, places } = plan
@@ -56,18 +61,20 @@ export class StoreCopy {
     await this.#plan.to.documents.declare([moveRecords, movedBlobs])
     const report = (await this.#begin()) ?? (await this.#move())
     await this.#forgetBlobs()
-    await this.#note({ state: 'finished' })
+    if (!this.#plan.hasSearch) await finishMove(this.#plan.to.documents)
     return report
   }
 
   async #move(): Promise<MoveReport> {
     const { progress, readData } = this.#plan
+    this.#leases = await this.#leasesNow()
     const hasRecords = this.#documents.isNeeded || this.#blobs.isNeeded
     if (hasRecords) await this.#moveRecords()
     await this.#points?.move(count => progress(`${count} points`))
     const documents = hasRecords ? await this.#compare() : 0
     const { blobs, bytes } = await this.#blobs.verify(readData, count => progress(`${count} files compared`))
     const points = (await this.#points?.compare(count => progress(`${count} points compared`))) ?? null
+    await this.#refuseRunning()
     const report: MoveReport = {
       collections: hasRecords ? this.#collections.length : 0,
       documents,
@@ -83,10 +90,23 @@ export class StoreCopy {
   }
 
   async #moveRecords(): Promise<void> {
-    for (const one of this.#collections)
+    for (const one of this.#collections) {
       await this.#documents.move(one, count =>
         this.#plan.progress(`${one.name}: ${count} records; ${this.#blobs.copied} files, ${this.#blobs.copiedBytes} bytes`),
       )
+      await this.#refuseRunning()
+    }
+  }
+
+  async #leasesNow(): Promise<string> {
+    const leases = await Array.fromAsync(this.#plan.from.documents.walk(leaseRecords))
+    return leases.map(({ id, revision }) => `${id}:${revision}`).join()
+  }
+
+  /** A running worker takes the lease of a periodic task every 20 s or more often. */
+  async #refuseRunning(): Promise<void> {
+    if ((await this.#leasesNow()) !== this.#leases)
+      throw new Conflict('A server is running on the source: stop it and run the command again. The migration is not complete')
   }
 
   /** Refuses a target that contains anything not written by this migration. Resolves to the report if the migration is already complete. */
@@ -97,7 +117,7 @@ export class StoreCopy {
     const isSame = known?.route === route && known.instance === instance
     if (isSame && known.state === 'moved') return known.report ?? undefined
     if (isSame && known.state === 'under way') return undefined
-    if (known && known.state !== 'finished')
+    if (known?.state === 'under way')
       throw new Conflict(`The target holds an unfinished migration: ${known.route}, of the installation ${known.instance}`)
     await this.#refuseFull(known?.route === route ? `; the migration was completed at ${known.ended}` : '')
     const record = {
@@ -108,6 +128,8 @@ export class StoreCopy {
       ended: null,
       report: null,
     }
+    // Those of an earlier migration.
+    await this.#forgetBlobs()
     if (known) await this.#note(record)
     else await to.documents.commit({ insert: { id: moveId, ...record }, into: moveRecords })
     return undefined

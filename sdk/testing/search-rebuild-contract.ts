@@ -52,6 +52,18 @@ export function searchRebuildContract(test: ContractTest, makeIndex: (t: TestCon
     t.deepEqual(await found(index, { op: 'all' }), [1])
   })
 
+  test('an identity changes with each rebuild and when the index is emptied, but not with changes of entries', async t => {
+    const index = await makeIndex(t)
+    const first = await index.identity?.()
+    await index.apply([put(1, { name: 'one' })])
+    t.is(await index.identity?.(), first)
+    if (first === undefined) return
+    await index.rebuild(streamOf([searchDocument(1, { name: 'one' })]))
+    const second = await index.identity?.()
+    await index.clear()
+    t.is(new Set([first, second, await index.identity?.()]).size, 3)
+  })
+
   test('a rebuild that fails or is aborted leaves the index unchanged, and can be repeated', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'one' })])

@@ -244,3 +244,22 @@ test('the command waits for its rebuild to end, and is refused while another ker
   t.is(await count(), 3)
   await Promise.all([server.dispose(), command.dispose()])
 })
+
+test('an index that replaced the one in use is rebuilt once, and one that was emptied on purpose is not', async t => {
+  const { make, index, count } = await kernels(t)
+  const kernel = make()
+  await kernel.rebuild(() => undefined)
+  await kernel.clear()
+  await kernel.run()
+  t.like(await kernel.latest(), { state: 'done', reason: 'by the reindex command' })
+  t.is(await count(), 0)
+
+  await index.clear()
+  await kernel.run()
+  t.like(await state(kernel, 'done'), { reason: 'another index was in use meanwhile' })
+  t.is(await count(), 3)
+  const { requested } = (await kernel.latest()) ?? {}
+  await kernel.run()
+  t.like(await kernel.latest(), { state: 'done', requested })
+  await kernel.dispose()
+})

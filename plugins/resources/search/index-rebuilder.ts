@@ -60,9 +60,10 @@ export class IndexRebuilder {
     })
   }
 
-  /** Rebuilds a lost or damaged index, and resumes abandoned work. */
+  /** Rebuilds an index that is lost, damaged or out of date, and resumes abandoned work. */
   async run(): Promise<void> {
     if (await this.#index.needsRebuild?.()) await this.#board.request(null, true, 'the index is new or incomplete')
+    else if (await this.#wasReplaced()) await this.#board.request(null, true, 'another index was in use meanwhile')
     for (const { id } of await this.#board.waiting()) this.#begin(id)
   }
 
@@ -107,6 +108,21 @@ export class IndexRebuilder {
     }
     if (await this.#board.isPending()) throw new Conflict('The index cannot be emptied during a rebuild')
     await this.#index.clear()
+    const latest = await this.#board.get()
+    const identity = latest && (await this.#index.identity?.())
+    if (latest && identity !== undefined) await this.#board.noteIndex(latest, identity)
+  }
+
+  /** Whether changes may have gone to another index since the last rebuild, such as that of another search plugin. */
+  async #wasReplaced(): Promise<boolean> {
+    if (await this.#board.isPending()) return false
+    const latest = await this.#board.get()
+    const identity = latest && (await this.#index.identity?.())
+    if (!latest || identity === undefined || latest.index === identity) return false
+    // A rebuild that has ended since then has replaced the index.
+    if (latest.index !== undefined) return (await this.#board.get())?.revision === latest.revision
+    await this.#board.noteIndex(latest, identity)
+    return false
   }
 
   #begin(id: string): void {
@@ -135,7 +151,8 @@ export class IndexRebuilder {
     const reporting = setInterval(() => void this.#saveProgress(taken.id, progress, lost), reportEveryMs).unref()
     try {
       const count = await this.#indexAnew(taken, signal, progress, onProgress)
-      await this.#board.end(taken.id, { ...progress, state: 'done', count, problem: null })
+      const index = taken.what ? undefined : await this.#index.identity?.()
+      await this.#board.end(taken.id, { ...progress, state: 'done', count, problem: null, ...(index === undefined ? {} : { index }) })
       this.#report(taken, progress, 'finished')
       return count
     } catch (error) {

@@ -21,6 +21,8 @@ export interface ReindexRecord {
   readonly total: number | null
   /** The reason of a failure. */
   readonly problem: string | null
+  /** For everything: `identity` of the index that it resulted in; absent until known. */
+  readonly index?: string
   /** The kernel that runs it, and the end of its lease. */
   readonly owner: string | null
   readonly until: string | null
@@ -100,8 +102,13 @@ export class ReindexTasks {
   }
 
   /** Ends it. */
-  async end(id: string, how: Pick<ReindexRecord, 'state' | 'count' | 'total' | 'problem'>): Promise<void> {
+  async end(id: string, how: Pick<ReindexRecord, 'state' | 'count' | 'total' | 'problem' | 'index'>): Promise<void> {
     await this.#change(id, this.#isOurs(), { set: { ...how, ended: this.#now(), owner: null, until: null } })
+  }
+
+  /** Notes the index in use, unless the latest request for everything has changed. False if it has. */
+  async noteIndex({ id, revision }: Reindexing, index: string): Promise<boolean> {
+    return (await this.#change(id, eq('revision', revision), { set: { index } })) !== undefined
   }
 
   /** Releases the lease. */

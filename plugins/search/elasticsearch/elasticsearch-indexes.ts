@@ -9,6 +9,7 @@ interface IndexMeta {
   readonly older?: OlderIndexes
 }
 type IndexMappings = Readonly<Record<string, { readonly mappings?: { readonly _meta?: IndexMeta } }>>
+type IndexUuids = Readonly<Record<string, { readonly settings: { readonly index: { readonly uuid: string } } }>>
 interface ShardStats {
   readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Shard[]>> }>>
 }
@@ -75,6 +76,16 @@ export class ElasticsearchIndexes {
     })
     const metas = Object.values(body).map(({ mappings }) => mappings?._meta)
     return status === 200 && metas.every(meta => meta?.isComplete === true) ? metas[0] : undefined
+  }
+
+  /** The UUID of the index in use. */
+  async identity(): Promise<string> {
+    const path = `/${this.#names.live}/_settings/index.uuid`
+    const { body } = await this.#server.call<IndexUuids>({ method: 'GET', path, limitMs: adminLimitMs, isRepeatable: true })
+    return Object.values(body)
+      .map(({ settings }) => settings.index.uuid)
+      .sort()
+      .join()
   }
 
   /** Indexes of older formats, which kernels of an older version may still be writing. */

@@ -126,6 +126,15 @@ export class ElasticsearchSearch implements SearchIndex {
     }
   }
 
+  async identity(): Promise<string> {
+    try {
+      await this.#indexes.ready()
+      return await this.#indexes.identity()
+    } catch (error) {
+      throw asProblem(error)
+    }
+  }
+
   async apply(changes: readonly IndexChange[]): Promise<void> {
     if (changes.length > 0) await this.#queue.add(changes)
   }

@@ -85,6 +85,10 @@ export class FtsIndexes {
     return this.#open.isLargerThan(documents)
   }
 
+  get identity(): string {
+    return this.#open.identity
+  }
+
   /** False while documents are missing that a rebuild would add. */
   get isComplete(): boolean {
     return this.#open.isComplete

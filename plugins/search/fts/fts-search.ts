@@ -89,6 +89,10 @@ export class FtsSearch implements SearchIndex {
     return !this.#indexes.isComplete
   }
 
+  async identity(): Promise<string> {
+    return this.#indexes.identity
+  }
+
   async apply(changes: readonly IndexChange[]): Promise<void> {
     if (changes.length > 0) await this.#queue.add(changes)
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { Unavailable } from 'pounce/sdk'
 import type { IndexChange, SearchDocument } from 'pounce/sdk/search'
@@ -69,6 +70,11 @@ export class IndexFile {
 
   set isComplete(isIt: boolean) {
     this.#statements.run('REPLACE INTO meta VALUES (?, ?)', 'complete', isIt ? 1 : 0)
+  }
+
+  /** Unique to the file, unlike its name. */
+  get identity(): string {
+    return String(this.#statements.get('SELECT value FROM meta WHERE key = ?', 'identity')?.['value'])
   }
 
   /** False from the first change until the index is closed, and so after a crash. */
@@ -246,6 +252,7 @@ export class IndexFile {
     }
     const version = this.#statements.get('SELECT value FROM meta WHERE key = ?', 'version')?.['value']
     if (version !== schemaVersion) throw new OtherIndexVersion(version)
+    this.#statements.run('INSERT OR IGNORE INTO meta VALUES (?, ?)', 'identity', randomUUID())
     this.#statements.get('SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1', '"_all"')
   }
 
