@@ -38,7 +38,7 @@ inBrowser('pages of resources in the trash show that state, restore them, and co
   await page.getByRole('button', { name: 'Restore', exact: true }).click()
   await page.getByText('Oaks is restored').waitFor()
   await page.getByText('This file is in the trash').waitFor({ state: 'detached' })
-  await page.waitForFunction("document.activeElement.id === 'content'")
+  await page.locator('#content:focus').waitFor()
   await remove(`/api/datasets/${dataset}`)
   await page.getByText('This file is in the trash with its dataset').waitFor()
 

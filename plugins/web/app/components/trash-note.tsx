@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import { queries } from '../lib/queries.ts'
 import { regainFocus } from '../lib/regain-focus.ts'
@@ -18,13 +18,13 @@ export const TrashNote = ({
 }) => {
   const { kind, name, rights } = trashed
   const [isBusy, setBusy] = useState(false)
+  useEffect(() => regainFocus, [])
   const takeOut = async (): Promise<void> => {
     setBusy(true)
     try {
       await restore(trashed)
       toast(t('trash.restored', { name }))
       await queries.invalidateQueries()
-      regainFocus()
     } catch (error) {
       toastFailure(error)
     } finally {
