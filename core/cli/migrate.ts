@@ -3,6 +3,7 @@ import type { Config } from '../kernel/config.ts'
 import { StartupError } from '../kernel/startup-error.ts'
 import { createLog, logDestination } from '../services/log.ts'
 import { migrateStores } from '../store-migration/migrate-stores.ts'
+import { refuseAbsentPlugins, refuseForgottenPoints } from './absent-plugins.ts'
 import type { CommandContext, RunCommand } from './built-in.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
 import { configFor, parseStores } from './store-selection.ts'
@@ -60,10 +61,12 @@ async function moveBetween(from: string, to: string, { sources, options, progres
     target: () => boot(target),
     isOther,
     ends: [from, to],
-    hasPoints: here.points !== undefined,
     readData: options['read-data'] === true,
     skipDamaged: options['skip-damaged'] === true,
-    skippedPlugins: namesIn(options['skip-plugins']),
+    refuseOmissions: async kernel => {
+      if (here.points === undefined) await refuseForgottenPoints(kernel, [from, to])
+      return refuseAbsentPlugins(kernel, namesIn(options['skip-plugins']))
+    },
     progress,
   })
 }

@@ -51,7 +51,18 @@ const route = 'one+two+three to one+two+four'
 
 const run = (from: Stores, to: Stores, more: Partial<MovePlan> = {}): Promise<MoveReport> =>
   new StoreCopy({
-    ...{ route, from, to, places: [], instance: 'abc', collections, clock: new FixedClock(), readData: false, skipDamaged: false },
+    ...{
+      route,
+      from,
+      to,
+      places: [],
+      leases: [],
+      instance: 'abc',
+      collections,
+      clock: new FixedClock(),
+      readData: false,
+      skipDamaged: false,
+    },
     progress: () => undefined,
     ...more,
   }).run()

@@ -1,8 +1,6 @@
-import { BlobOwners, BlobStore, Clock, DocumentStore, GeoStore, type Port } from 'pounce/sdk'
+import { BlobOwners, BlobStore, Clock, DocumentStore, GeoStore, NoSpace, type Port, Unavailable } from 'pounce/sdk'
 import type { Kernel } from '../kernel/kernel.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
-import { refuseAbsentPlugins, refuseForgottenPoints } from './absent-plugins.ts'
-import { interruptionBy } from './interruption.ts'
 import { finishMove } from './migration-record.ts'
 import { StoreCopy, type Stores } from './store-copy.ts'
 
@@ -15,12 +13,10 @@ export interface StoreMigration {
   readonly isOther: { readonly documents: boolean; readonly blobs: boolean; readonly points: boolean }
   /** For instance `sqlite+disk` and `mongodb+s3`. */
   readonly ends: readonly [from: string, to: string]
-  /** Whether the datapoint store is specified. */
-  readonly hasPoints: boolean
   readonly readData: boolean
   readonly skipDamaged: boolean
-  /** Plugins that are not loaded and whose records are omitted. */
-  readonly skippedPlugins: readonly string[]
+  /** Refuses to omit records or datapoints of the source. Resolves to the plugins whose records are omitted on request. */
+  refuseOmissions(source: Kernel): Promise<readonly string[]>
   progress(message: string): void
 }
 
@@ -40,7 +36,7 @@ export const migrateStores = async (migration: StoreMigration) => {
 }
 
 /** Handles all events in the outbox first, because events are not migrated. Resolves to the plugins whose records are omitted. */
-async function drain({ source, progress, ...migration }: StoreMigration): Promise<readonly string[]> {
+async function drain({ source, progress, isOther, refuseOmissions }: StoreMigration): Promise<readonly string[]> {
   const looking = await source({ works: false })
   await looking.start({ until: 'store' })
   let waits: boolean
@@ -49,7 +45,7 @@ async function drain({ source, progress, ...migration }: StoreMigration): Promis
     if ((await looking.storedInstance()) === undefined)
       throw new StartupError('No installation found in the source: check the data folder and the database')
     await refuseOldSchema(looking)
-    skipped = await refuseOmissions(looking, migration)
+    skipped = isOther.documents || isOther.blobs ? await refuseOmissions(looking) : []
     waits = Object.values((await looking.outbox?.waiting()) ?? {}).some(count => count > 0)
     if (!waits) await refuseDeadLetters(looking)
   } finally {
@@ -66,12 +62,6 @@ async function drain({ source, progress, ...migration }: StoreMigration): Promis
     await working.stop()
   }
   return skipped
-}
-
-async function refuseOmissions(kernel: Kernel, { isOther, ends, hasPoints, skippedPlugins }: Omit<StoreMigration, 'source' | 'progress'>) {
-  if (!(isOther.documents || isOther.blobs)) return []
-  if (!hasPoints) await refuseForgottenPoints(kernel, ends)
-  return refuseAbsentPlugins(kernel, skippedPlugins)
 }
 
 async function refuseOldSchema(kernel: Kernel): Promise<void> {
@@ -109,8 +99,21 @@ async function copy({ isOther, ends, readData, skipDamaged, progress, ...make }:
       .flatMap(owner => owner.places)
     const instance = await source.storedInstance()
     const collections = source.lastingCollections
+    const leases = source.collections.filter(one => !collections.includes(one))
     const report = await new StoreCopy({
-      ...{ route: ends.join(' to '), from, to, places, clock: source.get(Clock), instance, collections, progress, readData, skipDamaged },
+      ...{
+        route: ends.join(' to '),
+        from,
+        to,
+        places,
+        clock: source.get(Clock),
+        instance,
+        collections,
+        leases,
+        progress,
+        readData,
+        skipDamaged,
+      },
       hasSearch: isOther.documents || isOther.blobs,
     })
       .run()
@@ -122,6 +125,22 @@ async function copy({ isOther, ends, readData, skipDamaged, progress, ...make }:
     await target.stop()
     await source.stop()
   }
+}
+
+/** The opened plugins of a kernel that do not respond. */
+const unavailableOf = async (kernel: Kernel, side: 'source' | 'target'): Promise<readonly string[]> =>
+  (await kernel.readiness()).plugins.flatMap(({ id, ok }) => (ok ? [] : [`${id} of the ${side} does not respond`]))
+
+/** For outages and full disks: an error that names the stores that do not respond, and how to continue. Other errors are returned as they are. */
+async function interruptionBy(error: unknown, source: Kernel, target: Kernel): Promise<unknown> {
+  if (error instanceof NoSpace)
+    return new StartupError('There is no space left in the target. The migration is not complete: run the command again to continue it', {
+      cause: error,
+    })
+  if (!(error instanceof Unavailable)) return error
+  const causes = [...(await unavailableOf(source, 'source')), ...(await unavailableOf(target, 'target'))]
+  const what = causes.length === 0 ? error.message : causes.join(', ')
+  return new StartupError(`${what}. The migration is not complete: run the command again to continue it`, { cause: error })
 }
 
 /** Describes the location of datapoints that are not migrated. */

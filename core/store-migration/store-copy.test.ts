@@ -41,7 +41,17 @@ const fill = async ({ documents, blobs }: Stores, count = 30): Promise<void> => 
 
 const planOf = (from: Stores, to: Stores, more: Partial<MovePlan> = {}): MovePlan => ({
   route: 'here+one to there+two',
-  ...{ from, to, places, instance: 'abc', collections: lasting, clock: new FixedClock(), readData: false, skipDamaged: false },
+  ...{
+    from,
+    to,
+    places,
+    instance: 'abc',
+    collections: lasting,
+    leases: [leaseRecords],
+    clock: new FixedClock(),
+    readData: false,
+    skipDamaged: false,
+  },
   progress: () => undefined,
   ...more,
 })

@@ -1,6 +1,5 @@
 import { type BlobStore, type Clock, type Collection, Conflict, type DocumentStore, type GeoStore, Invalid, type Update } from 'pounce/sdk'
 import type { BlobPlace } from 'pounce/sdk/store-kit'
-import { leaseRecords } from '../kernel/kernel-records.ts'
 import { BlobMigrator } from './blob-migrator.ts'
 import { DocumentMigrator } from './document-migrator.ts'
 import { GeoPointMigrator } from './geo-point-migrator.ts'
@@ -23,6 +22,8 @@ export interface MovePlan {
   /** Name of the installation; undefined if the source contains none. */
   readonly instance: string | undefined
   readonly collections: readonly Collection<object>[]
+  /** Collections of the source that change only while a server is running. */
+  readonly leases: readonly Collection<object>[]
   readonly places: readonly BlobPlace[]
   readonly clock: Clock
   readonly progress: (message: string) => void
@@ -99,8 +100,10 @@ export class StoreCopy {
   }
 
   async #leasesNow(): Promise<string> {
-    const leases = await Array.fromAsync(this.#plan.from.documents.walk(leaseRecords))
-    return leases.map(({ id, revision }) => `${id}:${revision}`).join()
+    const found: string[] = []
+    for (const one of this.#plan.leases)
+      for await (const { id, revision } of this.#plan.from.documents.walk(one)) found.push(`${id}:${revision}`)
+    return found.join()
   }
 
   /** A running worker takes the lease of a periodic task every 20 s or more often. */

@@ -202,7 +202,7 @@ export interface SearchIndex {
   ): Promise<{ readonly count: number }>
   /** True if the index was missing, damaged or of an older format at startup, and is unusable until rebuilt. */
   needsRebuild?(): Promise<boolean>
-  /** Changes whenever the index is created anew, emptied or rebuilt. If it differs from that of the last rebuild, another index was in use meanwhile. */
+  /** Changes whenever the index is created, emptied or rebuilt. If it differs from that of the last rebuild, another index was in use meanwhile. */
   identity?(): Promise<string>
   /** Deletes all entries. */
   clear(): Promise<void>
