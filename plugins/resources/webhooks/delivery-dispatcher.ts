@@ -52,8 +52,10 @@ export class DeliveryDispatcher {
   readonly #running = new Map<string, Promise<void>>()
   readonly #woken = new Set<string>()
   readonly #slots: Semaphore
-  readonly #targets = new Map<string, Semaphore>()
-  readonly #shares = new Map<string, Semaphore>()
+  /** By host. */
+  readonly #targets: KeyedSemaphores
+  /** By owner. */
+  readonly #shares: KeyedSemaphores
   #poll: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
 
@@ -86,6 +88,8 @@ export class DeliveryDispatcher {
     this.#clock = clock
     this.#log = log
     this.#slots = new Semaphore({ max: settings.maxConcurrent })
+    this.#targets = new KeyedSemaphores(settings.maxConcurrentPerTarget)
+    this.#shares = new KeyedSemaphores(Math.ceil(settings.maxConcurrent / ownersServed))
   }
 
   start(): void {
@@ -173,7 +177,9 @@ export class DeliveryDispatcher {
     const round = this.#newRound(webhook, due)
     if (!(await round.signer())) return false
     try {
-      await this.#sendAll(round)
+      await this.#targets.lend(new URL(webhook.url).host, target =>
+        this.#shares.lend(webhook.owner, share => this.#sendAll(round, target, share)),
+      )
     } finally {
       await this.#outcomes.record(webhook, round.results)
     }
@@ -223,9 +229,7 @@ export class DeliveryDispatcher {
    * Subjects concurrently, each in order. A failure ends the deliveries of its subject; failures without a success, or a target that asks to
    * wait, end the whole round.
    */
-  async #sendAll({ webhook, pending, results, signer }: DeliveryRound): Promise<void> {
-    const target = semaphoreOf(this.#targets, new URL(webhook.url).host, this.#settings.maxConcurrentPerTarget)
-    const share = semaphoreOf(this.#shares, webhook.owner, Math.ceil(this.#settings.maxConcurrent / ownersServed))
+  async #sendAll({ webhook, pending, results, signer }: DeliveryRound, target: Semaphore, share: Semaphore): Promise<void> {
     const isOver = () =>
       this.#stopped.signal.aborted ||
       results.some(({ outcome }) => outcome.retryAfterSeconds !== undefined) ||
@@ -268,8 +272,24 @@ wire(
   Log,
 )
 
-const semaphoreOf = (all: Map<string, Semaphore>, key: string, max: number): Semaphore => {
-  const known = all.get(key) ?? new Semaphore({ max })
-  all.set(key, known)
-  return known
+/** A semaphore for each key, retained while it is lent. */
+class KeyedSemaphores {
+  readonly #max: number
+  readonly #lent = new Map<string, { readonly semaphore: Semaphore; users: number }>()
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  async lend<T>(key: string, work: (semaphore: Semaphore) => Promise<T>): Promise<T> {
+    const one = this.#lent.get(key) ?? { semaphore: new Semaphore({ max: this.#max }), users: 0 }
+    one.users += 1
+    this.#lent.set(key, one)
+    try {
+      return await work(one.semaphore)
+    } finally {
+      one.users -= 1
+      if (one.users === 0) this.#lent.delete(key)
+    }
+  }
 }

@@ -64,6 +64,9 @@ function isSame(one: OlderIndexes, other: OlderIndexes): boolean {
 /** Time after the last write of an older version until its index is deleted. */
 const keptOlderMs = 600_000
 
+/** Tries of a query while the index is not available: at once, then after a pause. */
+const [maxTries, retryPauseMs] = [3, 100]
+
 /** The index on an Elasticsearch server. Works while other kernels use the same one. */
 export class ElasticsearchSearch implements SearchIndex {
   readonly engine = 'elasticsearch'
@@ -193,22 +196,19 @@ export class ElasticsearchSearch implements SearchIndex {
     await this.#rebuild.clear().catch(rethrown)
   }
 
-  /** Queries the index in use, which is created if absent. While an index is being replaced it is absent for a moment: one more try. */
+  /** Queries the index in use, which is created if absent. While an index is being replaced it is absent, or its shards are, for a moment. */
   async #ask<T extends object>(body: Readonly<Record<string, unknown>>, ends?: number): Promise<T> {
     const until = ends ?? performance.now() + this.#settings.searchTimeoutMs
-    try {
-      if (!this.#indexes.isReady) await inTime(this.#indexes.ready(), until)
-      return await this.#askOnce<T>(body, until)
-    } catch (error) {
-      const status = statusOf(error)
-      if (status !== 404 && status !== 503) throw asProblem(error)
-      if (status === 404) this.#indexes.lost()
-    }
-    try {
-      await inTime(this.#indexes.ready(), until)
-      return await this.#askOnce<T>(body, until)
-    } catch (error) {
-      throw asProblem(error)
+    for (let tries = 1; ; tries += 1) {
+      try {
+        if (!this.#indexes.isReady) await inTime(this.#indexes.ready(), until)
+        return await this.#askOnce<T>(body, until)
+      } catch (error) {
+        const status = statusOf(error)
+        if ((status !== 404 && status !== 503) || tries === maxTries) throw asProblem(error)
+        if (status === 404) this.#indexes.lost()
+        if (tries > 1) await pause(retryPauseMs)
+      }
     }
   }
 

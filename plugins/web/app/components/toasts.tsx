@@ -1,7 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
-import { regainFocus } from '../lib/regain-focus.ts'
 import { Button, IconButton } from './controls.tsx'
 
 interface Toast {
@@ -24,7 +23,7 @@ const remove = (id: number): void => change(toasts.filter(toast => toast.id !== 
 /** The focus, which was in the message, is given to the page. */
 const close = (id: number): void => {
   remove(id)
-  regainFocus()
+  document.getElementById('content')?.focus({ preventScroll: true })
 }
 
 /** Reports what happened, with an undo action. At most four are shown. */
