@@ -46,3 +46,19 @@ test('an optional schema stays optional when it is reused', t => {
     properties: { name: { type: 'string' }, other: { type: 'string' } },
   })
 })
+
+test('times are printed as Java does it, in UTC, whatever the order of their days', t => {
+  const day = 86_400_000
+  const times = [0, 1, -1, 59_999, day - 1, day, 1_529_494_825_000, 951_782_400_000, -day, 253_402_300_799_999]
+  for (const ms of [...times, ...times.toReversed(), ...times]) {
+    // `Wed, 20 Jun 2018 11:40:25 GMT`
+    const [, weekday = '', date = '', month = '', year = '', clock = ''] =
+      /^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/.exec(new Date(ms).toUTCString()) ?? []
+    const expected = `${weekday} ${month} ${date} ${clock} UTC ${Number(year)}`
+    t.is(s.toV1Date(new Date(ms)), expected)
+    t.is(s.toV1Date(new Date(ms).toISOString()), expected)
+  }
+  t.is(s.toV1Date('2018-06-20T24:00:00.000Z'), 'Thu Jun 21 00:00:00 UTC 2018')
+  t.is(s.toV1Date('2018-06-20T11:40:25+02:00'), 'Wed Jun 20 09:40:25 UTC 2018')
+  t.is(s.toV1Date('2018-02-30T11:40:25.000Z'), s.toV1Date(new Date('2018-02-30T11:40:25.000Z')))
+})

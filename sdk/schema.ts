@@ -42,11 +42,24 @@ const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const two = (n: number): string => (n < 10 ? `0${n}` : `${n}`)
 
+/** The format of stored times. */
+const storedTime = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+
+/** The day printed last, as lists have many times of one day. */
+let lastDay = { day: '', before: '', after: '' }
+
+const printDay = (day: string): typeof lastDay => {
+  const date = new Date(day)
+  const before = `${days[date.getUTCDay()]} ${months[date.getUTCMonth()]} ${two(date.getUTCDate())} `
+  return { day, before, after: ` UTC ${date.getUTCFullYear()}` }
+}
+
 /** Formats a time (a Date or ISO 8601 text) like `v1Date`. */
 export const toV1Date = (time: Date | string): string => {
-  const date = typeof time === 'string' ? new Date(time) : time
-  const clock = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`
-  return `${days[date.getUTCDay()]} ${months[date.getUTCMonth()]} ${two(date.getUTCDate())} ${clock} UTC ${date.getUTCFullYear()}`
+  const text = typeof time === 'string' && storedTime.test(time) ? time : new Date(time).toISOString()
+  const day = text.slice(0, text.indexOf('T'))
+  if (day !== lastDay.day) lastDay = printDay(day)
+  return lastDay.before + text.slice(day.length + 1, day.length + 9) + lastDay.after
 }
 
 /** Key of the schema annotation with the name of a model. */
