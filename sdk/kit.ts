@@ -56,6 +56,7 @@ export {
   assertSafeJson,
   countJson,
   defaultJsonLimits,
+  endOfJsonValue,
   type JsonCounts,
   type JsonLimits,
   NotJson,

@@ -150,3 +150,38 @@ const walk = (value: unknown, whole: string, maxDepth: number, depth: number): v
     walk((value as Record<string, unknown>)[name], whole, maxDepth, depth + 1)
   }
 }
+
+/** The index of the closing quote of the string that begins at `from`; -1 when it has none. */
+const endOfString = (text: string, from: number): number => {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes += 1
+    if (slashes % 2 === 0) return at
+  }
+  return -1
+}
+
+const bareValue = /[^,\]}\s]+/y
+
+/**
+ * The index after the JSON value that begins at `from`, without parsing it: `from` if there is none, -1 if the text ends within it. Whether it is valid JSON
+ * only parsing shows.
+ */
+export const endOfJsonValue = (text: string, from: number): number => {
+  let depth = 0
+  for (let at = from; at < text.length; at += 1) {
+    const char = text[at]
+    if (char === '"') {
+      at = endOfString(text, at)
+      if (at === -1) return -1
+    } else if (char === '{' || char === '[') depth += 1
+    else if (char === '}' || char === ']') depth -= 1
+    else if (depth === 0) {
+      bareValue.lastIndex = at
+      return at + (bareValue.exec(text)?.[0].length ?? 0)
+    }
+    if (depth === 0) return at + 1
+    if (depth < 0) return at
+  }
+  return -1
+}

@@ -41,7 +41,10 @@ export class HostLookup {
   readonly #system: Lookup
   readonly #servers: (() => readonly string[]) | undefined
   /** One thread at most is used for names from users that DNS does not know. */
-  readonly #fallback = new Semaphore({ max: 1 })
+  readonly #fallback = new Semaphore({
+    max: 1,
+    queue: { maxWaiting: 100, maxWaitMs: 10_000, refusal: 'Too many names are being resolved' },
+  })
   readonly #hasIPv6: () => boolean
   #resolver: { readonly dns: Resolver; readonly families: readonly (4 | 6)[]; readonly until: number } | undefined
 

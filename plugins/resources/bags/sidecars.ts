@@ -1,5 +1,5 @@
 import { TooLarge } from 'pounce/sdk'
-import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
+import { endOfJsonValue, type JsonLimits, parseJson } from 'pounce/sdk/kit'
 import { BagDates } from './bag-dates.ts'
 import type { ReceivedBag } from './received-bag.ts'
 
@@ -15,29 +15,29 @@ const minDocuments = 10_000
 /** The extractors of one file add about four documents of a kilobyte each. */
 const perFile = { bytes: 32 * 1024, documents: 25 }
 
-type Span = readonly [start: number, end: number]
+const blanks = /[ \t\r\n]*/y
 
-/** The items of a JSON list; undefined if the text is something else, or malformed in a way that shows without parsing the items. */
-const itemsOf = (text: string): readonly Span[] | undefined => {
-  let start = text.search(/\S/) + 1
-  if (text[start - 1] !== '[') return undefined
-  const items: Span[] = []
-  let level = 0
-  for (let at = start; at < text.length; at++) {
-    const char = text[at]
-    if (char === '"') {
-      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
-    } else if (char === '[' || char === '{') level++
-    else if (level > 0 && (char === ']' || char === '}')) level--
-    else if (char === ']') {
-      if (items.length > 0 || text.slice(start, at).trim() !== '') items.push([start, at])
-      return text.slice(at + 1).trim() === '' ? items : undefined
-    } else if (level === 0 && char === ',') {
-      items.push([start, at])
-      start = at + 1
-    }
-  }
-  return undefined
+const afterBlanks = (text: string, from: number): number => {
+  blanks.lastIndex = from
+  return from + (blanks.exec(text)?.[0].length ?? 0)
+}
+
+/** The items of a JSON list, at most one more than `most`; undefined if the text is something else, or malformed between its items. */
+const itemsOf = (text: string, most: number): readonly string[] | undefined => {
+  let at = afterBlanks(text, 0)
+  if (text[at] !== '[') return undefined
+  const items: string[] = []
+  const first = afterBlanks(text, at + 1)
+  if (text[first] === ']') at = first
+  else
+    do {
+      const from = afterBlanks(text, at + 1)
+      const end = endOfJsonValue(text, from)
+      if (end <= from) return undefined
+      if (items.push(text.slice(from, end)) > most) return items
+      at = afterBlanks(text, end)
+    } while (text[at] === ',')
+  return text[at] === ']' && afterBlanks(text, at + 1) === text.length ? items : undefined
 }
 
 /**
@@ -66,11 +66,11 @@ export class Sidecars {
   /** The metadata documents in a file that contains one document or a list of them, last first. Each is parsed when it is reached. */
   async *documents(path: string): AsyncGenerator<unknown> {
     const text = await this.#text(path, maxListBytes)
-    const documents = itemsOf(text) ?? [[0, text.length]]
+    const documents = itemsOf(text, this.#maxDocuments) ?? [text]
     this.#documents += documents.length
     if (this.#documents > this.#maxDocuments)
       throw new TooLarge(`${path}: a bag of this many files must have at most ${this.#maxDocuments} metadata documents`)
-    for (const [start, end] of documents.toReversed()) yield parseJson(text.slice(start, end), metadataLimits, path)
+    for (const document of documents.toReversed()) yield parseJson(document, metadataLimits, path)
   }
 
   /** Nothing is decompressed before its size is known to be within the limits. */

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Invalid, type SentBytes, TooLarge, Unsupported } from 'pounce/sdk'
-import { defaultJsonLimits, NotJson, parseJson } from 'pounce/sdk/kit'
+import { defaultJsonLimits, endOfJsonValue, NotJson, parseJson } from 'pounce/sdk/kit'
 import { numberOf } from '../input.ts'
-import { endOfString } from './point-json.ts'
 import { ByteBuffer, pointLines, type SentPoint } from './text-pieces.ts'
 
 /** The contents of a JSON body: the text of each datapoint, and the stream of those that name none. */
@@ -16,8 +15,6 @@ export interface BulkJson {
 const maxPoints = 20_000
 
 const blank = /[ \t\r\n]*/y
-
-const bareValue = /[^,\]}\s]+/y
 
 /** Finds the ends of values without parsing them, so that each can be rejected separately. */
 class BulkText {
@@ -91,29 +88,10 @@ class BulkText {
   #value(): string {
     this.#skipBlanks()
     const from = this.#at
-    this.#at = this.#endOfValue()
-    if (this.#at === from) throw this.#broken()
-    return this.#text.slice(from, this.#at)
-  }
-
-  #endOfValue(): number {
-    const text = this.#text
-    let depth = 0
-    for (let at = this.#at; at < text.length; at += 1) {
-      const char = text[at]
-      if (char === '"') {
-        at = endOfString(text, at)
-        if (at === -1) throw this.#broken()
-      } else if (char === '{' || char === '[') depth += 1
-      else if (char === '}' || char === ']') depth -= 1
-      else if (depth === 0) {
-        bareValue.lastIndex = at
-        return at + (bareValue.exec(text)?.[0].length ?? 0)
-      }
-      if (depth === 0) return at + 1
-      if (depth < 0) return at
-    }
-    throw this.#broken()
+    const end = endOfJsonValue(this.#text, from)
+    if (end <= from) throw this.#broken()
+    this.#at = end
+    return this.#text.slice(from, end)
   }
 
   #skipBlanks(): void {

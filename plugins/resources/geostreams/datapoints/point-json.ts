@@ -8,18 +8,6 @@ const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'pro
 /** The length is limited by the callers. */
 const pointLimits = { ...defaultJsonLimits, maxBytes: 16 * 1024 * 1024 }
 
-const backslash = 0x5c
-
-/** The index of the closing quote of the string that begins at `from`; -1 when it has none. */
-export const endOfString = (text: string, from: number): number => {
-  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let slashes = 0
-    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes += 1
-    if (slashes % 2 === 0) return at
-  }
-  return -1
-}
-
 /** The number of names, or the first forbidden one. */
 const namesIn = (value: unknown): number | string => {
   if (typeof value !== 'object' || value === null) return 0
