@@ -26,7 +26,7 @@ const programFolders = (): readonly string[] => [
 ]
 
 // The process group that the server makes is a session of its own, without a terminal: `--new-session` would only hide it from the group's end.
-const walls = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL']
+const isolation = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL']
 const withoutFurtherNamespaces = ['--unshare-user', '--disable-userns']
 
 /** Only what is listed here is visible. Order matters: a later mount hides an earlier one. */
@@ -39,7 +39,7 @@ function argumentsFor({ readable, input, work, needs }: SandboxAccess, extra: re
   const network = needs.network ? ['--share-net', ...readOnly(['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl'])] : []
   const devices = ['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev']
   const own = [...readOnly([process.execPath, ...readable, input]), '--bind', work, work]
-  return [...walls, ...extra, ...system, ...programs, ...network, ...devices, ...own, '--remount-ro', '/', '--chdir', work, '--']
+  return [...isolation, ...extra, ...system, ...programs, ...network, ...devices, ...own, '--remount-ro', '/', '--chdir', work, '--']
 }
 
 /** Linux namespaces via bubblewrap: unlisted files, other processes and the network are invisible to the process. */
@@ -57,15 +57,15 @@ export class Bubblewrap implements Sandbox {
   static async probe(): Promise<Bubblewrap | string> {
     if (process.platform !== 'linux') return 'bubblewrap is for Linux only'
     const folder = dirname(process.execPath)
-    const reach: SandboxAccess = { readable: [], input: folder, work: folder, needs: {} }
-    const tried = (extra: readonly string[]) => failureOf(['bwrap', ...argumentsFor(reach, extra), process.execPath, '--version'])
+    const access: SandboxAccess = { readable: [], input: folder, work: folder, needs: {} }
+    const tried = (extra: readonly string[]) => failureOf(['bwrap', ...argumentsFor(access, extra), process.execPath, '--version'])
     // Older releases cannot forbid nested namespaces.
     if ((await tried(withoutFurtherNamespaces)) === undefined) return new Bubblewrap(withoutFurtherNamespaces)
     const failure = await tried([])
     return failure === undefined ? new Bubblewrap([]) : failure
   }
 
-  cell(): SandboxSlot {
-    return { prefix: reach => ['bwrap', ...argumentsFor(reach, this.#extra)], release: () => undefined }
+  slot(): SandboxSlot {
+    return { prefix: access => ['bwrap', ...argumentsFor(access, this.#extra)], release: () => undefined }
   }
 }

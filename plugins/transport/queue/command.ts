@@ -15,10 +15,10 @@ export interface CommandOptions {
 }
 
 /** The program and its arguments that start an extractor process: limits, the sandbox of the system, Node with few rights. */
-export function commandFor(cell: SandboxSlot, reach: SandboxAccess, options: CommandOptions): readonly string[] {
+export function commandFor(slot: SandboxSlot, access: SandboxAccess, options: CommandOptions): readonly string[] {
   const watched = options.sandbox.diesWithServer ? [] : [String(process.pid)]
-  const node = [process.execPath, ...flagsFor(reach, options), runner, JSON.stringify(reach.needs), ...watched]
-  return [...limitsOf(options), ...cell.prefix(reach), ...node]
+  const node = [process.execPath, ...flagsFor(access, options), runner, JSON.stringify(access.needs), ...watched]
+  return [...limitsOf(options), ...slot.prefix(access), ...node]
 }
 
 /** Nothing of the server's environment except what programs need to run at all. */

@@ -28,7 +28,7 @@ async function setUp(t: ExecutionContext, memoryMb = 64, nativeMemoryMb = 256, s
   const sandbox = await openSandbox({ mode: 'off', firstUid: 64_200, dataFolder: folder, log: silent })
   const worker = await ExtractorProcess.start({
     folder: join(folder, 'process'),
-    sandbox: { ...sandbox, cell: () => ({ ...sandbox.cell(), prefix: () => starter }) },
+    sandbox: { ...sandbox, slot: () => ({ ...sandbox.slot(), prefix: () => starter }) },
     readable: codeOf(new URL('./fixtures/echo.ts', import.meta.url)),
     needs: { childProcesses: true },
     memoryMb,

@@ -28,17 +28,17 @@ export interface ProcessOptions {
   readonly log: Log
 }
 
-interface Current {
+interface CurrentRun {
   resolve(output: string): void
   reject(error: unknown): void
   progress(message: string): void
   ready(): void
 }
 
-const usageLookMs = 250
+const usageCheckMs = 250
 const startLimitMs = 30_000
 const abortGraceMs = 300
-const lastWordsMs = 500
+const lastOutputMs = 500
 
 /** A child process that runs extractors, one at a time. It has no secrets in its environment and ends when the server does. */
 export class ExtractorProcess {
@@ -46,41 +46,41 @@ export class ExtractorProcess {
   runs = 0
   #child: ChildProcess
   #folder: ProcessFolder
-  #cell: SandboxSlot
+  #slot: SandboxSlot
   #residentMb: number
   #maxOutputBytes: number
   #channel: Channel
   #log: Log
-  #current: Current | undefined
+  #run: CurrentRun | undefined
   #isReady = false
   #isSpent = false
-  #isGone = false
+  #hasExited = false
   #errors = ''
   /** V8 prints this before a stack trace that may be longer than what is kept of its output. */
   #isOutOfHeap = false
   /** Why the server ended it. */
-  #endedFor: RunFailure | undefined
+  #killedFor: RunFailure | undefined
   #exited: Promise<unknown>
 
-  private constructor(child: ChildProcess, folder: ProcessFolder, cell: SandboxSlot, options: ProcessOptions) {
+  private constructor(child: ChildProcess, folder: ProcessFolder, slot: SandboxSlot, options: ProcessOptions) {
     const { memoryMb, nativeMemoryMb, maxOutputBytes, log } = options
     this.#log = log
     this.#child = child
     this.#folder = folder
-    this.#cell = cell
+    this.#slot = slot
     this.memoryMb = memoryMb
     this.#residentMb = memoryMb + nativeMemoryMb
     this.#maxOutputBytes = maxOutputBytes
     this.#exited = once(child, 'exit').then(
-      () => this.#left(),
-      error => this.#left(error),
+      () => this.#onExit(),
+      error => this.#onExit(error),
     )
     child.on('error', () => this.#kill())
     this.#channel = new Channel(
       child.stdio[3] as Duplex,
       line => parseJson(line, { ...defaultJsonLimits, maxBytes: 4 * maxLineCharacters }, 'The message'),
-      message => this.#received(messageIn(message)),
-      error => void this.#broken(error),
+      message => this.#onMessage(messageIn(message)),
+      error => void this.#onBrokenChannel(error),
     )
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#isOutOfHeap ||= `${this.#errors.slice(-100)}${text}`.includes('heap out of memory')
@@ -91,13 +91,13 @@ export class ExtractorProcess {
   /** Starts a process with a limited JavaScript heap, in the sandbox that this system has. */
   static async start(options: ProcessOptions): Promise<ExtractorProcess> {
     const { sandbox, readable, needs } = options
-    const cell = sandbox.cell()
+    const slot = sandbox.slot()
     try {
-      const folder = await ProcessFolder.make(options.folder, cell.uid)
+      const folder = await ProcessFolder.make(options.folder, slot.uid)
       const { input, work } = folder
-      const reach = { readable: [...readable, ...(needs.readPaths ?? [])], input, work, needs }
-      const [program = '', ...words] = commandFor(cell, reach, options)
-      const child = spawn(program, words, {
+      const access = { readable: [...readable, ...(needs.readPaths ?? [])], input, work, needs }
+      const [program = '', ...args] = commandFor(slot, access, options)
+      const child = spawn(program, args, {
         cwd: work,
         env: environmentIn(work),
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -105,9 +105,9 @@ export class ExtractorProcess {
         detached: true,
       })
       // Registered before anything is awaited: the start may fail at once.
-      return new ExtractorProcess(child, folder, cell, options)
+      return new ExtractorProcess(child, folder, slot, options)
     } catch (error) {
-      cell.release()
+      slot.release()
       throw error
     }
   }
@@ -125,7 +125,7 @@ export class ExtractorProcess {
     limits.signal.throwIfAborted()
     this.runs += 1
     const { path, outputFolder } = await this.#folder.stage(request.input.path, limits.signal)
-    const known = new Map([
+    const pathNames = new Map([
       [outputFolder, 'output'],
       [path, 'input'],
       [this.#folder.work, 'work'],
@@ -134,7 +134,7 @@ export class ExtractorProcess {
       const output = await this.#outputOf({ ...request, input: { ...request.input, path, outputFolder } }, limits)
       return await takeOver(output, outputFolder)
     } catch (error) {
-      throw error instanceof RunFailure ? error.without(known) : error
+      throw error instanceof RunFailure ? error.without(pathNames) : error
     } finally {
       this.#channel.send({ type: 'clear', folder: outputFolder })
       await this.#folder.unstage({ path, outputFolder })
@@ -143,27 +143,27 @@ export class ExtractorProcess {
 
   async #outputOf(request: RunRequest, limits: RunLimits): Promise<string> {
     limits.signal.throwIfAborted()
-    const within = (ms: number): NodeJS.Timeout => setTimeout(() => this.#end(`It took longer than ${ms / 1000} s and was stopped`), ms)
+    const within = (ms: number): NodeJS.Timeout => setTimeout(() => this.#killFor(`It took longer than ${ms / 1000} s and was stopped`), ms)
     let timer = within(this.#isReady ? limits.timeoutMs : startLimitMs)
     // The startup time of its process does not count towards the extractor's time limit.
     const ready = (): void => {
       clearTimeout(timer)
       timer = within(limits.timeoutMs)
     }
-    const usage = setInterval(() => void this.#checkUsage(), usageLookMs)
+    const usage = setInterval(() => void this.#checkUsage(), usageCheckMs)
     const onAbort = (): void => void this.#abort(limits.signal.reason)
     limits.signal.addEventListener('abort', onAbort, { once: true })
     try {
       return await new Promise<string>((resolve, reject) => {
-        this.#current = { resolve, reject, ready, progress: limits.progress }
-        if (this.#isGone) reject(this.#whyLeft())
+        this.#run = { resolve, reject, ready, progress: limits.progress }
+        if (this.#hasExited) reject(this.#exitReason())
         else this.#channel.send({ type: 'run', request })
       })
     } finally {
       clearTimeout(timer)
       clearInterval(usage)
       limits.signal.removeEventListener('abort', onAbort)
-      this.#current = undefined
+      this.#run = undefined
     }
   }
 
@@ -173,41 +173,41 @@ export class ExtractorProcess {
     await this.#exited
   }
 
-  #received(message: FromProcess | undefined): void {
-    if (message === undefined) void this.#broken(new Error('It sent an invalid message'))
+  #onMessage(message: FromProcess | undefined): void {
+    if (message === undefined) void this.#onBrokenChannel(new Error('It sent an invalid message'))
     else if (message.type === 'ready') {
       this.#isReady = true
-      this.#current?.ready()
+      this.#run?.ready()
       if (this.#child.pid !== undefined) void preferForKilling(this.#child.pid)
-    } else if (message.type === 'progress') this.#current?.progress(message.message)
-    else if (message.type === 'output') this.#current?.resolve(message.output)
+    } else if (message.type === 'progress') this.#run?.progress(message.message)
+    else if (message.type === 'output') this.#run?.resolve(message.output)
     else {
       this.#isSpent ||= message.isLast
-      this.#current?.reject(thrown(message.message))
+      this.#run?.reject(thrown(message.message))
     }
   }
 
   /** Nothing more can be received. For a process that never became ready, its exit says more than the broken pipe. */
-  async #broken(error: Error): Promise<void> {
+  async #onBrokenChannel(error: Error): Promise<void> {
     const wasUsable = this.isUsable
     this.#isSpent = true
-    if (!this.#isReady) await Promise.race([this.#exited, pause(lastWordsMs)])
-    if (this.#isGone) return
+    if (!this.#isReady) await Promise.race([this.#exited, pause(lastOutputMs)])
+    if (this.#hasExited) return
     if (wasUsable) this.#log.warn('Extractor process stopped: invalid messages', { error })
-    this.#end('Its messages could not be read, and it was stopped')
+    this.#killFor('Its messages could not be read, and it was stopped')
   }
 
   async #abort(reason: unknown): Promise<void> {
-    const current = this.#current
+    const run = this.#run
     this.#isSpent = true
     this.#channel.send({ type: 'abort' })
     await Promise.race([this.#exited, pause(abortGraceMs)])
     this.#kill()
-    current?.reject(reason)
+    run?.reject(reason)
   }
 
-  #end(why: string): void {
-    this.#endedFor ??= new RunFailure('killed', why)
+  #killFor(why: string): void {
+    this.#killedFor ??= new RunFailure('killed', why)
     this.#isSpent = true
     this.#kill()
   }
@@ -216,26 +216,26 @@ export class ExtractorProcess {
     const { pid } = this.#child
     if (pid === undefined || this.#isSpent) return
     const excess = excessOf(await usageOf(pid), this.#residentMb)
-    if (excess !== undefined) return this.#end(`It ${excess} and was stopped`)
+    if (excess !== undefined) return this.#killFor(`It ${excess} and was stopped`)
     const writtenBytes = await this.#folder.writtenBytes().catch(() => 0)
-    if (writtenBytes > this.#maxOutputBytes) this.#end(`It wrote more than ${this.#maxOutputBytes} bytes and was stopped`)
+    if (writtenBytes > this.#maxOutputBytes) this.#killFor(`It wrote more than ${this.#maxOutputBytes} bytes and was stopped`)
   }
 
-  async #left(error?: Error): Promise<void> {
-    this.#isGone = true
+  async #onExit(error?: Error): Promise<void> {
+    this.#hasExited = true
     // Its last output may still be in transit; a child may hold the other end open, so the wait is limited.
     const { stderr } = this.#child
     if (!error && stderr && !stderr.closed)
-      await Promise.race([new Promise(onClosed => stderr.once('close', onClosed)), pause(lastWordsMs)])
-    this.#current?.reject(error ? new RunFailure('fault', 'The extractor process could not be started', { cause: error }) : this.#whyLeft())
+      await Promise.race([new Promise(onClosed => stderr.once('close', onClosed)), pause(lastOutputMs)])
+    this.#run?.reject(error ? new RunFailure('fault', 'The extractor process could not be started', { cause: error }) : this.#exitReason())
     // Its children may outlive a process that ended by itself.
     this.#kill()
-    this.#cell.release()
+    this.#slot.release()
     await this.#folder.remove(this.#log)
   }
 
-  #whyLeft(): RunFailure {
-    if (this.#endedFor) return this.#endedFor
+  #exitReason(): RunFailure {
+    if (this.#killedFor) return this.#killedFor
     if (this.#isOutOfHeap) {
       return new RunFailure('killed', `It exceeded ${this.memoryMb} MiB of memory and was stopped`)
     }

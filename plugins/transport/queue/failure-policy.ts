@@ -23,12 +23,12 @@ export const isFailure = (result: FailureDecision): boolean => result.end === 'd
 /** Maximum runs of a job before it is dead-lettered. Being killed three times is no accident; failures of the server get more attempts, and a full disk a day. */
 const maxRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, full: 15, fault: 5 }
 
-const awayDelayMs = 10_000
+const unavailableDelayMs = 10_000
 
 /** Longest delay between two looks at a resource in the trash. */
 const maxTrashDelayMs = 60 * 60_000
 
-const trashText = 'The resource is in the trash; the run waits until it is restored'
+const inTrashText = 'The resource is in the trash; the run waits until it is restored'
 
 /** Decides what happens to a job whose run failed with `error`, or was interrupted. */
 export function decideOnFailure(
@@ -40,11 +40,11 @@ export function decideOnFailure(
   if (interruption === 'stopping') return { end: 'waiting', inMs: 0, counts: false, error: job.error }
   if (interruption !== undefined) return { end: interruption }
   const text = presentable(error, paths)
-  if (isUnavailable(error)) return { end: 'waiting', inMs: awayDelayMs, counts: false, error: text }
+  if (isUnavailable(error)) return { end: 'waiting', inMs: unavailableDelayMs, counts: false, error: text }
   if (error instanceof InTrash) {
     // Soon after a job that was published recently, and at last so rarely that a full trash costs little.
     const inMs = Math.min(maxTrashDelayMs, Math.max(retryDelayMs, (now.getTime() - Date.parse(job.published)) / 2))
-    return { end: 'waiting', inMs, counts: false, error: trashText, status: `StatusMessage.retry: ${trashText}` }
+    return { end: 'waiting', inMs, counts: false, error: inTrashText, status: `StatusMessage.retry: ${inTrashText}` }
   }
   const kind = error instanceof RunFailure ? error.kind : 'fault'
   const runs = job.attempts - job.crashes

@@ -18,7 +18,7 @@ interface Backlog {
 const emptyBacklog = (queue: string): Backlog => ({ queue, passedOverSince: undefined, jobs: [], isAll: false, hasMissed: false })
 
 const pageSize = 100
-const maxHeld = 1000
+const maxCached = 1000
 /** Starting a process takes a few tenths of this. */
 const maxPassedOverMs = 1000
 
@@ -47,7 +47,7 @@ export class FairQueue {
     for (const job of added) {
       const backlog = this.#backlogs.find(({ queue }) => queue === job.queue)
       if (!backlog) continue
-      if (backlog.isAll && backlog.jobs.length < maxHeld) backlog.jobs.splice(placeOf(job, backlog.jobs), 0, job)
+      if (backlog.isAll && backlog.jobs.length < maxCached) backlog.jobs.splice(indexFor(job, backlog.jobs), 0, job)
       else {
         backlog.isAll = false
         backlog.hasMissed = true
@@ -103,7 +103,7 @@ export class FairQueue {
   }
 }
 
-function placeOf(job: StoredJob, jobs: readonly StoredJob[]): number {
-  const later = jobs.findLastIndex(other => other.due <= job.due)
-  return later + 1
+function indexFor(job: StoredJob, jobs: readonly StoredJob[]): number {
+  const last = jobs.findLastIndex(other => other.due <= job.due)
+  return last + 1
 }

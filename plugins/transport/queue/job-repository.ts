@@ -61,7 +61,7 @@ export class JobRepository {
   /** Claims a waiting job for a worker. Undefined when it has meanwhile been claimed, changed or cancelled. */
   claim(job: StoredJob, owner: string, leaseMs: number): Promise<StoredJob | undefined> {
     const now = this.#now().toISOString()
-    return this.#ifHolds({
+    return this.#commitIf({
       update: job.id,
       in: jobs,
       where: and(inState('waiting'), eq('due', job.due)),
@@ -84,12 +84,12 @@ export class JobRepository {
 
   /** Ends a running job for good. */
   async finish(id: string, owner: string): Promise<void> {
-    await this.#ifHolds({ tombstone: id, in: jobs, where: heldBy(owner) })
+    await this.#commitIf({ tombstone: id, in: jobs, where: heldBy(owner) })
   }
 
   /** Requeues a running job with a delay. `counts: false` does not count the attempt. */
-  putBack(id: string, owner: string, options: { readonly inMs: number; readonly counts: boolean; readonly error: string | null }) {
-    return this.#ifHolds({
+  requeue(id: string, owner: string, options: { readonly inMs: number; readonly counts: boolean; readonly error: string | null }) {
+    return this.#commitIf({
       update: id,
       in: jobs,
       where: heldBy(owner),
@@ -98,14 +98,14 @@ export class JobRepository {
     })
   }
 
-  /** Puts a running job aside. */
-  async bury(id: string, owner: string, error: string): Promise<void> {
-    await this.#ifHolds({ update: id, in: jobs, where: heldBy(owner), set: { state: 'dead', owner: null, leaseUntil: null, error } })
+  /** Makes a running job a dead letter. */
+  async deadLetter(id: string, owner: string, error: string): Promise<void> {
+    await this.#commitIf({ update: id, in: jobs, where: heldBy(owner), set: { state: 'dead', owner: null, leaseUntil: null, error } })
   }
 
   /**
    * Requeues jobs whose worker died: the lease has expired, or it is this worker's, which no longer holds the job: it is from
-   * an earlier run of the server. Jobs with too many lost workers are dead-lettered once `tell` has reported them: a crash may cause a second report.
+   * an earlier run of the server. Jobs with too many lost workers are dead-lettered once `report` has reported them: a crash may cause a second report.
    */
   async recover(options: {
     readonly owner: string
@@ -124,7 +124,7 @@ export class JobRepository {
       const error = `The server ended during ${crashes} runs of this`
       if (isOver && !(await options.report(job, error))) continue
       const due = this.#in(crashes === 1 ? 0 : options.delayMs * 2 ** (crashes - 2))
-      await this.#ifHolds({
+      await this.#commitIf({
         update: job.id,
         in: jobs,
         where: and(heldBy(job.owner), eq('leaseUntil', job.leaseUntil)),
@@ -139,14 +139,14 @@ export class JobRepository {
       const job = await this.#documents.get(jobs, id)
       if (!job) return 'unknown'
       if (job.state === 'running') return 'running'
-      if (await this.#ifHolds({ tombstone: id, in: jobs, where: inState(job.state) })) return 'cancelled'
+      if (await this.#commitIf({ tombstone: id, in: jobs, where: inState(job.state) })) return 'cancelled'
     }
   }
 
   /** Requeues a dead-lettered job, as if it were new. */
   revive(id: string): Promise<StoredJob | undefined> {
     const now = this.#now().toISOString()
-    return this.#ifHolds({ update: id, in: jobs, where: inState('dead'), set: { ...waiting(now), attempts: 0, crashes: 0, error: null } })
+    return this.#commitIf({ update: id, in: jobs, where: inState('dead'), set: { ...waiting(now), attempts: 0, crashes: 0, error: null } })
   }
 
   async pending(target: Job['target']): ReturnType<Transport['pending']> {
@@ -184,7 +184,7 @@ export class JobRepository {
     return this.#documents.count(jobs, { using: 'due', where: and(inState(state), eq('queue', queue)), upTo: countedUpTo })
   }
 
-  async #ifHolds(change: Change<JobRecord>): Promise<StoredJob | undefined> {
+  async #commitIf(change: Change<JobRecord>): Promise<StoredJob | undefined> {
     try {
       return await this.#documents.commit(change)
     } catch (error) {

@@ -7,7 +7,7 @@ const maxCrashes = 5
 
 /** Runs the jobs of built-in extractors, as many concurrently as configured, until it is disposed of. */
 export class JobWorker {
-  #around: RunContext
+  #context: RunContext
   #metrics: Metrics
   #log: Log
   #extractors: () => ReadonlyMap<string, Extractor>
@@ -17,29 +17,29 @@ export class JobWorker {
   #maxActive: number
   #timer: NodeJS.Timeout | undefined
   #renewal: NodeJS.Timeout
-  #turning: Promise<void> = Promise.resolve()
-  #isTurning = false
-  #again = false
+  #pass: Promise<void> = Promise.resolve()
+  #isInPass = false
+  #needsPass = false
   #refreshAt = 0
   #recoverAt = 0
 
   /** Starts at once. `extractors` may change later. `concurrency` limits running extractors; a few more results may be on their way into the store. */
-  constructor(extractors: () => ReadonlyMap<string, Extractor>, around: RunContext, metrics: Metrics, concurrency: number) {
+  constructor(extractors: () => ReadonlyMap<string, Extractor>, context: RunContext, metrics: Metrics, concurrency: number) {
     this.#extractors = extractors
-    this.#around = around
+    this.#context = context
     this.#metrics = metrics
-    this.#log = around.log
+    this.#log = context.log
     this.#free = concurrency
     this.#maxActive = 2 * concurrency + 4
-    this.#fairQueue = new FairQueue([], (queue, limit) => around.repository.waiting(queue, limit))
-    this.#renewal = setInterval(() => void this.#renew(), around.config.leaseMs / 3)
-    this.#turn()
+    this.#fairQueue = new FairQueue([], (queue, limit) => context.repository.waiting(queue, limit))
+    this.#renewal = setInterval(() => void this.#renew(), context.config.leaseMs / 3)
+    this.#startJobs()
   }
 
   /** Called for newly stored jobs. */
   wake(added: readonly StoredJob[]): void {
     this.#fairQueue.add(added)
-    this.#turn()
+    this.#startJobs()
   }
 
   /** The current run of a job. */
@@ -51,37 +51,37 @@ export class JobWorker {
   async dispose(): Promise<void> {
     clearTimeout(this.#timer)
     clearInterval(this.#renewal)
-    await this.#turning
+    await this.#pass
     clearTimeout(this.#timer)
     await Promise.all([...this.#active.values()].map(run => run.stop()))
   }
 
   /** Starts what can be started. Calls during a pass cause another pass. */
-  #turn(): void {
-    this.#again = true
-    if (this.#isTurning || this.#around.stopping.aborted) return
-    this.#isTurning = true
+  #startJobs(): void {
+    this.#needsPass = true
+    if (this.#isInPass || this.#context.stopping.aborted) return
+    this.#isInPass = true
     clearTimeout(this.#timer)
-    this.#turning = this.#turnUntilStill()
+    this.#pass = this.#runPasses()
   }
 
-  async #turnUntilStill(): Promise<void> {
+  async #runPasses(): Promise<void> {
     try {
-      while (this.#again && !this.#around.stopping.aborted) {
-        this.#again = false
+      while (this.#needsPass && !this.#context.stopping.aborted) {
+        this.#needsPass = false
         await this.#fill()
       }
     } catch (error) {
       this.#log.warn('Failed to read jobs; will be retried', { error })
     } finally {
-      this.#isTurning = false
+      this.#isInPass = false
     }
-    if (!this.#around.stopping.aborted) this.#timer = setTimeout(() => this.#turn(), this.#nextTurnMs())
+    if (!this.#context.stopping.aborted) this.#timer = setTimeout(() => this.#startJobs(), this.#nextPassMs())
   }
 
   async #fill(): Promise<void> {
     const now = performance.now()
-    const { pollMs, leaseMs } = this.#around.config
+    const { pollMs, leaseMs } = this.#context.config
     if (now >= this.#recoverAt) {
       await this.#recover()
       this.#recoverAt = now + leaseMs / 2
@@ -92,11 +92,11 @@ export class JobWorker {
     }
     const extractors = this.#extractors()
     this.#fairQueue.serve([...extractors.keys()])
-    while (this.#free > 0 && this.#active.size < this.#maxActive && !this.#around.stopping.aborted) {
+    while (this.#free > 0 && this.#active.size < this.#maxActive && !this.#context.stopping.aborted) {
       const job = await this.#fairQueue.next(
-        this.#around.now().toISOString(),
+        this.#context.now().toISOString(),
         id => this.#active.has(id),
-        queue => this.#around.pool.hasPlaceFor(extractors.get(queue)),
+        queue => this.#context.pool.hasRoomFor(extractors.get(queue)),
       )
       const extractor = job && extractors.get(job.queue)
       if (!job || !extractor) return
@@ -106,30 +106,30 @@ export class JobWorker {
 
   #begin(job: StoredJob, extractor: Extractor): void {
     const started = performance.now()
-    const run = new JobRun(job, extractor, this.#around)
+    const run = new JobRun(job, extractor, this.#context)
     this.#active.set(job.id, run)
     this.#free -= 1
     void run.executed.then(() => {
       this.#free += 1
-      this.#turn()
+      this.#startJobs()
     })
     void run.ended.then(end => {
       this.#active.delete(job.id)
       this.#metrics.count('transport_runs_total', { queue: job.queue, end })
       this.#metrics.observe('transport_run_seconds', (performance.now() - started) / 1000, { queue: job.queue })
-      this.#turn()
+      this.#startJobs()
     })
   }
 
-  #nextTurnMs(): number {
-    const { pollMs } = this.#around.config
+  #nextPassMs(): number {
+    const { pollMs } = this.#context.config
     const due = this.#fairQueue.nextDue
     if (due === undefined || this.#free === 0 || this.#active.size >= this.#maxActive) return pollMs
-    return Math.min(pollMs, Math.max(1, Date.parse(due) - this.#around.now().getTime()))
+    return Math.min(pollMs, Math.max(1, Date.parse(due) - this.#context.now().getTime()))
   }
 
   async #recover(): Promise<void> {
-    const { repository, owner, config } = this.#around
+    const { repository, owner, config } = this.#context
     await repository.recover({
       owner,
       isHeld: id => this.#active.has(id),
@@ -141,7 +141,7 @@ export class JobWorker {
   }
 
   async #report(job: StoredJob, status: string): Promise<boolean> {
-    const { listener, now } = this.#around
+    const { listener, now } = this.#context
     const extractor = this.#extractors().get(job.queue)?.info.name ?? job.queue
     try {
       await listener.status({ jobId: job.id, targetId: job.target.id, extractor, status, at: now() })
@@ -155,9 +155,9 @@ export class JobWorker {
   async #renew(): Promise<void> {
     const ids = [...this.#active.keys()]
     if (ids.length === 0) return
-    const { repository, owner, config } = this.#around
+    const { repository, owner, config } = this.#context
     try {
-      for (const id of await repository.renew(ids, owner, config.leaseMs)) this.#active.get(id)?.lose()
+      for (const id of await repository.renew(ids, owner, config.leaseMs)) this.#active.get(id)?.abandon()
     } catch (error) {
       this.#log.warn('Failed to renew leases', { error })
     }

@@ -4,8 +4,8 @@ import type { ExtractorNeeds } from 'pounce/sdk'
 // What Node 24's permission model does not restrict: sockets, `node:sqlite` (it opens any file) and signals to other processes. This blocks
 // them for JavaScript. It does not restrict native code: that is what the operating system's sandbox is for.
 
-const ofNetwork = /^(net|tls|http|https|http2|dgram|dns|dns\/promises|quic|_http_\w+|_tls_\w+)$/
-const neverLoaded = /^(sqlite|cluster|inspector|inspector\/promises|repl|trace_events|v8)$/
+const networkModules = /^(net|tls|http|https|http2|dgram|dns|dns\/promises|quic|_http_\w+|_tls_\w+)$/
+const forbiddenModules = /^(sqlite|cluster|inspector|inspector\/promises|repl|trace_events|v8)$/
 
 const refusal = (what: string): Error & { readonly code: string } =>
   Object.assign(new Error(`An extractor may not use ${what}; declare it in Extractor.needs`), { code: 'ERR_ACCESS_DENIED' })
@@ -22,7 +22,7 @@ const refuse = (owner: object, name: string, what: string): void => {
 export function lockDown({ network = false }: ExtractorNeeds): void {
   const check = (name: string): void => {
     const plain = name.replace(/^node:/, '')
-    if (neverLoaded.test(plain) || (!network && ofNetwork.test(plain))) throw refusal(`node:${plain}`)
+    if (forbiddenModules.test(plain) || (!network && networkModules.test(plain))) throw refusal(`node:${plain}`)
   }
   registerHooks({
     resolve(name, context, next) {

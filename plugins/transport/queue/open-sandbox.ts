@@ -9,13 +9,13 @@ import { failureOf, type Sandbox, type SandboxSlot } from './sandbox.ts'
 
 export type SandboxMode = 'auto' | 'required' | 'off'
 
-const everything = 'files, the network and other processes, for native code that a hostile file has taken over'
+const allGaps = 'files, the network and other processes, for native code that a hostile file has taken over'
 const runner = fileURLToPath(new URL('./runner.ts', import.meta.url))
 
 /** No isolation by the operating system: Node's permission model alone. */
 class PermissionModelOnly implements Sandbox {
   readonly kind = 'none'
-  readonly gaps = [everything]
+  readonly gaps = [allGaps]
   readonly diesWithServer: boolean
   readonly #prefix: readonly string[]
 
@@ -31,7 +31,7 @@ class PermissionModelOnly implements Sandbox {
     return new PermissionModelOnly(failure === undefined ? prefix : [])
   }
 
-  cell(): SandboxSlot {
+  slot(): SandboxSlot {
     return { prefix: () => this.#prefix, release: () => undefined }
   }
 }

@@ -13,7 +13,7 @@ const untilServerEnds = ['setpriv', '--pdeathsig=KILL', '--']
 const threadsAndProcesses = ['/bin/sh', '-c', 'ulimit -u 256 2>/dev/null || ulimit -p 256; exec "$@"', 'sh']
 
 /** What the probe does as the other user: read our code, and fail to enter the data folder. */
-const look = `
+const probeScript = `
   const { accessSync, constants } = require('node:fs')
   const [code, data] = process.argv.slice(1)
   try { accessSync(code, constants.R_OK) } catch { console.error('other users may not read ' + code); process.exit(1) }
@@ -46,15 +46,15 @@ export class OwnUser implements Sandbox {
   }): Promise<OwnUser | string> {
     const { folder, dataFolder, code, firstUid } = options
     if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'a user of its own needs a server that runs as root on Linux'
-    const left = await lstat(folder).catch(() => undefined)
-    if (left && (!left.isDirectory() || left.uid !== 0)) return `${folder} belongs to another user`
+    const existing = await lstat(folder).catch(() => undefined)
+    if (existing && (!existing.isDirectory() || existing.uid !== 0)) return `${folder} belongs to another user`
     // Left by an earlier run that did not shut down cleanly.
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     await mkdir(folder)
     await chmod(folder, 0o711)
-    const looks = [...asUser(firstUid), process.execPath, '-e', look, code, dataFolder]
-    if ((await failureOf([...namespaces, ...looks])) === undefined) return new OwnUser(folder, firstUid, [])
-    const failure = await failureOf(looks)
+    const probe = [...asUser(firstUid), process.execPath, '-e', probeScript, code, dataFolder]
+    if ((await failureOf([...namespaces, ...probe])) === undefined) return new OwnUser(folder, firstUid, [])
+    const failure = await failureOf(probe)
     if (failure !== undefined) {
       await rm(folder, { recursive: true, force: true, maxRetries: 3 })
       return failure
@@ -62,7 +62,7 @@ export class OwnUser implements Sandbox {
     return new OwnUser(folder, firstUid, ['the network, and signals within its own user'])
   }
 
-  cell(): SandboxSlot {
+  slot(): SandboxSlot {
     let uid = this.#firstUid
     while (this.#taken.has(uid)) uid += 1
     this.#taken.add(uid)

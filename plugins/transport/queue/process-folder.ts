@@ -59,10 +59,10 @@ export class ProcessFolder {
 
   /** Total size of the files that the process has written and not deleted, in bytes. */
   async writtenBytes(): Promise<number> {
-    let [bytes, looked] = [0, 0]
+    let [bytes, entries] = [0, 0]
     for await (const entry of await opendir(this.work, { recursive: true })) {
       // An endless tree also exceeds the limit.
-      if (++looked > maxEntries) return Number.POSITIVE_INFINITY
+      if (++entries > maxEntries) return Number.POSITIVE_INFINITY
       bytes += (await lstat(join(entry.parentPath, entry.name)).catch(() => undefined))?.size ?? 0
     }
     return bytes

@@ -70,10 +70,10 @@ test('when the pool is full, an extractor can run only if an idle process has it
   const { pool, run } = await setUp(t, { size: 1 })
   const module = new URL('./fixtures/echo.ts', import.meta.url)
   const [same, other] = [64, 96].map(memoryMb => ({ memoryMb, module }) as Extractor)
-  t.true(pool.hasPlaceFor(other))
+  t.true(pool.hasRoomFor(other))
   await run()
-  t.true(pool.hasPlaceFor(same))
-  t.false(pool.hasPlaceFor(other))
+  t.true(pool.hasRoomFor(same))
+  t.false(pool.hasRoomFor(other))
 })
 
 test('a process is replaced after `runsPerProcess` runs', async t => {

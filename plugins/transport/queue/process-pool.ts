@@ -102,12 +102,12 @@ export class ProcessPool {
       return await worker.run(request, limits, takeOver)
     } finally {
       this.#busy.delete(worker)
-      await this.#giveBack(worker, kind)
+      await this.#release(worker, kind)
     }
   }
 
   /** Whether a run could start without ending another process. */
-  hasPlaceFor(extractor: Extractor | undefined): boolean {
+  hasRoomFor(extractor: Extractor | undefined): boolean {
     if (extractor === undefined) return false
     if (this.#busy.size + this.#idle.length < this.#options.size) return true
     const { kind } = this.#profileOf(extractor)
@@ -135,9 +135,9 @@ export class ProcessPool {
     const known = this.#profiles.get(extractor)
     if (known) return known
     const profile = profileOf(extractor)
-    const made = { profile, kind: JSON.stringify(profile) }
-    this.#profiles.set(extractor, made)
-    return made
+    const entry = { profile, kind: JSON.stringify(profile) }
+    this.#profiles.set(extractor, entry)
+    return entry
   }
 
   #takeIdle(kind: string): ExtractorProcess | undefined {
@@ -161,7 +161,7 @@ export class ProcessPool {
     return ExtractorProcess.start({ ...profile, folder, sandbox, nativeMemoryMb, maxOutputBytes, log })
   }
 
-  async #giveBack(worker: ExtractorProcess, kind: string): Promise<void> {
+  async #release(worker: ExtractorProcess, kind: string): Promise<void> {
     const { runsPerProcess, idleMs } = this.#options
     if (!worker.isUsable || worker.runs >= runsPerProcess || idleMs === 0) return this.#end(worker)
     const idle: Idle = { worker, kind, timer: setTimeout(() => void this.#drop(idle), idleMs) }

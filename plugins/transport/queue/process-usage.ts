@@ -9,18 +9,18 @@ export interface ProcessUsage {
 
 const maxProcesses = 32
 const maxThreads = 256
-const maxLookedAt = 1000
+const maxListed = 1000
 
 /** Memory, processes and threads of a process and its descendants; zero where the system does not report them. */
 export async function usageOf(pid: number): Promise<ProcessUsage> {
-  const family = await familyOf(pid)
-  const all = await Promise.all(family.map(each => readFile(`/proc/${each}/status`, 'latin1').catch(() => '')))
+  const tree = await processTreeOf(pid)
+  const all = await Promise.all(tree.map(each => readFile(`/proc/${each}/status`, 'latin1').catch(() => '')))
   let [residentKb, threads] = [0, 0]
   for (const status of all) {
     residentKb += numberIn(status, /^VmRSS:\s+(\d+) kB/m)
     threads += numberIn(status, /^Threads:\s+(\d+)/m)
   }
-  return { residentMb: residentKb / 1024, processes: family.length, threads }
+  return { residentMb: residentKb / 1024, processes: tree.length, threads }
 }
 
 /** Which limit a process exceeds, if any. */
@@ -33,15 +33,15 @@ export function excessOf({ residentMb, processes, threads }: ProcessUsage, maxRe
 /** When the machine runs out of memory, the extractor is killed first, not the server. Not every system supports this. */
 export async function preferForKilling(pid: number): Promise<void> {
   const write = (each: number) => writeFile(`/proc/${each}/oom_score_adj`, '800').catch(() => undefined)
-  await Promise.all((await familyOf(pid)).map(write))
+  await Promise.all((await processTreeOf(pid)).map(write))
 }
 
 const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0)
 
-async function familyOf(first: number): Promise<readonly number[]> {
+async function processTreeOf(first: number): Promise<readonly number[]> {
   if (process.platform !== 'linux') return []
   const found = [first]
-  for (let at = 0; at < found.length && found.length < maxLookedAt; ) {
+  for (let at = 0; at < found.length && found.length < maxListed; ) {
     const generation = found.slice(at)
     at = found.length
     found.push(...(await Promise.all(generation.map(childrenOf))).flat())

@@ -21,7 +21,7 @@ interface Options extends Partial<QueueConfig> {
 /** Queues on one store that can be made unavailable, with a listener. */
 async function setUp(t: ExecutionContext) {
   const { folder, blobs, ...stores } = await temporaryStores(t)
-  const { documents, setAway } = flaky(stores.documents)
+  const { documents, setUnavailable: setAway } = flaky(stores.documents)
   const { key } = await blobs.put(Buffer.from('hello'))
   const listener = new TestListener(key)
   const open = ({ extractors = [fixtureExtractor('echo')], roles, log = silent, ...config }: Options = {}, dataFolder = folder) => {

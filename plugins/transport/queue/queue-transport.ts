@@ -28,7 +28,7 @@ import type { RunContext } from './run.ts'
 import type { Sandbox } from './sandbox.ts'
 
 const maxJobs = 1000
-const maxRemembered = 10_000
+const maxEndedJobs = 10_000
 /** Delays the probes, so that they do not compete with the server's startup for the processor. */
 const probeAfterMs = 1000
 
@@ -52,7 +52,7 @@ export class QueueTransport implements Transport {
   #known: ReadonlySet<string> = new Set()
   #announcing: Promise<unknown> = Promise.resolve()
   /** Recently finished jobs: a publisher that repeats itself must not run them again. Oldest first. */
-  #over = new Set<string>()
+  #endedJobs = new Set<string>()
 
   constructor(
     config: QueueConfig,
@@ -91,13 +91,13 @@ export class QueueTransport implements Transport {
 
   async publish(jobs: readonly Job[]): Promise<void> {
     if (jobs.length > maxJobs) throw new Invalid(`At most ${maxJobs} jobs can be published at once, not ${jobs.length}`)
-    const added = await this.#repository.add(jobs.filter(({ id }) => !this.#over.has(id)))
+    const added = await this.#repository.add(jobs.filter(({ id }) => !this.#endedJobs.has(id)))
     if (added.length > 0) this.#worker?.wake(added)
   }
 
   async cancel(jobId: string): ReturnType<Transport['cancel']> {
     const outcome = (await this.#worker?.running(jobId)?.cancel()) ?? (await this.#repository.remove(jobId))
-    if (outcome === 'cancelled') this.#remember(jobId)
+    if (outcome === 'cancelled') this.#noteEnded(jobId)
     return outcome
   }
 
@@ -171,7 +171,7 @@ export class QueueTransport implements Transport {
     await Promise.all([removeFolder(processes, log), removeFolder(runs, log)])
     const limits = { size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, maxOutputBytes }
     this.#pool = new ProcessPool({ ...limits, sandbox: () => this.#openSandbox(), folder: processes, log })
-    const around: RunContext = {
+    const context: RunContext = {
       repository: this.#repository,
       blobs: this.#blobs,
       pool: this.#pool,
@@ -182,9 +182,9 @@ export class QueueTransport implements Transport {
       owner,
       folder: runs,
       stopping: this.#stopping.signal,
-      over: jobId => this.#remember(jobId),
+      onEnded: jobId => this.#noteEnded(jobId),
     }
-    this.#worker = new JobWorker(() => this.#announced(listener), around, this.#metrics, concurrency)
+    this.#worker = new JobWorker(() => this.#announced(listener), context, this.#metrics, concurrency)
   }
 
   #openSandbox(): Promise<Sandbox> {
@@ -197,7 +197,7 @@ export class QueueTransport implements Transport {
   }
 
   async #announce(listener: TransportListener, queue: string, info: unknown): Promise<void> {
-    const retryPolicy = { signal: this.#stopping.signal, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }
+    const retryPolicy = { signal: this.#stopping.signal, tries: 5, delayMs: 500, unavailableMs: Number.POSITIVE_INFINITY }
     try {
       await withRetry(() => listener.heartbeat({ queue, info, isBuiltIn: true }), retryPolicy)
     } catch (error) {
@@ -205,11 +205,11 @@ export class QueueTransport implements Transport {
     }
   }
 
-  #remember(jobId: string): void {
-    this.#over.add(jobId)
-    for (const oldest of this.#over) {
-      if (this.#over.size <= maxRemembered) return
-      this.#over.delete(oldest)
+  #noteEnded(jobId: string): void {
+    this.#endedJobs.add(jobId)
+    for (const oldest of this.#endedJobs) {
+      if (this.#endedJobs.size <= maxEndedJobs) return
+      this.#endedJobs.delete(oldest)
     }
   }
 }

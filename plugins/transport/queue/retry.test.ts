@@ -2,7 +2,7 @@ import test from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { withRetry } from './retry.ts'
 
-const retryPolicy = { signal: new AbortController().signal, tries: 3, delayMs: 1, awayMs: 600_000 }
+const retryPolicy = { signal: new AbortController().signal, tries: 3, delayMs: 1, unavailableMs: 600_000 }
 
 const failing = (times: number, error: Error) => {
   let calls = 0
@@ -24,7 +24,7 @@ test('failures with Unavailable do not use up tries', async t => {
 })
 
 test('retries end after a time limit while the service stays unavailable', async t => {
-  await t.throwsAsync(withRetry(failing(1000, new Unavailable('away')), { ...retryPolicy, awayMs: 20 }), { message: 'away' })
+  await t.throwsAsync(withRetry(failing(1000, new Unavailable('away')), { ...retryPolicy, unavailableMs: 20 }), { message: 'away' })
 })
 
 test('an abort ends the wait', async t => {

@@ -12,7 +12,7 @@ export interface RetryPolicy {
   /** Delay before the second attempt; doubled for each further one. */
   readonly delayMs: number
   /** How long to wait for an unavailable service. */
-  readonly awayMs: number
+  readonly unavailableMs: number
 }
 
 const longestPauseMs = 5000
@@ -21,8 +21,8 @@ const longestPauseMs = 5000
  * Retries until the call succeeds. Failures while a service is unavailable do not count as attempts. Rejects with the last error when the
  * attempts are used up, or at once with the signal's reason: a pending call is then left alone.
  */
-export async function withRetry<T>(call: () => Promise<T>, { signal, tries, delayMs, awayMs }: RetryPolicy): Promise<T> {
-  const until = performance.now() + awayMs
+export async function withRetry<T>(call: () => Promise<T>, { signal, tries, delayMs, unavailableMs }: RetryPolicy): Promise<T> {
+  const until = performance.now() + unavailableMs
   let failures = 0
   let delay = delayMs
   for (;;) {
@@ -31,9 +31,9 @@ export async function withRetry<T>(call: () => Promise<T>, { signal, tries, dela
       return await unlessAborted(call(), signal)
     } catch (error) {
       signal.throwIfAborted()
-      const away = isUnavailable(error)
-      if (!away) failures += 1
-      if (failures >= tries || (away && performance.now() + delay > until)) throw error
+      const isOutage = isUnavailable(error)
+      if (!isOutage) failures += 1
+      if (failures >= tries || (isOutage && performance.now() + delay > until)) throw error
     }
     await pause(delay, undefined, { signal }).catch(() => signal.throwIfAborted())
     delay = Math.min(delay * 2, longestPauseMs)

@@ -32,7 +32,7 @@ export interface RunContext {
   /** Aborted when the worker stops. */
   readonly stopping: AbortSignal
   /** Called for finished or cancelled jobs, so that they are not published again. */
-  readonly over: (jobId: string) => void
+  readonly onEnded: (jobId: string) => void
 }
 
 /** How a run ended. `unclaimed`: another worker had the job. `lost`: another worker took it over, or the store failed to record the end. */
@@ -41,7 +41,7 @@ export type RunEnd = FailureDecision['end'] | 'unclaimed' | 'lost'
 /** Why a run is ended from outside. */
 type Interruption = 'cancelled' | 'stopping' | 'lost'
 
-const awayMs = 60_000
+const unavailableMs = 60_000
 const cancelWaitMs = 4000
 const stopGraceMs = 3000
 
@@ -53,23 +53,23 @@ export class JobRun {
   /** Resolves when the extractor has ended, so that another may start. */
   readonly executed: Promise<void>
   #extractor: Extractor
-  #around: RunContext
+  #context: RunContext
   #control = new AbortController()
   #interruption: Interruption | undefined
   #isDelivering = false
-  #nowExecuted: () => void
+  #markExecuted: () => void
   #folder: string
   #inputPath = ''
 
-  constructor(job: StoredJob, extractor: Extractor, around: RunContext) {
+  constructor(job: StoredJob, extractor: Extractor, context: RunContext) {
     this.job = job
     this.#extractor = extractor
-    this.#around = around
-    this.#folder = join(around.folder, randomUUID())
+    this.#context = context
+    this.#folder = join(context.folder, randomUUID())
     const { promise, resolve } = Promise.withResolvers<void>()
     this.executed = promise
-    this.#nowExecuted = resolve
-    this.ended = this.#go()
+    this.#markExecuted = resolve
+    this.ended = this.#run()
   }
 
   /** Stops it, unless its result is being stored. `undefined` when it ended otherwise: the job's record then has the result. */
@@ -89,7 +89,7 @@ export class JobRun {
   }
 
   /** Ends it without reporting, since another worker has the job. */
-  lose(): void {
+  abandon(): void {
     this.#interrupt('lost')
   }
 
@@ -98,8 +98,8 @@ export class JobRun {
     this.#control.abort(new Error(`The run was interrupted: ${why}`))
   }
 
-  async #go(): Promise<RunEnd> {
-    const { repository, owner, config, log } = this.#around
+  async #run(): Promise<RunEnd> {
+    const { repository, owner, config, log } = this.#context
     try {
       const job = await repository.claim(this.job, owner, config.leaseMs)
       if (!job) return 'unclaimed'
@@ -109,13 +109,13 @@ export class JobRun {
       log.error('Failed to claim a job or to record its end', { job: this.job.id, queue: this.job.queue, error })
       return 'lost'
     } finally {
-      this.#nowExecuted()
+      this.#markExecuted()
       await removeFolder(this.#folder, log)
     }
   }
 
   async #attempt(job: StoredJob): Promise<RunEnd> {
-    const { listener, log, now } = this.#around
+    const { listener, log, now } = this.#context
     const about = { jobId: job.id, targetId: job.target.id, extractor: this.#extractor.info.name }
     const unreported = (error: unknown): void => {
       if (this.#interruption === undefined) log.warn('Failed to report a status', { job: job.id, error })
@@ -126,8 +126,8 @@ export class JobRun {
       await this.#work(job, status)
       runResult = { end: 'done' }
     } catch (error) {
-      const { retryDelayMs } = this.#around.config
-      runResult = decideOnFailure(error, this.#interruption, { job, now: now(), retryDelayMs, paths: this.#paths() })
+      const { retryDelayMs } = this.#context.config
+      runResult = decideOnFailure(error, this.#interruption, { job, now: now(), retryDelayMs, paths: this.#internalPaths() })
       // For a file that an extractor rejects, and for an interruption, the message is sufficient: the stacks are ours.
       const isRefused = error instanceof RunFailure && (error.kind === 'refused' || error.kind === 'full')
       const shown = error instanceof Error && (isRefused || !isFailure(runResult)) ? error.message : error
@@ -136,23 +136,23 @@ export class JobRun {
       if (isFailure(runResult)) log.warn('Extractor failed', details)
       else log.info('Extraction interrupted', details)
     } finally {
-      this.#nowExecuted()
+      this.#markExecuted()
     }
     return this.#settle(job, runResult, status)
   }
 
   async #work(job: StoredJob, status: StatusUpdates): Promise<void> {
-    const { blobs, config, listener, pool } = this.#around
+    const { blobs, config, listener, pool } = this.#context
     const { signal } = this.#control
-    const once = { signal, tries: 1, delayMs: 200, awayMs }
-    status.note('StatusMessage.start: Started processing.')
-    const source = await withRetry(() => listener.input(job.target), once)
+    const retryPolicy = { signal, tries: 1, delayMs: 200, unavailableMs }
+    status.enqueue('StatusMessage.start: Started processing.')
+    const source = await withRetry(() => listener.input(job.target), retryPolicy)
     if (!source)
       return this.#skip(status, job.target.kind === 'file' ? 'The file no longer exists.' : 'This extractor processes files only.')
     const outputFolder = join(this.#folder, 'output')
     await mkdir(outputFolder, { recursive: true })
     const limits = { maxBytes: config.maxSpoolBytes, signal }
-    const path = await withRetry(() => inputFile(blobs, source, join(this.#folder, 'input'), limits), once)
+    const path = await withRetry(() => inputFile(blobs, source, join(this.#folder, 'input'), limits), retryPolicy)
     this.#inputPath = path
     const { filename, contentType, sizeBytes } = source
     const { module, timeoutMs, info } = this.#extractor
@@ -162,41 +162,41 @@ export class JobRun {
     const output = await pool.run(this.#extractor, { module: module.href, input }, runLimits, (text, from) =>
       takeOutput(text, { from, to: outputFolder, maxOutputBytes: config.maxOutputBytes }),
     )
-    this.#nowExecuted()
+    this.#markExecuted()
     signal.throwIfAborted()
     this.#isDelivering = true
-    await withRetry(() => listener.result({ job: jobOf(job), info, output, outputFolder }), once)
+    await withRetry(() => listener.result({ job: jobOf(job), info, output, outputFolder }), retryPolicy)
     if (output.skipped !== undefined) return this.#skip(status, output.skipped)
-    await status.say('DONE')
+    await status.send('DONE')
   }
 
   /** Skipped is reported before done, which ends the job for everyone who waits. */
   async #skip(status: StatusUpdates, why: string): Promise<void> {
-    status.note(`StatusMessage.skip: ${why}`)
-    await status.say('DONE')
+    status.enqueue(`StatusMessage.skip: ${why}`)
+    await status.send('DONE')
   }
 
   async #settle(job: StoredJob, runResult: FailureDecision, status: StatusUpdates): Promise<RunEnd> {
-    const { repository, owner, stopping, log } = this.#around
+    const { repository, owner, stopping, log } = this.#context
     if (runResult.end === 'lost') return 'lost'
     if (runResult.end !== 'done') this.#isDelivering = false
-    if (runResult.end === 'waiting' && runResult.status !== undefined) status.note(runResult.status)
+    if (runResult.end === 'waiting' && runResult.status !== undefined) status.enqueue(runResult.status)
     if (runResult.end === 'dead')
-      await status.say(runResult.status).catch(error => log.warn('Failed to report an error', { job: job.id, error }))
-    if (runResult.end === 'done' || runResult.end === 'cancelled') this.#around.over(job.id)
+      await status.send(runResult.status).catch(error => log.warn('Failed to report an error', { job: job.id, error }))
+    if (runResult.end === 'done' || runResult.end === 'cancelled') this.#context.onEnded(job.id)
     const record = (): Promise<unknown> => {
-      if (runResult.end === 'dead') return repository.bury(job.id, owner, runResult.error)
-      if (runResult.end === 'waiting') return repository.putBack(job.id, owner, runResult)
+      if (runResult.end === 'dead') return repository.deadLetter(job.id, owner, runResult.error)
+      if (runResult.end === 'waiting') return repository.requeue(job.id, owner, runResult)
       return repository.finish(job.id, owner)
     }
     // One attempt even when the worker stops: it is what requeues the job.
-    await record().catch(() => withRetry(record, { signal: stopping, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }))
+    await record().catch(() => withRetry(record, { signal: stopping, tries: 5, delayMs: 500, unavailableMs: Number.POSITIVE_INFINITY }))
     this.#isDelivering = false
     return runResult.end
   }
 
   /** Internal paths, which mean nothing to users and must not be disclosed. */
-  #paths(): ReadonlyMap<string, string> {
+  #internalPaths(): ReadonlyMap<string, string> {
     return new Map([
       [join(this.#folder, 'output'), 'output'],
       ...(this.#inputPath === '' ? [] : [[this.#inputPath, 'input'] as const]),

@@ -18,7 +18,7 @@ export interface SandboxSlot {
   /** The user that the process runs as, and that its folders are given to, when that is not the server's. */
   readonly uid?: number
   /** The command prefix before the program and its arguments. */
-  prefix(reach: SandboxAccess): readonly string[]
+  prefix(access: SandboxAccess): readonly string[]
   /** Called when the process has ended. */
   release(): void
 }
@@ -33,7 +33,7 @@ export interface Sandbox {
   /** Whether the system kills the process when the server ends. */
   readonly diesWithServer: boolean
   /** Throws when no slot is left. */
-  cell(): SandboxSlot
+  slot(): SandboxSlot
   /** Called when no process is left: removes its files outside of the data folder. */
   dispose?(): Promise<void>
 }
@@ -41,9 +41,9 @@ export interface Sandbox {
 const probeLimitMs = 20_000
 
 /** Runs a probe program. Undefined when it succeeds, otherwise the reason. */
-export async function failureOf([program = '', ...words]: readonly string[]): Promise<string | undefined> {
+export async function failureOf([program = '', ...args]: readonly string[]): Promise<string | undefined> {
   try {
-    await promisify(execFile)(program, words, { timeout: probeLimitMs, killSignal: 'SIGKILL', env: { PATH: process.env['PATH'] } })
+    await promisify(execFile)(program, args, { timeout: probeLimitMs, killSignal: 'SIGKILL', env: { PATH: process.env['PATH'] } })
     return undefined
   } catch (error) {
     if (!(error instanceof Error)) return String(error)

@@ -18,7 +18,7 @@ test('a progress line within a second of the previous one is dropped, other line
     nowMs = at
     line.progress(`at ${at}`)
   }
-  line.note('noted')
-  await line.say('said')
+  line.enqueue('noted')
+  await line.send('said')
   t.deepEqual(received, [...[500, 1500, 2501, 9000].map(at => `StatusMessage.processing: at ${at}`), 'noted', 'said'])
 })

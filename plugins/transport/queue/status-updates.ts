@@ -4,7 +4,7 @@ import { type RetryPolicy, withRetry } from './retry.ts'
 
 const tries = 5
 const delayMs = 200
-const awayMs = 60_000
+const unavailableMs = 60_000
 const maxCharacters = 500
 
 /** Status messages of one run in the format of Clowder's bus, sent one after the other. */
@@ -32,13 +32,13 @@ export class StatusUpdates {
     this.#listener = listener
     this.#about = about
     this.#now = options.now
-    this.#retryPolicy = { signal: options.signal, tries, delayMs, awayMs }
+    this.#retryPolicy = { signal: options.signal, tries, delayMs, unavailableMs }
     this.#unreported = options.unreported
     this.#steadyMs = options.steadyMs ?? (() => performance.now())
   }
 
   /** Sends it in the background. A message that fails five times is dropped: a progress line must not fail a job. */
-  note(status: string): void {
+  enqueue(status: string): void {
     const line = this.#line(status)
     this.#last = this.#last.then(() => this.#report(line)).catch(this.#unreported)
   }
@@ -48,11 +48,11 @@ export class StatusUpdates {
     const now = this.#steadyMs()
     if (now - this.#lastProgress < progressEveryMs) return
     this.#lastProgress = now
-    this.note(`StatusMessage.processing: ${message}`)
+    this.enqueue(`StatusMessage.processing: ${message}`)
   }
 
   /** Resolves when this and all earlier messages have been stored; rejects when this one could not be. */
-  async say(status: string): Promise<void> {
+  async send(status: string): Promise<void> {
     const line = this.#line(status)
     await this.#last
     await this.#report(line)
