@@ -62,7 +62,7 @@ const plainRules: Readonly<Record<string, PlainRule>> = {
   anyOf: (alternatives: readonly SchemaShape[], value, formats) => alternatives.some(one => plainlyFits(one, value, formats)),
   const: (expected: unknown, value) => value === expected,
   minimum: (least: number, value) => Number(value) >= least,
-  maximum: (most: number, value) => Number(value) <= most,
+  maximum: (max: number, value) => Number(value) <= max,
   minLength: (least: number, value) => [...String(value)].length >= least,
   format: (format: string, value, formats) => formats[format]?.(String(value)) === true,
 }
@@ -215,10 +215,10 @@ const format = (name: string): string =>
     uri: 'a complete address such as https://example.org/',
   })[name] ?? 'text'
 
-const range = (least: number | undefined, most: number | undefined, unit: string): string => {
-  if (least && most !== undefined) return least === most ? ` of ${count(least, unit)}` : ` of ${least} to ${count(most, unit)}`
-  if (most !== undefined) return ` of at most ${count(most, unit)}`
-  return least ? ` of at least ${count(least, unit)}` : ''
+const range = (min: number | undefined, max: number | undefined, unit: string): string => {
+  if (min && max !== undefined) return min === max ? ` of ${count(min, unit)}` : ` of ${min} to ${count(max, unit)}`
+  if (max !== undefined) return ` of at most ${count(max, unit)}`
+  return min ? ` of at least ${count(min, unit)}` : ''
 }
 
 const count = (n: number, unit: string): string => `${n} ${unit}${n === 1 ? '' : 's'}`

@@ -1,6 +1,6 @@
 /** Up to here counts are exact; larger ones are cached for one minute. */
-const exactUpTo = 10_000
-const most = 100_000_000
+const maxExact = 10_000
+const maxCounted = 100_000_000
 const keptMs = 60_000
 const maxKept = 1000
 
@@ -22,14 +22,14 @@ export class CachedCounts {
   }
 
   async count(place: string, counting: (upTo: number) => Promise<number>): Promise<number> {
-    const count = await counting(exactUpTo)
-    return count < exactUpTo ? count : this.#large(place, counting)
+    const count = await counting(maxExact)
+    return count < maxExact ? count : this.#large(place, counting)
   }
 
   #large(place: string, counting: (upTo: number) => Promise<number>): Promise<number> {
     const known = this.#kept.get(place)
     if (known && known.until > this.#now()) return known.count
-    const count = counting(most)
+    const count = counting(maxCounted)
     this.#kept.delete(place)
     this.#kept.set(place, { count, until: this.#now() + keptMs })
     // Do not return a failed count to the next caller.

@@ -12,7 +12,7 @@ interface Pending {
 
 const changesAtOnce = 64
 /** More downloads than this between two flushes are treated as load. */
-const few = 4
+const maxCalmEvents = 4
 const pauseMs = 250
 const maxPending = 10_000
 
@@ -80,7 +80,7 @@ export class DownloadCounts {
       const all = [...writing]
       for (let at = 0; at < all.length; at += changesAtOnce)
         await Promise.all(all.slice(at, at + changesAtOnce).map(([id, some]) => this.#change(id, some)))
-      if (events > few) await pause(pauseMs, this.#pause.signal)
+      if (events > maxCalmEvents) await pause(pauseMs, this.#pause.signal)
     }
     this.#writing = new Map()
     this.#round = undefined

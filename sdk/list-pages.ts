@@ -9,7 +9,7 @@ import { and, eq, isIn } from './ports/document-store.ts'
 const maxScanned = 1000
 const rounds = 8
 /** Maximum number of matching names for a substring to be selective. */
-const few = 1000
+const maxSelective = 1000
 /** How many substrings of a title are counted. */
 const maxCounted = 12
 /** Items of an unlimited list that are in memory at a time. */
@@ -48,11 +48,11 @@ const evenly = (runs: readonly string[]): readonly string[] => {
   return runs.filter((_, at) => at % step === 0)
 }
 
-/** The substring contained in the fewest names, and their number, counted up to `few`. */
+/** The substring contained in the fewest names, and their number, counted up to `maxSelective`. */
 const rarest = async <T extends object>({ documents, from }: ListSource<T>, runs: readonly string[]) => {
   const counted = evenly(runs).map(async run => {
     const where: Where = and(live, eq('name~', run))
-    return { run, count: await documents.count(from, { using: 'byNamePiece', where, upTo: few }) }
+    return { run, count: await documents.count(from, { using: 'byNamePiece', where, upTo: maxSelective }) }
   })
   return (await Promise.all(counted)).reduce((least, next) => (next.count < least.count ? next : least))
 }
@@ -92,15 +92,15 @@ const allWithTitle = async <T extends object>(source: ListSource<T>, query: List
     const page: Page<T & Stored> = await source.documents.find(source.from, after ? { ...find, after } : find)
     items.push(...page.items)
     after = page.next
-  } while (after !== undefined && items.length < few * 2)
+  } while (after !== undefined && items.length < maxSelective * 2)
   return items
 }
 
 /** A page of the records that match a title, in a requested order, and their number when that is cheap to determine. */
 const sortedTitle = async <T extends object>(source: ListSource<T>, query: ListQuery, whole: Find): Promise<ListPage<T & Stored>> => {
   const runs = trigramsOf(query.title ?? '')
-  const { run, count } = runs.length === 0 ? { run: '', count: few } : await rarest(source, runs)
-  if (count < few) return sortedFew(await allWithTitle(source, query, run), whole)
+  const { run, count } = runs.length === 0 ? { run: '', count: maxSelective } : await rarest(source, runs)
+  if (count < maxSelective) return sortedFew(await allWithTitle(source, query, run), whole)
   return { ...(await gather(source, whole)), total: async () => undefined }
 }
 
@@ -126,7 +126,7 @@ export const listPage = async <T extends object>(source: ListSource<T>, query: L
   const runs = trigramsOf(query.title)
   if (runs.length === 0) return gather(source, whole)
   const { run, count } = await rarest(source, runs)
-  if (count === few && where.length > 0) {
+  if (count === maxSelective && where.length > 0) {
     const seen = await documents.find(from, { ...whole, maxScanned })
     if (seen.next === undefined || seen.items.length === whole.limit) return seen
   }

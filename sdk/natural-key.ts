@@ -12,9 +12,9 @@ const ordered = (digits: string): string => {
 
 /**
  * A sort key for natural order (`table 2` before `table 10`), ignoring case and accents; compare by code point. Different names can have the same key. At most
- * `mostCompared` code points.
+ * `maxLength` code points.
  */
-export const naturalKey = (name: string, mostCompared = usualLength): string => {
-  const start = [...name.slice(0, mostCompared)].slice(0, mostCompared).join('').toWellFormed()
-  return [...foldedText(start).replace(/[0-9]+/g, ordered)].slice(0, mostCompared).join('')
+export const naturalKey = (name: string, maxLength = usualLength): string => {
+  const start = [...name.slice(0, maxLength)].slice(0, maxLength).join('').toWellFormed()
+  return [...foldedText(start).replace(/[0-9]+/g, ordered)].slice(0, maxLength).join('')
 }

@@ -241,7 +241,7 @@ const contentCount = <T extends object>(
     async countIn(container: Ref, upTo?: number): Promise<number> {
       const query = counts[container.kind]?.(container.id)
       if (query === undefined) return 0
-      const counting = (most: number) => this.#documents.count(collection, { ...query, upTo: most })
+      const counting = (limit: number) => this.#documents.count(collection, { ...query, upTo: limit })
       return upTo === undefined ? this.#cached.count(container.id, counting) : counting(upTo)
     }
   }

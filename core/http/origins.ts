@@ -153,7 +153,7 @@ export const corsHeaders = (
 }
 
 const maxNoted = 100
-const longestOrigin = 255
+const maxOriginLength = 255
 
 /**
  * Logs once per origin that its pages cannot read responses, and which setting allows it: browsers only report
@@ -170,7 +170,7 @@ export const crossOriginWarning = (
     if (origin === undefined || headers['sec-fetch-site'] === 'same-origin' || allowed.includes('*') || allowed.includes(origin)) return
     const from = originOf(origin)
     if (from !== undefined && (from.host === headers.host || from.origin === originOf(baseUrl())?.origin)) return
-    if (noted.has(origin) || noted.size >= maxNoted || origin.length > longestOrigin) return
+    if (noted.has(origin) || noted.size >= maxNoted || origin.length > maxOriginLength) return
     noted.add(origin)
     log.warn('Cross-origin request blocked by CORS; to allow it add its origin to http.allowedOrigins', {
       origin,

@@ -42,9 +42,9 @@ const listOf = (networks: readonly string[]): BlockList => {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', bits] = network.trim().split('/')
-    const longest = isIP(address) === 6 ? 128 : 32
-    const prefix = bits === undefined ? longest : Number(bits)
-    if (isIP(address) === 0 || bits === '' || !Number.isInteger(prefix) || prefix < 0 || prefix > longest)
+    const maxPrefixBits = isIP(address) === 6 ? 128 : 32
+    const prefix = bits === undefined ? maxPrefixBits : Number(bits)
+    if (isIP(address) === 0 || bits === '' || !Number.isInteger(prefix) || prefix < 0 || prefix > maxPrefixBits)
       throw new Error(
         `http.trustedProxies: ${network} is not an IP address or network; use for instance 10.0.0.5, 10.0.0.0/24 or 2001:db8::/64`,
       )

@@ -8,17 +8,17 @@ export interface RetryRule {
   /** Number of failures after which an event is dead-lettered. */
   readonly tries: number
   readonly firstMs: number
-  readonly longestMs: number
+  readonly maxMs: number
   readonly factor: number
   /** Maximum pause while a backend is unavailable: work must resume soon after it recovers (promises P4-P7). */
   readonly outageMs: number
 }
 
-export const usualRetry: RetryRule = { tries: 5, firstMs: 100, longestMs: 300_000, factor: 8, outageMs: 5_000 }
+export const usualRetry: RetryRule = { tries: 5, firstMs: 100, maxMs: 300_000, factor: 8, outageMs: 5_000 }
 
 /** Delay before the next try after this number of failures, in milliseconds, with jitter to spread concurrent retries. */
-const backOff = (rule: Pick<RetryRule, 'firstMs' | 'longestMs' | 'factor'>, failures: number): number => {
-  const whole = Math.min(rule.longestMs, rule.firstMs * rule.factor ** Math.max(0, failures - 1))
+const backOff = (rule: Pick<RetryRule, 'firstMs' | 'maxMs' | 'factor'>, failures: number): number => {
+  const whole = Math.min(rule.maxMs, rule.firstMs * rule.factor ** Math.max(0, failures - 1))
   return Math.round(whole * (0.75 + Math.random() / 4))
 }
 
@@ -27,7 +27,7 @@ const isOutage = (error: unknown): boolean => error instanceof Error && 'status'
 
 /** An error may state when to retry, such as that of a mail server which defers a message. */
 const statedRetry = (error: unknown): Partial<RetryRule> | false =>
-  error instanceof Problem && error.retryAfterSeconds !== undefined && { firstMs: error.retryAfterSeconds * 1000, longestMs: 3_600_000 }
+  error instanceof Problem && error.retryAfterSeconds !== undefined && { firstMs: error.retryAfterSeconds * 1000, maxMs: 3_600_000 }
 
 const minGatherMs = 4
 const usualMaxDelayMs = 40
@@ -336,6 +336,6 @@ export class ConsumerLoop {
   }
 
   #outagePauseMs(tries: number): number {
-    return backOff({ firstMs: 100, longestMs: this.#rule.outageMs, factor: 2 }, tries)
+    return backOff({ firstMs: 100, maxMs: this.#rule.outageMs, factor: 2 }, tries)
   }
 }

@@ -8,7 +8,7 @@ import { systemClock } from '../services/services.ts'
 import { usualRetry } from './consumer-loop.ts'
 import { consumerName, EventDispatcher, type HandlerInstance } from './event-dispatcher.ts'
 
-const quick = { ...usualRetry, firstMs: 1, longestMs: 5, outageMs: 5 }
+const quick = { ...usualRetry, firstMs: 1, maxMs: 5, outageMs: 5 }
 
 const fileUpdated = (subject: string, at: number): AnyEvent => ({
   id: `${subject}-${at}`,

@@ -12,7 +12,7 @@ export interface PeriodicTask {
 
 const leaseMs = 15_000
 /** Maximum wait before a kernel checks again whether a long interval has elapsed, since other kernels may share the store. */
-const longestWaitMs = 60_000
+const maxWaitMs = 60_000
 const firstWaitMs = 5_000
 const stopLimitMs = 10_000
 
@@ -61,7 +61,7 @@ export class PeriodicWork {
       this.#timers.delete(timer)
       const turn = this.#turn(task).finally(() => {
         this.#running.delete(turn)
-        this.#schedule(task, Math.min(task.everyMs, longestWaitMs))
+        this.#schedule(task, Math.min(task.everyMs, maxWaitMs))
       })
       this.#running.add(turn)
     }, inMs).unref()

@@ -13,31 +13,37 @@ const maxProperties = 1000
 /** Half the circumference of the Earth: the largest radius of a circle. */
 export const maxRadiusMetres = 20_040_000
 
-const demand = (isRight: boolean, message: string): void => {
-  if (!isRight) throw new Invalid(message)
+const requireValid = (isValid: boolean, message: string): void => {
+  if (!isValid) throw new Invalid(message)
 }
 
 /** Throws `Invalid`, naming the member, for an invalid filter. */
 export const checkGeoFilter = ({ streams, areas, fromMs, beforeMs, untilMs, months, attributes }: GeoFilter): void => {
   if (streams) checkGeoIds(streams, 'streams', maxStreams)
   if (areas) {
-    demand(areas.length > 0 && areas.length <= maxAlternatives, `areas: 1 to ${maxAlternatives} of them, not ${areas.length}`)
+    requireValid(areas.length > 0 && areas.length <= maxAlternatives, `areas: 1 to ${maxAlternatives} of them, not ${areas.length}`)
     areas.forEach(checkArea)
   }
-  demand(fromMs === undefined || isGeoTime(fromMs), 'from is not a time in the years 1 to 9999')
-  demand(beforeMs === undefined || isGeoTime(beforeMs), 'before is not a time in the years 1 to 9999')
-  demand(untilMs === undefined || isGeoTime(untilMs), 'until is not a time in the years 1 to 9999')
-  demand(!months || [months.from, months.to].every(month => Number.isInteger(month) && month >= 1 && month <= 12), 'months are 1 to 12')
+  requireValid(fromMs === undefined || isGeoTime(fromMs), 'from is not a time in the years 1 to 9999')
+  requireValid(beforeMs === undefined || isGeoTime(beforeMs), 'before is not a time in the years 1 to 9999')
+  requireValid(untilMs === undefined || isGeoTime(untilMs), 'until is not a time in the years 1 to 9999')
+  requireValid(
+    !months || [months.from, months.to].every(month => Number.isInteger(month) && month >= 1 && month <= 12),
+    'months are 1 to 12',
+  )
   if (attributes) {
-    demand(attributes.length > 0 && attributes.length <= maxAlternatives, `attributes: 1 to ${maxAlternatives}, not ${attributes.length}`)
+    requireValid(
+      attributes.length > 0 && attributes.length <= maxAlternatives,
+      `attributes: 1 to ${maxAlternatives}, not ${attributes.length}`,
+    )
     attributes.forEach(checkAttribute)
   }
 }
 
-/** Throws `Invalid` unless these are at most `most` valid datapoint ids or stream numbers. */
-export const checkGeoIds = (ids: readonly number[], what: string, most: number): void => {
-  demand(ids.length <= most, `${what}: at most ${most} at once, not ${ids.length}`)
-  demand(ids.every(isGeoId), `${what} are positive whole numbers`)
+/** Throws `Invalid` unless these are at most `max` valid datapoint ids or stream numbers. */
+export const checkGeoIds = (ids: readonly number[], what: string, max: number): void => {
+  requireValid(ids.length <= max, `${what}: at most ${max} at once, not ${ids.length}`)
+  requireValid(ids.every(isGeoId), `${what} are positive whole numbers`)
 }
 
 /** Also true for malformed positions. */
@@ -53,27 +59,30 @@ const isAcross = (ring: readonly (readonly number[])[]): boolean =>
 const checkArea = (area: GeoArea): void => {
   if ('box' in area) {
     const [west, south, east, north] = area.box
-    demand(area.box.length === 4 && isPosition([west, south]) && isPosition([east, north]), 'a box is west, south, east, north in degrees')
-    demand(south <= north, 'a box has its south below its north')
+    requireValid(
+      area.box.length === 4 && isPosition([west, south]) && isPosition([east, north]),
+      'a box is west, south, east, north in degrees',
+    )
+    requireValid(south <= north, 'a box has its south below its north')
   } else if ('polygon' in area) {
-    demand(area.polygon.flat().every(isInRange), 'a polygon has a longitude beyond -180 to 180 or a latitude beyond -90 to 90')
-    demand(area.polygon.length > 0 && area.polygon.every(isRing), 'a polygon has closed rings of longitudes and latitudes')
-    demand(
+    requireValid(area.polygon.flat().every(isInRange), 'a polygon has a longitude beyond -180 to 180 or a latitude beyond -90 to 90')
+    requireValid(area.polygon.length > 0 && area.polygon.every(isRing), 'a polygon has closed rings of longitudes and latitudes')
+    requireValid(
       !area.polygon.some(isAcross),
       'an edge of a polygon spans more than 180 degrees of longitude: send what crosses the date line as two polygons, one on each side (a MultiPolygon), or as a box',
     )
-    demand(area.polygon.flat().length <= maxAreaPositions, `a polygon has at most ${maxAreaPositions} positions`)
+    requireValid(area.polygon.flat().length <= maxAreaPositions, `a polygon has at most ${maxAreaPositions} positions`)
   } else {
     const { longitude, latitude, radiusMetres } = area.circle
-    demand(isPosition([longitude, latitude]), 'a circle has its centre at a longitude and latitude in degrees')
-    demand(radiusMetres >= 0 && radiusMetres <= maxRadiusMetres, `the radius of a circle is 0 to ${maxRadiusMetres} metres`)
+    requireValid(isPosition([longitude, latitude]), 'a circle has its centre at a longitude and latitude in degrees')
+    requireValid(radiusMetres >= 0 && radiusMetres <= maxRadiusMetres, `the radius of a circle is 0 to ${maxRadiusMetres} metres`)
   }
 }
 
 const checkAttribute = ({ key, contains }: GeoAttribute): void => {
-  demand(key.length <= maxKeyLength && jsonFault(key) === undefined, `an attribute is a name of at most ${maxKeyLength} characters`)
+  requireValid(key.length <= maxKeyLength && jsonFault(key) === undefined, `an attribute is a name of at most ${maxKeyLength} characters`)
   const fault = contains === undefined ? undefined : jsonFault(contains)
-  demand(fault === undefined, `the value of an attribute ${fault}`)
+  requireValid(fault === undefined, `the value of an attribute ${fault}`)
 }
 
 /** Throws `Invalid`, naming the member, for an invalid binning. */

@@ -8,14 +8,15 @@ import { patternsOf } from './text.ts'
 
 type Comparison = Extract<ParsedQuery, { is: 'comparison' }>
 
-const longestQuery = 10_000
+const maxQueryLength = 10_000
 
 /**
  * Parses a query as typed by a user: words, "phrases", `/expressions/`, alternatives with `|`, comparisons of fields with `: == != < <= > >= CONTAINS`,
  * `exists:` and `missing:`, combined by AND (or nothing), OR, NOT and parentheses. `Invalid` states the position of a syntax error and what was expected.
  */
 export function readQuery(text: string): SearchQuery {
-  if (text.length > longestQuery) throw refusal(longestQuery, `The query has ${text.length} characters; at most ${longestQuery} are read`)
+  if (text.length > maxQueryLength)
+    throw refusal(maxQueryLength, `The query has ${text.length} characters; at most ${maxQueryLength} are read`)
   const parsed = parseQuery(text)
   return parsed === null ? { op: 'all' } : checkQuery(toQuery(parsed))
 }

@@ -47,16 +47,16 @@ class Machine {
     }
   }
 
-  #repeat({ what, from: least, to: most }: Extract<Regex, { is: 'repeat' }>, from: number): number {
+  #repeat({ what, from: min, to: max }: Extract<Regex, { is: 'repeat' }>, from: number): number {
     let at = from
-    for (let n = 0; n < least; n += 1) at = this.#add(what, at)
-    if (most === undefined) {
+    for (let n = 0; n < min; n += 1) at = this.#add(what, at)
+    if (max === undefined) {
       const start = this.#state(at)
       this.#free(this.#add(what, start), start)
       return this.#state(start)
     }
     const ends = [at]
-    for (let n = least; n < most; n += 1) {
+    for (let n = min; n < max; n += 1) {
       at = this.#add(what, this.#state(at))
       ends.push(at)
     }

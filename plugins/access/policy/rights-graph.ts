@@ -166,7 +166,7 @@ const wanted = (level: Map<Kind, Set<string>>, kind: Kind): Set<string> => {
 }
 
 /** A linear search of the memberships is cheaper than a map, unless it is repeated often. */
-const scansAtMost = 4
+const maxScans = 4
 
 /** A caller with their roles, for the duration of one decision. */
 export class CallerRoles {
@@ -185,7 +185,7 @@ export class CallerRoles {
     const memberships = this.caller.user?.memberships ?? []
     if (spaces.length === 0 || memberships.length === 0) return undefined
     const isHeld = (held: Membership): boolean => roleHolds(this.mode, held, permission)
-    if (this.#bySpace === undefined && this.#scans < scansAtMost) {
+    if (this.#bySpace === undefined && this.#scans < maxScans) {
       this.#scans += 1
       return memberships.find(held => spaces.includes(held.space) && isHeld(held))
     }

@@ -140,7 +140,7 @@ class SharedMemory {
   #used = 0
 
   take(sizeBytes: number): Buffer {
-    if (sizeBytes > sharedAtMost) return Buffer.allocUnsafe(sizeBytes)
+    if (sizeBytes > maxSharedBytes) return Buffer.allocUnsafe(sizeBytes)
     if (this.#used + sizeBytes > this.#piece.length) {
       this.#piece = Buffer.allocUnsafeSlow(pieceBytes)
       this.#used = 0
@@ -152,7 +152,7 @@ class SharedMemory {
 }
 
 const pieceBytes = 64 * 1024
-const sharedAtMost = 16 * 1024
+const maxSharedBytes = 16 * 1024
 
 /** File system types of Linux's statfs(2) for local disks and memory: ext4, xfs, btrfs, zfs, f2fs, overlayfs, tmpfs. */
 const localSystems: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x794c7630, 0x01021994])

@@ -13,7 +13,7 @@ const firstPartBytes = 6 * MiB
 
 const firstBlockBytes = 64 * kiB
 
-const longestBlockBytes = 4 * MiB
+const maxBlockBytes = 4 * MiB
 
 interface Stage {
   /** Offset of its first byte. */
@@ -34,7 +34,7 @@ const stages: readonly Stage[] = Array.from({ length: stageCount }).reduce<Stage
     ? {
         begin: last.begin + partsPerStage * last.partBytes,
         partBytes: last.partBytes * 2,
-        blockBytes: Math.min(last.blockBytes * 2, longestBlockBytes),
+        blockBytes: Math.min(last.blockBytes * 2, maxBlockBytes),
         firstBlock: last.firstBlock + (partsPerStage * last.partBytes) / last.blockBytes,
       }
     : { begin: 0, partBytes: firstPartBytes, blockBytes: firstBlockBytes, firstBlock: 0 }

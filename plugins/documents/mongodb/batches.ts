@@ -2,7 +2,7 @@ import { type Change, keysOf } from 'pounce/sdk/store-kit'
 import { collectionOf, idOf } from './mongodb-writer.ts'
 
 /** Maximum number of changes sent concurrently. */
-const most = 64
+const maxChanges = 64
 
 interface Claims {
   /** What no other change in a batch may claim. */
@@ -38,7 +38,7 @@ class Batch<T> {
   readonly #whole = new Set<string>()
 
   hasRoomFor({ own, whole, collection }: Claims): boolean {
-    if (this.items.length === most || this.#whole.has(collection)) return false
+    if (this.items.length === maxChanges || this.#whole.has(collection)) return false
     return !own.some(claim => this.#claimed.has(claim)) && (whole === undefined || !this.#collections.has(whole))
   }
 

@@ -122,7 +122,7 @@ const ofField = (field: Field, where: Exclude<Where, { op: 'and' | 'or' | 'not' 
 }
 
 /** With more alternatives than this, a single query is sent, whatever order the server returns the documents in. */
-const most = 8
+const maxAlternatives = 8
 
 const fixedPaths = (conjuncts: readonly Where[]): ReadonlySet<string> =>
   new Set(conjuncts.flatMap(where => (where.op === 'eq' || where.op === 'in' ? [where.field] : [])))
@@ -155,7 +155,7 @@ export const alternativesOf = (from: Collection<object>, { using, where, sort }:
     if (at.op !== 'or') continue
     const others = conjuncts.filter(by => by !== at)
     const parts = flat(at).map(alternative => [...others, ...conjunctsOf(alternative)])
-    if (parts.length === 0 || parts.length > most) continue
+    if (parts.length === 0 || parts.length > maxAlternatives) continue
     const weakest = Math.min(...parts.map(part => strongest(indexes, part, sort.by)))
     if (weakest > strength) {
       best = parts

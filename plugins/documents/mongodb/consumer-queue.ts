@@ -16,7 +16,7 @@ interface Leased extends Held {
 }
 
 /** Maximum number of events that a kernel holds for a consumer; the rest stay where any kernel can claim them. */
-const most = 10_000
+const maxPending = 10_000
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
@@ -55,7 +55,7 @@ export class ConsumerQueue {
 
   /** Holds a new event, unless this kernel does not run the consumer or older events wait elsewhere. */
   offer(event: AnyEvent): boolean {
-    if (!this.isLive || this.#pending.length >= most) {
+    if (!this.isLive || this.#pending.length >= maxPending) {
       this.leave()
       return false
     }

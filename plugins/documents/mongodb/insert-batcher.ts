@@ -10,7 +10,7 @@ interface Waiting {
 }
 
 /** Maximum number of documents in one call. */
-const most = 100
+const maxDocuments = 100
 
 /** Errors of single documents in a call that otherwise succeeded. */
 const errorsOf = (error: unknown): ReadonlyMap<number, WriteError> | undefined => {
@@ -46,7 +46,7 @@ export class InsertBatcher {
   #send(collection: string): void {
     const all = this.#waiting.get(collection) ?? []
     this.#waiting.delete(collection)
-    for (let at = 0; at < all.length; at += most) void this.#sendSome(collection, all.slice(at, at + most))
+    for (let at = 0; at < all.length; at += maxDocuments) void this.#sendSome(collection, all.slice(at, at + maxDocuments))
   }
 
   async #sendSome(collection: string, some: readonly Waiting[]): Promise<void> {

@@ -11,7 +11,7 @@ export interface StreamRead {
   readonly documents: boolean
   /** Number of rows in the first batch, and maximum per batch. */
   readonly first: number
-  readonly most: number
+  readonly maxSize: number
 }
 
 /** One stream, read in growing batches. */
@@ -42,7 +42,7 @@ class Cursor {
   }
 
   #load(): void {
-    const { db, table, isDescending, documents, most } = this.#reading
+    const { db, table, isDescending, documents, maxSize: most } = this.#reading
     const limit = this.#size
     this.#rows = rowsOf(db, table, this.#stream, { after: this.#place, isDescending, limit, documents })
     this.#at = 0

@@ -32,8 +32,8 @@ const fixedCount = (on: readonly string[], values: Constraints['values'], { isOr
   let streams = 1
   for (const [at, path] of on.entries()) {
     const given = values.get(path)
-    const most = streams === 1 && !isOrderFree ? maxOfOneList : maxStreams
-    if (given === undefined || streams * given.values.length > most) return at
+    const max = streams === 1 && !isOrderFree ? maxOfOneList : maxStreams
+    if (given === undefined || streams * given.values.length > max) return at
     streams *= given.values.length
   }
   return on.length

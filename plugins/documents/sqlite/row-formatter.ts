@@ -62,11 +62,11 @@ export const patternOf = (document: object, paths: readonly string[]): Pattern =
 const maxPatterns = 4
 
 /** Longer texts mostly consist of lists, for which a regular expression is slower than parsing and may overflow its stack. */
-const longest = 65_536
+const maxMatchedLength = 65_536
 
 /** Cache of formatted cells by source text: names of people, lists of parents. Longer texts are not cached. */
-const remembered = 2000
-const longestRemembered = 1000
+const maxCached = 2000
+const maxCachedLength = 1000
 
 type MakeCell = (text: string) => string
 
@@ -115,7 +115,7 @@ export class RowFormatter {
   }
 
   row(text: string): string {
-    const isShort = text.length <= longest
+    const isShort = text.length <= maxMatchedLength
     for (const recipe of isShort ? this.#recipes : []) {
       const match = recipe.regex.exec(text)
       if (match) return written(recipe, match)
@@ -187,8 +187,8 @@ const remembering = (make: MakeCell): MakeCell => {
     let cell = known.get(text)
     if (cell === undefined) {
       cell = make(text)
-      if (known.size === remembered) known.clear()
-      if (text.length <= longestRemembered) known.set(apart(text), cell)
+      if (known.size === maxCached) known.clear()
+      if (text.length <= maxCachedLength) known.set(apart(text), cell)
     }
     lastText = text
     lastCell = cell

@@ -64,7 +64,7 @@ const readPiece = (
   query: Pick<Find, 'where'>,
   streams: readonly IndexStream[],
   { stream: number, after }: ScanPlace,
-  most: number,
+  maxCharacters: number,
 ): StreamSlice => {
   const stream = streams[number] as IndexStream
   const fits = matcher(query.where)
@@ -79,7 +79,7 @@ const readPiece = (
       texts.push(text)
       characters += text.length
     } else maxCost += costOf(text)
-    if (characters >= most) return { texts, characters, maxCost, after: placeOf(row) }
+    if (characters >= maxCharacters) return { texts, characters, maxCost, after: placeOf(row) }
   }
   return { texts, characters, maxCost, after: rows.length < piece ? undefined : placeOf(rows.at(-1) as Row) }
 }

@@ -51,7 +51,7 @@ const readPage = (
   const first = headOf(plan, query.limit)
   const hasText = plan.streams.length === 1 && plan.isOrdered
   const isDescending = query.sort?.order === 'descending'
-  const reading = { db, table, isDescending, documents: hasText, first, most: Math.max(first, 256) }
+  const reading = { db, table, isDescending, documents: hasText, first, maxSize: Math.max(first, 256) }
   const merged = new MergedCursor(plan.streams, reading, placeOf(query.after))
   const documents: Stored[] = []
   const texts: string[] = []
@@ -123,7 +123,7 @@ export const seekPlace = (db: Connection, table: CollectionTable, query: Seek, m
   let row: Row | undefined
   if (main.streams.length === 1 && only && !only.shape.repeats) row = rowAt(db, table, only, { position, isDescending })
   else {
-    const merged = new MergedCursor(main.streams, { db, table, isDescending, documents: false, first: 64, most: 4096 }, undefined)
+    const merged = new MergedCursor(main.streams, { db, table, isDescending, documents: false, first: 64, maxSize: 4096 }, undefined)
     for (let left = position; left > 0; left--) {
       row = merged.next()
       if (row === undefined) break

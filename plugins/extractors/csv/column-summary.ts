@@ -3,7 +3,7 @@ const integer = /^[+-]?(?:0|[1-9]\d*)$/
 const decimal = /^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/
 const boolean = /^(?:true|false)$/i
 const date = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
-const longestTyped = 40
+const maxTypedLength = 40
 
 /** Statistics of a column. `missing` only when cells are missing; ranges only for numbers and dates. */
 export interface CsvColumnSummary {
@@ -43,7 +43,7 @@ export class ColumnSummary {
     }
     this.#values++
     const kinds = this.#kinds
-    const isShort = value.length <= longestTyped
+    const isShort = value.length <= maxTypedLength
     if (kinds.number) this.#addNumber(isShort ? value : '')
     if (kinds.date) this.#addDate(isShort ? value : '')
     if (kinds.boolean) kinds.boolean = boolean.test(value)
@@ -86,5 +86,5 @@ export class ColumnSummary {
 /** True for a cell that is unlikely to be a heading: a number or a date. */
 export const isData = (cell: string): boolean => {
   const value = cell.trim()
-  return value.length <= longestTyped && (decimal.test(value) || date.test(value))
+  return value.length <= maxTypedLength && (decimal.test(value) || date.test(value))
 }

@@ -6,7 +6,7 @@ import { type ParsedTable, readTable } from './table.ts'
 
 const maxColumns = 50
 
-const longestCell = 200
+const maxShownLength = 200
 
 /** The first rows of a table as a separate HTML page, with everything escaped. */
 function tablePage(table: ParsedTable): string {
@@ -32,7 +32,7 @@ ${note}</body></html>
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 const escaped = (text: string): string => {
-  const shown = text.length > longestCell ? `${text.slice(0, longestCell)}…` : text
+  const shown = text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text
   return shown.replace(/[&<>"']/g, character => entities[character] ?? '').toWellFormed()
 }
 

@@ -4,11 +4,11 @@ import type { ExtractorInput } from 'pounce/sdk'
 import { ColumnSummary, isData } from './column-summary.ts'
 import { type Dialect, decoded } from './dialect.ts'
 
-const longestRowBytes = 1 << 20
+const maxRowBytes = 1 << 20
 const maxColumns = 1000
 const maxProblems = 5
 const previewRows = 20
-const longestName = 200
+const maxNameLength = 200
 
 /** The result of one pass over a table. */
 export class ParsedTable {
@@ -39,7 +39,7 @@ export class ParsedTable {
     this.columnCount = row.length
     this.hasHeader = row.some(cell => cell.trim() !== '') && !row.some(isData)
     for (const [at, cell] of row.slice(0, maxColumns).entries()) {
-      const name = this.hasHeader ? cell.trim().slice(0, longestName) : ''
+      const name = this.hasHeader ? cell.trim().slice(0, maxNameLength) : ''
       this.columns.push(new ColumnSummary(name || `column ${at + 1}`, decimalComma))
     }
   }
@@ -57,7 +57,7 @@ export async function readTable(input: ExtractorInput, dialect: Dialect): Promis
     relax_quotes: true,
     skip_empty_lines: true,
     skip_records_with_error: true,
-    max_record_size: longestRowBytes,
+    max_record_size: maxRowBytes,
     ...(dialect.hasComments && { comment: '#', comment_no_infix: true }),
   })
   const faults: CsvError[] = []

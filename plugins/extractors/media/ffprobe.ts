@@ -5,7 +5,7 @@ import type { MediaProperties, MediaStream } from './media-properties.ts'
 
 const timeoutMs = 60_000
 const maxStreams = 50
-const longestText = 1000
+const maxTextLength = 1000
 
 // Playlists and image sequences would make ffprobe read the files or network addresses that they name.
 const containers = [
@@ -89,7 +89,7 @@ const text = (value: unknown): string | undefined =>
     ? value
         .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
         .trim()
-        .slice(0, longestText) || undefined
+        .slice(0, maxTextLength) || undefined
     : undefined
 
 function number(value: unknown): number | undefined {

@@ -35,19 +35,19 @@ async function readText(document: PdfDocument, input: ExtractorInput): Promise<P
   return { text: pages.join('\n\n'), brokenPages, isComplete: characters < maxCharacters }
 }
 
-async function pageText(document: PdfDocument, number: number, most: number): Promise<string | undefined> {
+async function pageText(document: PdfDocument, number: number, maxLength: number): Promise<string | undefined> {
   try {
     const page = await document.getPage(number)
     const reader = page.streamTextContent().getReader()
     let text = ''
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
       for (const item of chunk.value.items) text += item.str + (item.hasEOL ? '\n' : '')
-      if (text.length < most) continue
+      if (text.length < maxLength) continue
       await reader.cancel(new Error('enough text was read'))
       break
     }
     page.cleanup()
-    return withoutControls(text).trim().slice(0, most)
+    return withoutControls(text).trim().slice(0, maxLength)
   } catch {
     return undefined
   }

@@ -98,7 +98,7 @@ type Parts = readonly [
 ]
 
 /** Longer geometry texts are not cached, and at most this many. */
-const most = { characters: 200, shapes: 10_000 }
+const maxCached = { characters: 200, shapes: 10_000 }
 
 /** Parses rows of `pointText`. Points at the same location share its geometry. */
 export class PointReader {
@@ -113,8 +113,8 @@ export class PointReader {
     const known = this.#shapes.get(shape)
     if (known) return known
     const geometry = fromWkb(shape)
-    if (this.#shapes.size >= most.shapes) this.#shapes.clear()
-    if (shape.length <= most.characters) this.#shapes.set(shape, geometry)
+    if (this.#shapes.size >= maxCached.shapes) this.#shapes.clear()
+    if (shape.length <= maxCached.characters) this.#shapes.set(shape, geometry)
     return geometry
   }
 }

@@ -17,15 +17,15 @@ const nothing = (): void => undefined
 
 /** Maximum number of readers that keep a connection; others query again for each batch, so that connections remain for short calls. */
 export class Cursors {
-  readonly #most: number
+  readonly #maxOpen: number
   #open = 0
 
   constructor(poolSize: number) {
-    this.#most = Math.floor(poolSize / 2)
+    this.#maxOpen = Math.floor(poolSize / 2)
   }
 
   take(): boolean {
-    if (this.#open >= this.#most) return false
+    if (this.#open >= this.#maxOpen) return false
     this.#open += 1
     return true
   }

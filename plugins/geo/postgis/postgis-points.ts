@@ -19,7 +19,7 @@ import { ascending, countStatement, narrowed, pointsStatement, readStatistics } 
 import { Config, config, type Settings } from './settings.ts'
 
 /** With more names it is cheaper to read all properties of each point than to look up each name. */
-const most = 16
+const maxNames = 16
 
 /** The names of all properties to be aggregated; undefined when they are many. */
 const namesToSum = async (
@@ -29,13 +29,13 @@ const namesToSum = async (
 ): Promise<readonly string[] | undefined> => {
   if (properties) {
     const wanted = [...new Set(properties)]
-    return wanted.length <= most ? wanted : undefined
+    return wanted.length <= maxNames ? wanted : undefined
   }
   const binds = new SqlParameters()
   const own = streams ? ` where ${streamsCondition(streams, binds)}` : ''
-  const text = `select distinct n.name from streams s cross join unnest(s.names) as n (name)${own} limit ${most + 1}`
+  const text = `select distinct n.name from streams s cross join unnest(s.names) as n (name)${own} limit ${maxNames + 1}`
   const names = (await server.query(text, binds.values)).map(([name]) => name ?? '')
-  return names.length <= most ? names : undefined
+  return names.length <= maxNames ? names : undefined
 }
 
 export { config }

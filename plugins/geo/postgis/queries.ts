@@ -5,7 +5,7 @@ import { pointColumns, pointText } from './cursor.ts'
 import { type PostgisConnection, type TextRow, withRetry } from './postgis-connection.ts'
 
 /** More streams than this are not selected by their boxes, nor queried one by one. */
-const most = { candidates: 1000, apart: 100 }
+const maxStreams = { candidates: 1000, apart: 100 }
 
 /** Maximum ratio of a stream's box to an area, in width and height, at which its points need no lookup by shape. */
 const nearby = 2
@@ -23,12 +23,12 @@ export const narrowed = async (server: PostgisConnection, filter: GeoFilter): Pr
     return `(west <= ${e} and east >= ${w} and south <= ${n} and north >= ${s})`
   })
   const own = streams ? `${streamsCondition(streams, binds)} and ` : ''
-  const text = `select stream, east - west, north - south from streams where ${own}count > 0 and (${places.join(' or ')}) limit ${most.candidates + 1}`
+  const text = `select stream, east - west, north - south from streams where ${own}count > 0 and (${places.join(' or ')}) limit ${maxStreams.candidates + 1}`
   // Most have one box, in the same form.
   const name = boxes.length === 1 && !streams ? 'streams-in-box' : undefined
   const found = (await server.query(text, binds.values, name)).map(row => row.map(Number) as [number, number, number])
   if (found.length === 0) return undefined
-  if (found.length > most.candidates) return filter
+  if (found.length > maxStreams.candidates) return filter
   const width = Math.max(...boxes.map(([west, , east]) => east - west)) * nearby
   const height = Math.max(...boxes.map(([, south, , north]) => north - south)) * nearby
   const areShapesNear = found.every(([, wide, high]) => wide <= width && high <= height)
@@ -57,7 +57,7 @@ export const pointsStatement = (filter: Narrowed, sort: GeoSort, after?: GeoAfte
   // Texts are built only from the rows left after sorting and limiting.
   const printed = (found: string): Statement => ({ text: `select ${pointText('p')} from (${found}) p ${order}`, values: binds.values })
   // The first points of each stream are found in its index; those of many streams at once would all be read and sorted.
-  if (streams && limit !== undefined && sort.by === 'start' && streams.length > 1 && streams.length <= most.apart) {
+  if (streams && limit !== undefined && sort.by === 'start' && streams.length > 1 && streams.length <= maxStreams.apart) {
     const where = ['stream = s.number', ...conditions].join(' and ')
     const each = `select ${pointColumns} from points where ${where} ${order}${end}`
     const numbers = binds.numbers([...new Set(streams)])

@@ -67,7 +67,7 @@ const maxShapes = 10_000
 /** For the same names: a text that differs from point to point is not a shape. */
 const maxOfNames = 256
 
-const longestRest = 1000
+const maxRestLength = 1000
 
 /** How a point is stored: its shape, and its own properties. */
 interface Kept {
@@ -100,7 +100,7 @@ class ShapeIds {
   #idOf(names: string, rest: string): number | undefined {
     const known = this.#known.get(`${names} ${rest}`)
     if (known !== undefined) return known
-    if (this.#known.size >= maxShapes || rest.length > longestRest) return undefined
+    if (this.#known.size >= maxShapes || rest.length > maxRestLength) return undefined
     if (rest !== '' && (this.#perNames.get(names) ?? 0) >= maxOfNames) return undefined
     const id = this.#db.insert('INSERT INTO shapes (names, rest) VALUES (?, ?)', names, rest)
     this.#note(names, rest, id)

@@ -86,9 +86,9 @@ export class MergeSource implements PointSource {
 
   constructor(sources: readonly PointSource[], isDescending: boolean, limit: number) {
     this.#sign = isDescending ? -1 : 1
-    const most = Math.max(8, Math.min(256, Math.floor(rowsInHeads / Math.max(1, sources.length))))
-    const size = Math.max(4, Math.min(most, Math.ceil((2 * limit) / Math.max(1, sources.length))))
-    this.#toLoad = sources.map(source => new Head(source, size, most))
+    const maxSize = Math.max(8, Math.min(256, Math.floor(rowsInHeads / Math.max(1, sources.length))))
+    const size = Math.max(4, Math.min(maxSize, Math.ceil((2 * limit) / Math.max(1, sources.length))))
+    this.#toLoad = sources.map(source => new Head(source, size, maxSize))
   }
 
   get isDone(): boolean {

@@ -30,7 +30,7 @@ export interface PackedPoints {
 export const buffersOf = ({ numbers, values }: PackedPoints): ArrayBuffer[] => [numbers.buffer as ArrayBuffer, values.buffer as ArrayBuffer]
 
 /** Longer names have no columns. */
-const longestName = 100
+const maxNameLength = 100
 
 /** Packs points that pass `checkDatapoint`; each piece is self-contained. */
 export const packPoints = (points: readonly Datapoint[]): PackedPoints => {
@@ -69,7 +69,7 @@ const shapeOf = (properties: Datapoint['properties'], values: number[]): PointSh
   let rest = ''
   for (const name of Object.keys(properties)) {
     const value = properties[name]
-    if (typeof value === 'number' && names.length < valueColumns && name.length <= longestName && name !== '__proto__') {
+    if (typeof value === 'number' && names.length < valueColumns && name.length <= maxNameLength && name !== '__proto__') {
       names.push(name)
       values.push(value)
     } else rest += `${rest === '' ? '{' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`

@@ -39,10 +39,10 @@ export class PlaceCache {
   }
 
   /** Reads new places, up to a limit; all of them again when streams were removed meanwhile. True when complete. */
-  refresh(epoch: number, most = Number.MAX_SAFE_INTEGER): boolean {
+  refresh(epoch: number, limit = Number.MAX_SAFE_INTEGER): boolean {
     if (epoch !== this.#epoch) this.#forget(epoch)
     const sql = 'SELECT id, stream, is_point, west, south, octet_length(geometry) FROM places WHERE id > ? ORDER BY id LIMIT ?'
-    const rows = this.#db.all(sql, this.#ids.at(-1) ?? 0, most)
+    const rows = this.#db.all(sql, this.#ids.at(-1) ?? 0, limit)
     for (const [id, stream, isPoint, west, south, length] of rows) {
       this.#ids.push(Number(id))
       this.#streams.push(Number(stream))
@@ -52,7 +52,7 @@ export class PlaceCache {
       this.#costs.push((this.#costs.at(-1) ?? 0) + (isPoint === 1 ? 1 : Number(length)))
       this.#allStreams.add(Number(stream))
     }
-    return rows.length < most
+    return rows.length < limit
   }
 
   #forget(epoch: number): void {
@@ -129,7 +129,7 @@ export class PlaceCache {
 export class ShapeCache {
   readonly #db: Connection
   readonly #shapes: ReadShape[] = []
-  #mostNames = 0
+  #maxNames = 0
 
   constructor(db: Connection) {
     this.#db = db
@@ -140,7 +140,7 @@ export class ShapeCache {
     for (const [id, names, rest] of this.#db.all('SELECT id, names, rest FROM shapes WHERE id >= ? ORDER BY id', this.#shapes.length)) {
       const shape = readShape({ names: JSON.parse(String(names)) as string[], rest: String(rest) })
       this.#shapes[Number(id)] = shape
-      this.#mostNames = Math.max(this.#mostNames, shape.names.length)
+      this.#maxNames = Math.max(this.#maxNames, shape.names.length)
     }
   }
 
@@ -149,7 +149,7 @@ export class ShapeCache {
   }
 
   /** Maximum number of numeric columns of any point. */
-  get mostNames(): number {
-    return this.#mostNames
+  get maxNames(): number {
+    return this.#maxNames
   }
 }

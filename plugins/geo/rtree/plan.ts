@@ -125,10 +125,10 @@ interface MovingStream {
 
 /** Streams with points that have their own geometries near these areas. */
 const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: ScanLimits): readonly MovingStream[] => {
-  const most = bounds.isFinal ? -1 : bounds.moving + 1
+  const maxHits = bounds.isFinal ? -1 : bounds.moving + 1
   const rows = db.all(
     'SELECT stream, count, west, south, east, north FROM streams INDEXED BY moving_streams WHERE moving > 0 LIMIT ?',
-    most,
+    maxHits,
   )
   if (!bounds.isFinal && rows.length > bounds.moving) throw new QueryTooLong()
   const boxes = areas.flatMap(boxesOf)
@@ -139,7 +139,7 @@ const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: ScanLi
 }
 
 /** Fewer rows are scanned without the R*Tree. */
-const fewRows = 1000
+const maxScannedRows = 1000
 
 /** Cost of finding a row by its key, relative to scanning it. */
 const hitShare = 1 / 5
@@ -156,8 +156,8 @@ const hitsIn = (
   bounds: ScanLimits,
 ): readonly GeoAfter[] | undefined => {
   const rows = moving.reduce((sum, { count }) => sum + count, 0)
-  if (rows <= fewRows) return undefined
-  const most = Math.min(bounds.hits, Math.ceil(rows * hitShare))
+  if (rows <= maxScannedRows) return undefined
+  const maxHits = Math.min(bounds.hits, Math.ceil(rows * hitShare))
   const streams = new Set(moving.map(({ stream }) => stream))
   const hits = new Map<number, GeoAfter>()
   for (const [west, south, east, north] of areas.flatMap(boxesOf)) {
@@ -165,7 +165,7 @@ const hitsIn = (
     db.each(
       `SELECT each_row(id, stream, start) FROM (SELECT id, stream, start FROM moving
         WHERE west <= ? AND east >= ? AND south <= ? AND north >= ? AND from_day <= ? AND to_day >= ? LIMIT ?)`,
-      [east, west, north, south, untilMs / dayMs + 1, fromMs / dayMs - 1, most + 1],
+      [east, west, north, south, untilMs / dayMs + 1, fromMs / dayMs - 1, maxHits + 1],
       ([id, stream, startMs]) => {
         seen += 1
         const isWanted = streams.has(stream as number) && (startMs as number) >= fromMs && (startMs as number) <= untilMs
@@ -174,7 +174,7 @@ const hitsIn = (
       },
     )
     // Where there are many, a scan soon finds some; if not, it takes too long, and a thread will request more hits.
-    if (seen > most) return undefined
+    if (seen > maxHits) return undefined
   }
   return [...hits.values()]
 }

@@ -30,9 +30,9 @@ export const removeIds = (db: Connection, books: WriteCaches, ids: readonly numb
   return settle(db, books, rows)
 }
 
-/** Removes the first points of a stream, at most `most`. */
-export const removeFirst = (db: Connection, books: WriteCaches, stream: number, most: number): Removed => {
-  const rows = db.all(`SELECT ${columns} FROM points WHERE stream = ? ORDER BY start, id LIMIT ?`, stream, most)
+/** Removes the first points of a stream, at most `limit`. */
+export const removeFirst = (db: Connection, books: WriteCaches, stream: number, limit: number): Removed => {
+  const rows = db.all(`SELECT ${columns} FROM points WHERE stream = ? ORDER BY start, id LIMIT ?`, stream, limit)
   const last = rows.at(-1)
   if (last === undefined) return { count: 0, gone: 0 }
   db.run('DELETE FROM points WHERE stream = ? AND (start, id) <= (?, ?)', stream, Number(last[1]), Number(last[2]))

@@ -17,7 +17,7 @@ const maxInserted = 5000
 /** Points that are checked and packed in one slice: a millisecond. */
 const packedAtOnce = 500
 /** Statistics of more streams are computed by a thread. */
-const fewStreams = 100
+const maxStreams = 100
 /** Number of removed streams after which readers drop their cached places. */
 const forgottenAtOnce = 1000
 /** The writer modifies pages all over the file; a reader mostly reads each page once. */
@@ -169,7 +169,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     if (!Number.isInteger(upTo) || upTo < 1 || upTo > 1e9) throw new Invalid(`Points are counted up to 1 to 10^9, not ${upTo}`)
     const { streams, ...conditions } = filter
     const isOfStreams = Object.values(conditions).every(condition => condition === undefined)
-    if (isOfStreams && (streams?.length ?? 0) <= fewStreams) {
+    if (isOfStreams && (streams?.length ?? 0) <= maxStreams) {
       return Math.min(upTo, await this.#file.use(this.#epoch, reader => reader.countOf(this.#epoch, streams && new Set(streams))))
     }
     await this.#file.ready(this.#epoch)
@@ -184,7 +184,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   async statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> {
     this.#mustBeOpen()
     checkGeoIds(streams, 'streams', 1000)
-    const short = streams.length <= fewStreams ? await this.#short(reader => reader.statistics(this.#epoch, streams)) : undefined
+    const short = streams.length <= maxStreams ? await this.#short(reader => reader.statistics(this.#epoch, streams)) : undefined
     if (short) return short
     await this.#file.ready(this.#epoch)
     const found = (await this.#reader().ask({ ask: 'statistics', streams, epoch: this.#epoch })) as FoundStatistics

@@ -105,11 +105,11 @@ abstract class Walk implements PointSource {
 
   abstract fill(sink: Sink, budget: number): number
 
-  /** Continues reading, up to `most` rows or about `effort`. `step` returns false when it has no room for the row, which is then read again by the next call. */
-  protected walk(db: Connection, columns: string, most: number, budget: number, step: (row: PointRow) => boolean): number {
+  /** Continues reading, up to `limit` rows or about `effort`. `step` returns false when it has no room for the row, which is then read again by the next call. */
+  protected walk(db: Connection, columns: string, limit: number, budget: number, step: (row: PointRow) => boolean): number {
     const { isDescending, fromMs, untilMs } = this.range
     const stream = this.stream === undefined ? [] : [this.stream]
-    const values = [...stream, this.#start, this.#id, isDescending ? fromMs : untilMs, most]
+    const values = [...stream, this.#start, this.#id, isDescending ? fromMs : untilMs, limit]
     let [seen, spent] = [0, 0]
     let isCut = false
     db.each(sqlOf(columns, isDescending, this.stream !== undefined), values, row => {
@@ -121,7 +121,7 @@ abstract class Walk implements PointSource {
       this.#id = idOf(row)
       return true
     })
-    this.isDone = seen < most && !isCut
+    this.isDone = seen < limit && !isCut
     return spent
   }
 
@@ -150,9 +150,9 @@ export class ScanSource extends Walk {
     const { db, shapes, test } = this.#reading
     let spent = 0
     while (!this.isDone && sink.room > 0 && spent < budget) {
-      const most = this.chunkFor(sink.room, budget - spent)
+      const limit = this.chunkFor(sink.room, budget - spent)
       spent += seekCost
-      spent += this.walk(db, columnsWith(shapes.mostNames), most, budget - spent, row => {
+      spent += this.walk(db, columnsWith(shapes.maxNames), limit, budget - spent, row => {
         if (sink.room === 0) return false
         if (test(row)) sink.add(row)
         return true
@@ -165,7 +165,7 @@ export class ScanSource extends Walk {
 
 /** One row by its position; undefined when it has been removed. */
 export const rowAt = ({ db, shapes }: ScanContext, { stream, startMs, id }: GeoAfter): PointRow | undefined => {
-  const columns = columnsWith(shapes.mostNames)
+  const columns = columnsWith(shapes.maxNames)
   return db.get(`SELECT ${columns} FROM points WHERE stream = ? AND start = ? AND id = ?`, stream, startMs, id) as PointRow | undefined
 }
 
@@ -186,11 +186,11 @@ export class PickingSource extends Walk {
     while (!this.isDone && sink.room > 0 && spent < budget) {
       const found: GeoAfter[] = []
       const { room } = sink
-      const most = this.chunkFor(room, budget - spent)
+      const limit = this.chunkFor(room, budget - spent)
       spent += seekCost
       spent +=
         keyCost *
-        this.walk(db, 'stream, start, id', most, most, ([stream, startMs, id]) => {
+        this.walk(db, 'stream, start, id', limit, limit, ([stream, startMs, id]) => {
           if (found.length === room) return false
           if (this.#streams.has(stream as number)) found.push({ stream: stream as number, startMs: startMs as number, id: id as number })
           return true

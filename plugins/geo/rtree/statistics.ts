@@ -34,16 +34,16 @@ const joinedBox = (db: Connection, stream: number, moving: readonly number[] | u
   return [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])]
 }
 
-/** Names of the properties of a stream in order of code points, `most` at most. */
-export const namesOf = ({ db, shapes }: Known, stream: number, most: number): readonly string[] => {
-  const rows = db.all('SELECT name FROM names WHERE stream = ? AND count > 0 ORDER BY name LIMIT ?', stream, most)
+/** Names of the properties of a stream in order of code points, `limit` at most. */
+export const namesOf = ({ db, shapes }: Known, stream: number, limit: number): readonly string[] => {
+  const rows = db.all('SELECT name FROM names WHERE stream = ? AND count > 0 ORDER BY name LIMIT ?', stream, limit)
   const names = new Set(rows.map(([name]) => String(name)))
   for (const [id] of db.all('SELECT shape FROM uses WHERE stream = ? AND count > 0', stream)) {
     const shape = shapes.get(Number(id))
     for (const name of shape.names) names.add(name)
     for (const name of Object.keys(shape.others)) names.add(name)
   }
-  return [...names].sort(byCodePoint).slice(0, most)
+  return [...names].sort(byCodePoint).slice(0, limit)
 }
 
 /** The streams among these whose box may be too large, with their `changes`. */

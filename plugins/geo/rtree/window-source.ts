@@ -80,7 +80,7 @@ export class WindowSource implements PointSource {
     const { untilEnd, isLast } = this.#window()
     const rows: PointRow[] = []
     let [spent, length] = [keyCost * this.#size, 0]
-    db.each(this.#sql.rows(columnsWith(shapes.mostNames)), [...this.#place, ...untilEnd], row => {
+    db.each(this.#sql.rows(columnsWith(shapes.maxNames)), [...this.#place, ...untilEnd], row => {
       length += textLengthOf(row)
       spent += 1
       if (test(row)) rows.push(row)

@@ -62,10 +62,10 @@ const listOf = (networks: readonly (readonly [string, number])[]): BlockList => 
 
 const networkOf = (entry: string): readonly [string, number] | undefined => {
   const [network = '', bits, ...more] = entry.split('/')
-  const longest = isIPv6(network) ? 128 : 32
+  const maxPrefixBits = isIPv6(network) ? 128 : 32
   if (isIP(network) === 0 || more.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined
-  const prefix = bits === undefined ? longest : Number(bits)
-  return prefix <= longest ? [network, prefix] : undefined
+  const prefix = bits === undefined ? maxPrefixBits : Number(bits)
+  return prefix <= maxPrefixBits ? [network, prefix] : undefined
 }
 
 /** The host name as in URLs: in lower case and ASCII, without a dot at the end. Undefined for an IP address, however it is written. */

@@ -3,8 +3,8 @@ import type { ReceivedBag } from './received-bag.ts'
 
 const infoEnding = '_info.json'
 const metadataEnding = '_metadata.json'
-const deepest = 100
-const longestName = 255
+const maxDepth = 100
+const maxNameLength = 255
 
 /** A file to be created from a payload file, and the paths in the bag of what describes it. */
 export interface BagFile {
@@ -27,9 +27,9 @@ export interface BagContents {
 
 const placeOf = (path: string): { readonly folders: readonly string[]; readonly name: string } => {
   const parts = path.split('/').slice(1)
-  if (parts.length > deepest + 1) throw new Invalid(`${JSON.stringify(path)} is nested deeper than ${deepest} folders`)
-  const long = parts.find(part => part.length > longestName)
-  if (long !== undefined) throw new Invalid(`${JSON.stringify(path)} has a name of more than ${longestName} characters`)
+  if (parts.length > maxDepth + 1) throw new Invalid(`${JSON.stringify(path)} is nested deeper than ${maxDepth} folders`)
+  const long = parts.find(part => part.length > maxNameLength)
+  if (long !== undefined) throw new Invalid(`${JSON.stringify(path)} has a name of more than ${maxNameLength} characters`)
   return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' }
 }
 

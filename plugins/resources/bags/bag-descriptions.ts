@@ -46,8 +46,8 @@ const readDescribing = async (bag: ReceivedBag, path: string): Promise<XmlElemen
   }
 }
 
-/** One line of at most `most` characters, without control characters. */
-const line = (text: unknown, most: number): string =>
+/** One line of at most `maxLength` characters, without control characters. */
+const line = (text: unknown, maxLength: number): string =>
   typeof text === 'string'
     ? [
         ...text
@@ -55,7 +55,7 @@ const line = (text: unknown, most: number): string =>
           .replace(/[\s\p{Cc}]+/gu, ' ')
           .trim(),
       ]
-        .slice(0, most)
+        .slice(0, maxLength)
         .join('')
     : ''
 

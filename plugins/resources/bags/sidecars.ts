@@ -22,8 +22,8 @@ const afterBlanks = (text: string, from: number): number => {
   return from + (blanks.exec(text)?.[0].length ?? 0)
 }
 
-/** The items of a JSON list, at most one more than `most`; undefined if the text is something else, or malformed between its items. */
-const itemsOf = (text: string, most: number): readonly string[] | undefined => {
+/** The items of a JSON list, at most one more than `maxItems`; undefined if the text is something else, or malformed between its items. */
+const itemsOf = (text: string, maxItems: number): readonly string[] | undefined => {
   let at = afterBlanks(text, 0)
   if (text[at] !== '[') return undefined
   const items: string[] = []
@@ -34,7 +34,7 @@ const itemsOf = (text: string, most: number): readonly string[] | undefined => {
       const from = afterBlanks(text, at + 1)
       const end = endOfJsonValue(text, from)
       if (end <= from) return undefined
-      if (items.push(text.slice(from, end)) > most) return items
+      if (items.push(text.slice(from, end)) > maxItems) return items
       at = afterBlanks(text, end)
     } while (text[at] === ',')
   return text[at] === ']' && afterBlanks(text, at + 1) === text.length ? items : undefined

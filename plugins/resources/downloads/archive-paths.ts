@@ -12,11 +12,11 @@ const drive = /^([A-Za-z]):/
 
 const idBytes = 25
 
-const longestEnding = 32
+const maxExtensionBytes = 32
 
 const hasEnding = (name: string): number => {
   const dot = name.lastIndexOf('.')
-  return dot > 0 && Buffer.byteLength(name.slice(dot)) <= longestEnding ? dot : name.length
+  return dot > 0 && Buffer.byteLength(name.slice(dot)) <= maxExtensionBytes ? dot : name.length
 }
 
 /** The longest prefix of a text that fits into the given number of UTF-8 bytes. */
@@ -79,7 +79,7 @@ export type PlacedEntry =
   | { readonly path: string; readonly file: ArchiveFile }
 
 /** Limit for paths, below those of ZIP and of common operating systems. */
-const longestPath = 3000
+const maxPathBytes = 3000
 
 const same = (name: string): string => name
 
@@ -143,4 +143,4 @@ export function* layout(top: ArchiveFolder, naming: Naming): Generator<PlacedEnt
 
 /** Folders that are too deep to be unpacked are moved to the root, named by id. */
 const pathBelow = (path: string, name: string, { id }: ArchiveFolder): string =>
-  Buffer.byteLength(path) + Buffer.byteLength(name) > longestPath ? `_${id}/` : `${path}${name}/`
+  Buffer.byteLength(path) + Buffer.byteLength(name) > maxPathBytes ? `_${id}/` : `${path}${name}/`

@@ -1,8 +1,8 @@
 import { isSuccessStatus } from 'pounce/sdk/kit'
 import type { RunState, StatusLine } from './collections.ts'
 
-const keptLines = 100
-const longest = 2000
+const maxLines = 100
+const maxStatusLength = 2000
 
 /** The status of a requested run before its first status message. */
 export const submitted = 'SUBMITTED'
@@ -21,10 +21,10 @@ export const tidyStatus = (status: string): string =>
   isSuccessStatus(status)
     ? 'DONE'
     : status
-        .slice(0, 10 * longest)
+        .slice(0, 10 * maxStatusLength)
         .replace(jobKeys, 'secretKey')
         .replace(keys, '$1secretKey')
-        .slice(0, longest)
+        .slice(0, maxStatusLength)
         .toWellFormed()
 
 /** Messages that arrive within this time of each other may have been reordered on their way through several kernels. */
@@ -51,8 +51,8 @@ export const withLine = (lines: readonly StatusLine[], line: StatusLine): readon
   const before = Math.max(round.findLastIndex(({ at, status }) => status === submitted || at <= line.at) + 1, 0)
   const next = [...round.slice(0, before), line, ...round.slice(before)]
   // The line with the time of the request is always kept.
-  const kept = next.length > keptLines ? [...next.slice(0, 1), ...next.slice(1 - keptLines)] : next
-  const room = keptLines - kept.length
+  const kept = next.length > maxLines ? [...next.slice(0, 1), ...next.slice(1 - maxLines)] : next
+  const room = maxLines - kept.length
   return [...(room > 0 ? lines.slice(0, start).slice(-room) : []), ...kept]
 }
 

@@ -3,7 +3,7 @@ import type { ExtractionRun } from './stored-extractions.ts'
 import { StoredExtractions } from './stored-extractions.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-const fewNewest = 10
+const maxMeasuredRuns = 10
 
 /** Mean duration of the latest runs: at most ten, from SUBMITTED to DONE. */
 export interface MeanDuration {
@@ -54,8 +54,8 @@ export class ExtractorUsage {
     const [day, week, month] = [1, 7, 30].map(days => new Date(now - days * dayMs)) as [Date, Date, Date]
     const runs = this.#extractions
     return {
-      lastDay: paceOf(await runs.ofQueue(queue, day, fewNewest, 'done')),
-      lastMonth: paceOf(await runs.ofQueue(queue, month, fewNewest, 'done')),
+      lastDay: paceOf(await runs.ofQueue(queue, day, maxMeasuredRuns, 'done')),
+      lastMonth: paceOf(await runs.ofQueue(queue, month, maxMeasuredRuns, 'done')),
       jobs: { lastSevenDays: await runs.countOfQueue(queue, week), lastMonth: await runs.countOfQueue(queue, month) },
       byUser: byUser(await runs.ofQueue(queue, month, 1000)),
     }

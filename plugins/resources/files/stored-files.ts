@@ -242,15 +242,15 @@ export class StoredFiles implements Files {
   }
 
   async ofBatch(batch: string, limit: number): Promise<readonly (FileRecord & Stored)[]> {
-    const most = Math.min(limit, maxOfBatch)
+    const maxFound = Math.min(limit, maxOfBatch)
     const ids: string[] = []
     for await (const some of this.#documents.scan(uploadBatchFiles, { using: 'byBatch', where: eq('batch', batch) })) {
       ids.push(...some.files)
-      if (ids.length >= most) break
+      if (ids.length >= maxFound) break
     }
     const found: (FileRecord & Stored)[] = []
-    for (let at = 0; at < Math.min(ids.length, most); at += 1000) {
-      found.push(...(await this.getMany(ids.slice(at, Math.min(at + 1000, most)))).values())
+    for (let at = 0; at < Math.min(ids.length, maxFound); at += 1000) {
+      found.push(...(await this.getMany(ids.slice(at, Math.min(at + 1000, maxFound)))).values())
     }
     return found
   }

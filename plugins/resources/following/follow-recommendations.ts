@@ -14,7 +14,7 @@ import {
 import type { Recommendation, Recommender } from 'pounce/sdk/kit'
 
 /** The number that Clowder 1.x returns. */
-const most = 10
+const maxRecommended = 10
 
 /** Number of followers whose latest follows are read. */
 const followers = 100
@@ -49,7 +49,7 @@ export class FollowRecommendations implements Recommender {
       const name = named.get(id)
       return name === undefined ? [] : [{ id, name, objectType: kind }]
     })
-    return shown.slice(0, most)
+    return shown.slice(0, maxRecommended)
   }
 
   /** The resources that the sampled followers follow, the most followed first. */

@@ -39,14 +39,14 @@ const cellsOfBlock = ([west, south, east, north]: Block, level: number): readonl
   return cells
 }
 
-/** Cells that boxes touch at a level; undefined for more than `most`. */
-const cellsAt = (boxes: readonly GeoBox[], level: number, most: number): ReadonlySet<string> | undefined => {
+/** Cells that boxes touch at a level; undefined for more than `maxCells`. */
+const cellsAt = (boxes: readonly GeoBox[], level: number, maxCells: number): ReadonlySet<string> | undefined => {
   const cells = new Set<string>()
   for (const box of boxes) {
     const block = blockOf(box, level)
-    if (sizeOf(block) > most) return undefined
+    if (sizeOf(block) > maxCells) return undefined
     for (const cell of cellsOfBlock(block, level)) cells.add(cell)
-    if (cells.size > most) return undefined
+    if (cells.size > maxCells) return undefined
   }
   return cells
 }

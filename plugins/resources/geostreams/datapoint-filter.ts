@@ -35,7 +35,7 @@ const numbersIn = (text: string): readonly number[] => {
   return parts.map(Number)
 }
 
-const isWithin = (value: number, least: number, most: number): boolean => value >= least && value <= most
+const isWithin = (value: number, min: number, max: number): boolean => value >= min && value <= max
 
 const maxRadiusKilometres = maxRadiusMetres / 1000
 

@@ -23,14 +23,14 @@ const maxValues = 2000
 
 const maxDepth = 16
 
-const longestValue = 1000
+const maxValueLength = 1000
 
 /** Free-form properties as searchable values: by dotted path, with each element of a list separately. Dots in names become `_`. */
 const searchedProperties = (properties: { readonly [key: string]: Json }): readonly MetadataValue[] => {
   const values: MetadataValue[] = []
   const walk = (field: string, value: Json, depth: number): void => {
     if (values.length >= maxValues || depth > maxDepth || value === null) return
-    if (typeof value === 'string') values.push(metadataValueOf(field, value.slice(0, longestValue)))
+    if (typeof value === 'string') values.push(metadataValueOf(field, value.slice(0, maxValueLength)))
     else if (typeof value !== 'object') values.push({ field, value })
     else if (Array.isArray(value)) for (const item of value as readonly Json[]) walk(field, item, depth + 1)
     else for (const [key, item] of Object.entries(value)) walk([field, nameOf(key)].filter(Boolean).join('.'), item, depth + 1)

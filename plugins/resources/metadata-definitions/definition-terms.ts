@@ -5,8 +5,8 @@ import { Config, type Settings } from './config.ts'
 const maxBytes = 1024 * 1024
 const timeoutMs = 10_000
 const freshMs = 600_000
-const maxKept = 50
-const longestKept = 256 * 1024
+const maxCached = 50
+const maxCachedLength = 256 * 1024
 
 const local = /^\/api\/standardvocab\/([0-9a-f]{24})\/terms$/
 
@@ -70,9 +70,9 @@ export class DefinitionTerms {
     }
     const json = await coming
     this.#kept.delete(url)
-    if (json.length <= longestKept) this.#kept.set(url, { json, until: this.#clock.now().getTime() + freshMs })
+    if (json.length <= maxCachedLength) this.#kept.set(url, { json, until: this.#clock.now().getTime() + freshMs })
     const [oldest] = this.#kept.keys()
-    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
+    if (this.#kept.size > maxCached && oldest !== undefined) this.#kept.delete(oldest)
     return json
   }
 

@@ -30,8 +30,8 @@ export const isIsoDate = (text: string): boolean => {
   return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) && hour <= 24 && minute <= 59 && second <= 60
 }
 
-const within = (value: Json | undefined, most: number): boolean =>
-  value === undefined || (isNumeric(value) && Math.abs(Number(value)) <= most)
+const within = (value: Json | undefined, max: number): boolean =>
+  value === undefined || (isNumeric(value) && Math.abs(Number(value)) <= max)
 
 const geometryTypes = new Set(['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon'])
 const isGeoJson = (value: Json, nesting = 0): boolean => {

@@ -3,7 +3,7 @@ import { type RawJson, rawJson, shownMetadata } from 'pounce/sdk/kit'
 import { StoredMetadata } from './stored-metadata.ts'
 
 /** Number of characters after which a page ends, even if it has fewer documents than requested. */
-const longestPage = 16 * 1024 * 1024
+const maxPageLength = 16 * 1024 * 1024
 
 /** Number of characters of a document after which the event loop is yielded. */
 export const longText = 256 * 1024
@@ -36,7 +36,7 @@ export class DocumentPages {
     let length = 0
     let last: After | undefined
     for await (const document of this.#documents.all(target, extractor, after)) {
-      if (last && (texts.length === limit || length >= longestPage)) return { json: `[${texts.join(',')}]`, next: last }
+      if (last && (texts.length === limit || length >= maxPageLength)) return { json: `[${texts.join(',')}]`, next: last }
       const text = this.#text(document)
       texts.push(text)
       length += text.length

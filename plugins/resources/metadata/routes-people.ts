@@ -24,11 +24,11 @@ const escaped = (text: string): string => text.replace(/[&<>"']/g, each => entit
 
 const maxFields = 500
 
-const longestValue = 2000
+const maxValueLength = 2000
 
 const textOf = (value: Json): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return escaped(text.length > longestValue ? `${text.slice(0, longestValue)}…`.toWellFormed() : text)
+  return escaped(text.length > maxValueLength ? `${text.slice(0, maxValueLength)}…`.toWellFormed() : text)
 }
 
 const fieldsOf = (content: Json): readonly (readonly [string, Json])[] =>

@@ -25,10 +25,10 @@ import { Inbox, type Notification, notifications } from './inbox.ts'
 import { type Every, StoredPreferences } from './preferences.ts'
 
 /** Truncates text to one line; names can be long and contain any character. */
-const oneLine = (text: string, most = 200): string => {
+const oneLine = (text: string, maxLength = 200): string => {
   const plain = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim()
   // The last character may be half of a surrogate pair.
-  return plain.length > most ? `${plain.slice(0, most).toWellFormed()}…` : plain
+  return plain.length > maxLength ? `${plain.slice(0, maxLength).toWellFormed()}…` : plain
 }
 
 const pages: Readonly<Record<string, string>> = {

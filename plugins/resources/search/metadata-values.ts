@@ -5,8 +5,8 @@ import { metadataValueOf } from 'pounce/sdk/search'
 /** Limits for the index entry of one resource. */
 const maxValues = 2000
 const maxDepth = 16
-const longestValue = 1000
-const longestText = 100_000
+const maxValueLength = 1000
+const maxTextLength = 100_000
 /** A document with more values leaves room for those of older ones. */
 const maxValuesFirst = maxValues / 2
 /** Maximum number of values visited in a document: most values of a very large one are skipped. */
@@ -55,8 +55,8 @@ export class MetadataCollector {
       list.push(value)
     }
     const addText = (field: string, value: string): void => {
-      if (value.length <= longestValue) addValue(metadataValueOf(field, value))
-      else if (this.#text.length < longestText) this.#text += `${value.slice(0, longestText - this.#text.length)}\n`
+      if (value.length <= maxValueLength) addValue(metadataValueOf(field, value))
+      else if (this.#text.length < maxTextLength) this.#text += `${value.slice(0, maxTextLength - this.#text.length)}\n`
     }
     const walkMembers = (field: string, members: Readonly<Record<string, Json>>, depth: number): void => {
       for (const key in members) {

@@ -35,7 +35,7 @@ export type Reindexing = ReindexRecord & Stored
 /** Duration of a kernel's lease. */
 const leaseMs = 20_000
 /** A lease that ends later is from before the clock was set back; clocks of kernels differ less. */
-const longestLeaseMs = 2 * leaseMs
+const maxLeaseMs = 2 * leaseMs
 const everythingId = '000000000000000000000001'
 
 /** Rebuild requests and the kernels that run them, in the document store, so that one of all kernels runs each. */
@@ -90,7 +90,7 @@ export class ReindexTasks {
 
   /** Acquires the lease; undefined when another kernel has it, or there is no request. */
   take(id: string): Promise<Reindexing | undefined> {
-    const isOver = or(range('until', { lte: this.#now() }), range('until', { gt: this.#in(longestLeaseMs) }))
+    const isOver = or(range('until', { lte: this.#now() }), range('until', { gt: this.#in(maxLeaseMs) }))
     const isLeft = and(eq('state', 'running'), isOver)
     const set = { state: 'running', owner: this.#owner, until: this.#in(leaseMs), started: this.#now(), count: 0, total: null }
     return this.#change(id, or(eq('state', 'queued'), isLeft), { set })
@@ -139,7 +139,7 @@ export class ReindexTasks {
   }
 
   #isAlive({ state, until }: Reindexing): boolean {
-    return state === 'running' && until !== null && until > this.#now() && until <= this.#in(longestLeaseMs)
+    return state === 'running' && until !== null && until > this.#now() && until <= this.#in(maxLeaseMs)
   }
 
   #now(): string {

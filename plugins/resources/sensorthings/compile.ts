@@ -328,7 +328,7 @@ const withinEdges = (polygon: GeoRings): GeoRings => {
   const [longitudes, latitudes] = [0, 1].map(at => [...new Set(positions.map(position => position[at] ?? 0))])
   const isBox = holes.length === 0 && positions.length === 5 && longitudes?.length === 2 && latitudes?.length === 2
   const isNear = positions.flat().every(degrees => Math.abs(degrees) <= farthestDegrees)
-  const within = (degrees: number | undefined, most: number): number => Math.min(Math.max(degrees ?? 0, -most), most)
+  const within = (degrees: number | undefined, max: number): number => Math.min(Math.max(degrees ?? 0, -max), max)
   return isBox && isNear ? [positions.map(([longitude, latitude]) => [within(longitude, 180), within(latitude, 90)])] : polygon
 }
 

@@ -40,11 +40,11 @@ interface Batch<K, V> {
 }
 
 /**
- * Collects the keys requested in one turn, and loads them in batches of `most`, each key once. Keys that `many` does not find are
+ * Collects the keys requested in one turn, and loads them in batches of `batchSize`, each key once. Keys that `many` does not find are
  * undefined.
  */
 export const batched = <K, V>(
-  most: number,
+  batchSize: number,
   many: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
 ): ((key: K) => Promise<V | undefined>) => {
   const known = new Map<K, Promise<V | undefined>>()
@@ -63,7 +63,7 @@ export const batched = <K, V>(
     if (found) return found
     const batch = open ?? begin()
     batch.keys.push(key)
-    open = batch.keys.length < most ? batch : undefined
+    open = batch.keys.length < batchSize ? batch : undefined
     const value = batch.values.then(values => values.get(key))
     known.set(key, value)
     return value

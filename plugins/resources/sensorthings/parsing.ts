@@ -1,7 +1,7 @@
 import { Invalid } from 'pounce/sdk'
 import { type Expectation, type Parsed, parse, SyntaxError as Unreadable } from './grammar/sensorthings-parser.js'
 
-const longestText = 4000
+const maxLength = 4000
 /** Maximum nesting of parentheses. */
 const maxDepth = 30
 
@@ -11,7 +11,7 @@ export const refusal = (of: string, at: number, message: string): Invalid =>
 
 /** Parses a text by a rule of the grammar. Throws `Invalid` with the position of the error and what was expected there. */
 export const read = <R extends keyof Parsed>(rule: R, text: string, of: string): Parsed[R] => {
-  if (text.length > longestText) throw refusal(of, longestText, `it has ${text.length} characters; at most ${longestText} are read`)
+  if (text.length > maxLength) throw refusal(of, maxLength, `it has ${text.length} characters; at most ${maxLength} are read`)
   mustNotNest(text, of)
   try {
     return parse(text, { startRule: rule })

@@ -182,14 +182,14 @@ export const createVocabulary = route({
   },
 })
 
-const longest = 20_000
+const maxFieldLength = 20_000
 
 /** The text fields of a form; file parts are ignored. */
 const fieldsOf = async (parts: Parts): Promise<ReadonlyMap<string, string>> => {
   const fields = new Map<string, string>()
   for await (const part of parts) {
     if (part.kind === 'file') part.skip()
-    else if (part.value.length > longest) throw new Invalid(`${part.field} must be at most ${longest} characters`)
+    else if (part.value.length > maxFieldLength) throw new Invalid(`${part.field} must be at most ${maxFieldLength} characters`)
     else fields.set(part.field, part.value.trim())
   }
   return fields

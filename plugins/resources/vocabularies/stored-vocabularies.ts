@@ -79,14 +79,14 @@ export interface VocabularyWords {
   readonly terms: readonly NewTerm[]
 }
 
-const most = { terms: 1000, words: 1000, spaces: 1000 } as const
+const max = { terms: 1000, words: 1000, spaces: 1000 } as const
 
 const wordsOf = (name: string, text: string): readonly string[] => {
   const words = text
     .split(',')
     .map(word => word.trim())
     .filter(word => word !== '')
-  if (words.length > most.words) throw new Invalid(`${name} can have at most ${most.words} words`)
+  if (words.length > max.words) throw new Invalid(`${name} can have at most ${max.words} words`)
   return words
 }
 
@@ -173,7 +173,7 @@ export class StoredVocabularies {
   async addToSpace(id: string, space: string): Promise<Vocabulary> {
     return updateWithRetry(this.#documents, vocabularies, { kind: 'vocabulary', id }, ({ spaces }) => {
       if (spaces.includes(space)) return undefined
-      if (spaces.length >= most.spaces) throw new Invalid(`A vocabulary can be in at most ${most.spaces} spaces`)
+      if (spaces.length >= max.spaces) throw new Invalid(`A vocabulary can be in at most ${max.spaces} spaces`)
       return { set: { spaces: [...spaces, space] }, events: [] }
     })
   }
@@ -184,7 +184,7 @@ export class StoredVocabularies {
   }
 
   #withIds(known: readonly Term[], terms: readonly NewTerm[]): readonly Term[] {
-    if (known.length + terms.length > most.terms) throw new Invalid(`A vocabulary can have at most ${most.terms} terms`)
+    if (known.length + terms.length > max.terms) throw new Invalid(`A vocabulary can have at most ${max.terms} terms`)
     return [...known, ...terms.map(term => ({ id: this.#ids.next(), ...term }))]
   }
 }

@@ -238,7 +238,7 @@ function rethrown(error: unknown): never {
   throw asProblem(error)
 }
 
-function mustBeWithin(name: string, value: number, most: number): void {
-  if (!Number.isInteger(value) || value < 0 || value > most) throw new Invalid(`${name} must be 0 to ${most}, not ${value}`)
+function mustBeWithin(name: string, value: number, max: number): void {
+  if (!Number.isInteger(value) || value < 0 || value > max) throw new Invalid(`${name} must be 0 to ${max}, not ${value}`)
 }
 wire(ElasticsearchSearch, Config, ElasticsearchConnection, Log)

@@ -20,7 +20,7 @@ const fields: Readonly<Record<FacetName, string>> = {
 }
 
 /** Maximum hits counted per shard: one more than the limit of exact counts. */
-const countedAtMost = 10_001
+const maxCounted = 10_001
 
 /** Counts hits by their properties. */
 export async function countFacets(
@@ -37,7 +37,7 @@ export async function countFacets(
     query: { bool: { filter: [permitted, ...(kinds ? [terms('kind', kinds)] : []), condition] } },
     size: 0,
     track_total_hits: false,
-    terminate_after: countedAtMost,
+    terminate_after: maxCounted,
     aggs: Object.fromEntries(facets.map(facet => [facet, { terms: { field: fields[facet], size: limit, order } }])),
   })
   const countsOf = (facet: FacetName) =>

@@ -23,9 +23,7 @@ export function permittedBy(scope: SearchScope): Clause | undefined {
 }
 
 /** Maximum number of values in one list (`index.max_terms_count`). */
-const termsAtMost = 65_536
+const maxTerms = 65_536
 
 const inSpaces = (spaces: readonly string[]): readonly Clause[] =>
-  Array.from({ length: Math.ceil(spaces.length / termsAtMost) }, (_, at) =>
-    terms('spaces', spaces.slice(at * termsAtMost, (at + 1) * termsAtMost)),
-  )
+  Array.from({ length: Math.ceil(spaces.length / maxTerms) }, (_, at) => terms('spaces', spaces.slice(at * maxTerms, (at + 1) * maxTerms)))

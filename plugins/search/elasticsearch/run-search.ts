@@ -8,7 +8,7 @@ import { permittedBy } from './rights.ts'
 
 /** With more hits than this they are not ranked, but sorted newest first. */
 export const maxRanked = 2000
-const countedAtMost = 10_000
+const maxCounted = 10_000
 
 export interface SearchAnswer {
   readonly timed_out: boolean
@@ -78,13 +78,13 @@ const bodyOf = ({ from, size }: SearchRequest, query: Clause, sort: Sort): Reado
   sort,
   from,
   size,
-  track_total_hits: countedAtMost,
+  track_total_hits: maxCounted,
   _source: false,
   docvalue_fields: ['kind'],
 })
 
 const hitsOf = ({ hits }: SearchAnswer): SearchHits => ({
   hits: hits.hits.map(({ _id: id, fields }) => ({ id, kind: fields?.kind?.[0] as SearchHits['hits'][number]['kind'] })),
-  total: Math.min(hits.total.value, countedAtMost),
+  total: Math.min(hits.total.value, maxCounted),
   isNewestFirst: false,
 })

@@ -5,7 +5,7 @@ import type { SearchRun } from './run-search.ts'
 import { msOfRid } from './schema.ts'
 
 /** Maximum number of hits counted, newest first. */
-const countedAtMost = 10_000
+const maxCounted = 10_000
 
 type Counts = Map<string, number>
 
@@ -23,14 +23,14 @@ export class FacetCounter {
   }
 
   count({ facets, limit, ...request }: FacetRequest): FacetCounts {
-    const found = this.#run.newest(request, countedAtMost + 1)
-    const rids = found.slice(0, countedAtMost)
+    const found = this.#run.newest(request, maxCounted + 1)
+    const rids = found.slice(0, maxCounted)
     const counts = this.#ofDocuments(facets, rids)
     if (facets.includes('tag')) counts.set('tag', this.#ofTags(rids))
     if (facets.includes('year')) counts.set('year', ofYears(rids))
     return {
       counts: Object.fromEntries(facets.map(facet => [facet, maxUsed(counts.get(facet) ?? new Map(), limit)])),
-      isExact: found.length <= countedAtMost,
+      isExact: found.length <= maxCounted,
     }
   }
 

@@ -14,7 +14,7 @@ import { TagCounts } from './tag-counts.ts'
 const filledTogether = 100
 /** Of 4 kB each. */
 const maxSmallPages = 4096
-const knownWordsAtMost = 100_000
+const maxKnownWords = 100_000
 /** What is stored of an unsearchable document: its revision only. */
 const unlisted: IndexEntry = { texts: [], values: [], fields: [], manyValued: [], words: new Set() }
 
@@ -227,7 +227,7 @@ export class IndexFile {
   }
 
   #addWords(words: ReadonlySet<string>): void {
-    if (this.#knownWords.size > knownWordsAtMost) this.#knownWords.clear()
+    if (this.#knownWords.size > maxKnownWords) this.#knownWords.clear()
     for (const word of words) {
       if (this.#knownWords.has(word)) continue
       this.#statements.run('INSERT OR IGNORE INTO word VALUES (?)', word)

@@ -12,16 +12,16 @@ import { StoredVocabulary } from './vocabulary.ts'
 /** With more hits than this they are not ranked: newest first. */
 export const maxRanked = 1000
 /** A word in more entries than this is too common to be worth scoring. */
-const selectiveAtMost = 3000
+const maxSelective = 3000
 /** Further matches do not add to scores: those of 16 words. */
 const maxScoredMatches = 192
 /** Weights of a match in a column. The score of a part is the sum of those of the columns in which it matches, and the same again for whole words. */
 const weights = { name: 10, tags: 6, description: 4, createdas: 2, comments: 2 } as const
 /** Other texts have the same weight as a match anywhere. */
 const anywhere = 1
-const countedAtMost = 10_000
+const maxCounted = 10_000
 /** This few rows are checked one by one; otherwise the full-text index leads. */
-const listedAtMost = { withWords: 2000, withoutWords: 50_000 } as const
+const maxListed = { withWords: 2000, withoutWords: 50_000 } as const
 
 const manySpaces = 4
 
@@ -56,7 +56,7 @@ export class SearchRun {
     const by = sort?.by ?? 'score'
     const isAscending = sort?.order === 'ascending'
     if (by !== 'score' && by !== 'created') {
-      const total = this.#count(source, countedAtMost)
+      const total = this.#count(source, maxCounted)
       if (total === 0) return none
       const ids = this.#sortable(by, permitted)
       return { hits: this.#hits(this.#sorted(source, ids, isAscending, from, size)), total, isNewestFirst: false }
@@ -66,10 +66,10 @@ export class SearchRun {
     const isOrdered = selective.length > 0 || (isByScore && isAscending)
     // Hits that are ordered later may be listed from the oldest on, for which FTS5 takes three quarters of the time.
     const isOldestFirst = isByScore ? isOrdered && !source.isByRow : isAscending
-    const enough = source.isByRow ? Math.max(from + size, countedAtMost) : isOrdered ? maxRanked + 1 : Math.max(from + size, 1)
+    const enough = source.isByRow ? Math.max(from + size, maxCounted) : isOrdered ? maxRanked + 1 : Math.max(from + size, 1)
     const rows = this.#list(source, enough, isOldestFirst)
     const isWhole = rows.length < enough || source.isByRow
-    const total = Math.min(rows.length + (isWhole ? 0 : this.#countAfter(source, rows, isOldestFirst)), countedAtMost)
+    const total = Math.min(rows.length + (isWhole ? 0 : this.#countAfter(source, rows, isOldestFirst)), maxCounted)
     if (!isOrdered || total > maxRanked) {
       const inOrder = isByScore && isOldestFirst ? this.#list(source, from + size) : rows
       return { hits: this.#hits(inOrder.slice(from, from + size)), total, isNewestFirst: isByScore && compiled.scored.length > 0 }
@@ -113,8 +113,8 @@ export class SearchRun {
     const parts = [...words, ...(kinds ? [kinds] : [])]
     const isBeside = words.length > 0 && limits.scope.all
     const whole = isBeside ? withoutHidden(allOf(parts), limits.scope) : allOf([...parts, limits.permitted])
-    const most = words.length > 0 ? listedAtMost.withWords : listedAtMost.withoutWords
-    const listing = waysToList(sql).find(({ rows }) => this.#isAtMost(rows, most))
+    const max = words.length > 0 ? maxListed.withWords : maxListed.withoutWords
+    const listing = waysToList(sql).find(({ rows }) => this.#hasAtMost(rows, max))
     const rights = rightsInSql(limits)
     if (!listing || (words.length > 0 && this.#isFew(whole))) {
       if (this.#isBetterByRow(words, limits)) return extended(ledBy(allOf(words), rights.length > 0), [...rights, ...sql])
@@ -131,15 +131,15 @@ export class SearchRun {
     return extended(lead, [...rights, ...sql.filter(each => !fulfilled.includes(each)), ...byWords])
   }
 
-  #isAtMost(rows: Rows, most: number): boolean {
-    const row = this.#statements.get(`SELECT count(*) AS n FROM (${rows.sql} LIMIT ?+0)`, ...rows.parameters, most + 1)
-    return Number(row?.['n']) <= most
+  #hasAtMost(rows: Rows, max: number): boolean {
+    const row = this.#statements.get(`SELECT count(*) AS n FROM (${rows.sql} LIMIT ?+0)`, ...rows.parameters, max + 1)
+    return Number(row?.['n']) <= max
   }
 
   #isFew(words: string): boolean {
     const known = this.#few.get(words)
     if (known !== undefined) return known
-    const isIt = this.#count(ledBy(words, false), selectiveAtMost) < selectiveAtMost
+    const isIt = this.#count(ledBy(words, false), maxSelective) < maxSelective
     this.#few.set(words, isIt)
     return isIt
   }
@@ -170,7 +170,7 @@ export class SearchRun {
   #countAfter(source: Source, rows: readonly ListedRow[], isOldestFirst: boolean): number {
     const [last] = rows.at(-1) ?? [0]
     const after = extended(source, [{ sql: `$rid ${isOldestFirst ? '>' : '<'} ?`, parameters: [last] }])
-    return this.#count(after, Math.max(countedAtMost - rows.length, 0))
+    return this.#count(after, Math.max(maxCounted - rows.length, 0))
   }
 
   /**
@@ -199,7 +199,7 @@ export class SearchRun {
   /** By a metadata field: walks its values in order as far as needed, then the entries without a value, newest first. */
   #sorted(source: Source, ids: readonly number[], isAscending: boolean, from: number, size: number): readonly ListedRow[] {
     const rids = `SELECT ${source.rid} ${source.from}`
-    const isFew = this.#count(source, selectiveAtMost) < selectiveAtMost
+    const isFew = this.#count(source, maxSelective) < maxSelective
     const walk = this.#statements.of(
       `SELECT doc FROM value WHERE ${isFew ? '+' : ''}field IN (${ids.join(', ')}) AND ${isFew ? '' : '+'}doc IN (${rids}) ORDER BY v ${isAscending ? 'ASC' : 'DESC'}, doc DESC`,
     )

@@ -10,13 +10,13 @@ import { fieldToken, tokens } from './tokens.ts'
 import { type KnownField, StoredVocabulary } from './vocabulary.ts'
 
 /** Maximum count. */
-const countedAtMost = 10_000
+const maxCounted = 10_000
 /** Up to this many entries are checked one by one. */
-const fewEntries = 5000
+const maxScannedEntries = 5000
 /** In a larger index, only this many of the most used fields are counted. */
-const fieldsAtMost = 300
+const maxFields = 300
 /** Maximum number of values read. */
-const valuesAtMost = 200_000
+const maxValues = 200_000
 const afterAll = '\u{10ffff}'
 
 /** Suggestions while typing, counted within the caller's rights. */
@@ -59,15 +59,15 @@ export class Suggestions {
     const counts = new Map<string, number>()
     const entries = this.#statements
       .of('SELECT d.fields FROM fts CROSS JOIN doc AS d ON d.rid = fts.rowid WHERE fts MATCH ? LIMIT ?+0')
-      .all(permitted, fewEntries + 1)
-    if (entries.length <= fewEntries) {
+      .all(permitted, maxScannedEntries + 1)
+    if (entries.length <= maxScannedEntries) {
       for (const entry of entries) {
         const ids = JSON.parse(String(entry['fields'])) as readonly number[]
         for (const name of new Set(ids.map(id => names.get(id)))) if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
       }
       return counts
     }
-    for (const { field, ids } of known.slice(0, fieldsAtMost)) {
+    for (const { field, ids } of known.slice(0, maxFields)) {
       const has = ids.map(id => quote(tokens.has(fieldToken(id)))).join(' OR ')
       counts.set(field, this.#count(allOf([`(${has})`, permitted])))
     }
@@ -75,7 +75,7 @@ export class Suggestions {
   }
 
   #count(words: string): number {
-    const row = this.#statements.get('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)', words, countedAtMost)
+    const row = this.#statements.get('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)', words, maxCounted)
     return Number(row?.['n'] ?? 0)
   }
 
@@ -89,11 +89,11 @@ export class Suggestions {
           WHERE field IN (SELECT value FROM json_each(?)) ${ranged} AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?) LIMIT ?+0)
           GROUP BY v ORDER BY n DESC, v`,
       )
-      .all(ids, ...(type === 'text' ? [begin, begin + afterAll] : []), permitted, valuesAtMost)
+      .all(ids, ...(type === 'text' ? [begin, begin + afterAll] : []), permitted, maxValues)
     return rows
       .map(({ v, shown, n }) => {
         const value = type === 'text' ? String(shown) : type === 'date' ? new Date(Number(v)) : Number(v)
-        return { value, count: Math.min(Number(n), countedAtMost) }
+        return { value, count: Math.min(Number(n), maxCounted) }
       })
       .filter(({ value }) => comparableText(textOf(value)).startsWith(begin))
   }

@@ -8,13 +8,13 @@ import { anyKind, foldTag } from './tag-counts.ts'
 import { tokens } from './tokens.ts'
 
 /** Maximum count. */
-const countedAtMost = 10_000
+const maxCounted = 10_000
 /** Up to this many tags with a common prefix are sorted; of more, the most used are read in order. */
-const sortedAtMost = 1000
+const maxSorted = 1000
 /** Maximum number of tags beyond the requested ones that are read within limited rights; after that, the entries that the caller may view are counted. */
 const walkedBeyond = 1000
 /** Up to this many entries are checked one by one. */
-const fewEntries = 5000
+const maxScannedEntries = 5000
 const afterAll = '\u{10ffff}'
 
 interface TagCount {
@@ -44,7 +44,7 @@ export class TagSuggestions {
     if (permitted === undefined || !task.prefix.isWellFormed()) return []
     this.#scope.use(task.scope)
     const found = this.#mostUsed(task) ?? this.#ofVisible(task, permitted)
-    return found.map(({ tag, count }) => ({ tag, count: Math.min(count, countedAtMost) }))
+    return found.map(({ tag, count }) => ({ tag, count: Math.min(count, maxCounted) }))
   }
 
   /** A caller cannot view more entries with a tag than exist, so reading ends at the first tag with too few. Undefined when it takes too long. */
@@ -78,7 +78,7 @@ export class TagSuggestions {
 
   #isMany(named: readonly [string, string, string]): boolean {
     const count = 'SELECT count(*) AS n FROM (SELECT 1 FROM tag_total WHERE kind = ? AND folded >= ? AND folded < ? LIMIT ?+0)'
-    return Number(this.#statements.get(count, ...named, sortedAtMost + 1)?.['n']) > sortedAtMost
+    return Number(this.#statements.get(count, ...named, maxSorted + 1)?.['n']) > maxSorted
   }
 
   /** The distinct numbers of entries per tag, largest first. */
@@ -120,9 +120,9 @@ export class TagSuggestions {
     const words = kind === undefined ? permitted : allOf([permitted, quote(tokens.kind(kind))])
     const entries = this.#statements
       .of('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)')
-      .get(words, fewEntries + 1)
+      .get(words, maxScannedEntries + 1)
     const tagged =
-      Number(entries?.['n']) > fewEntries
+      Number(entries?.['n']) > maxScannedEntries
         ? 'tag AS t WHERE t.doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
         : 'fts CROSS JOIN tag AS t ON t.doc = fts.rowid WHERE fts MATCH ?'
     const rows = this.#statements.of(`SELECT t.tag, count(*) AS n FROM ${tagged} GROUP BY t.tag ORDER BY n DESC, t.tag`).iterate(words)

@@ -14,7 +14,7 @@ import { type Job, type QueueStatistics, removeDeadLetters } from 'pounce/sdk/ki
 import type { Change } from 'pounce/sdk/store-kit'
 import { type JobRecord, type JobState, jobOf, jobs, type StoredJob } from './jobs.ts'
 
-const countedUpTo = 10_000
+const maxCounted = 10_000
 const maxQueues = 1000
 const states: readonly JobState[] = ['waiting', 'running', 'dead']
 const inState = (state: JobState): Where => eq('state', state)
@@ -181,7 +181,7 @@ export class JobRepository {
   }
 
   #count(state: JobState, queue: string): Promise<number> {
-    return this.#documents.count(jobs, { using: 'due', where: and(inState(state), eq('queue', queue)), upTo: countedUpTo })
+    return this.#documents.count(jobs, { using: 'due', where: and(inState(state), eq('queue', queue)), upTo: maxCounted })
   }
 
   async #commitIf(change: Change<JobRecord>): Promise<StoredJob | undefined> {

@@ -15,7 +15,7 @@ export interface RetryPolicy {
   readonly unavailableMs: number
 }
 
-const longestPauseMs = 5000
+const maxPauseMs = 5000
 
 /**
  * Retries until the call succeeds. Failures while a service is unavailable do not count as attempts. Rejects with the last error when the
@@ -36,7 +36,7 @@ export async function withRetry<T>(call: () => Promise<T>, { signal, tries, dela
       if (failures >= tries || (isOutage && performance.now() + delay > until)) throw error
     }
     await pause(delay, undefined, { signal }).catch(() => signal.throwIfAborted())
-    delay = Math.min(delay * 2, longestPauseMs)
+    delay = Math.min(delay * 2, maxPauseMs)
   }
 }
 

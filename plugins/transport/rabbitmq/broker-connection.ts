@@ -24,7 +24,7 @@ export interface LinkOptions {
   readonly heartbeatSeconds: number
 }
 
-const longestPauseMs = 5000
+const maxPauseMs = 5000
 const steadyMs = 5000
 const goodByeMs = 1000
 /** How long startup waits for a rejection. */
@@ -117,7 +117,7 @@ export class BrokerConnection {
         if (isFirst && isRefusal(error)) return first.reject(error)
         first.resolve()
       }
-      const waitMs = failures === 0 ? 50 : Math.min(longestPauseMs, 200 * 2 ** (failures - 1))
+      const waitMs = failures === 0 ? 50 : Math.min(maxPauseMs, 200 * 2 ** (failures - 1))
       failures += 1
       await pause(waitMs * (0.75 + Math.random() / 4), undefined, { signal }).catch(() => undefined)
     }

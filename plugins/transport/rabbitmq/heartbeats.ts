@@ -25,7 +25,7 @@ const maxKnown = 5000
 const maxCharacters = 32 * 2 ** 20
 const maxWaiting = 1000
 const tries = 10
-const longestPauseMs = 5000
+const maxPauseMs = 5000
 
 /**
  * Descriptions that extractors send every few minutes. All are passed on, unless they arrive faster than the listener can process them: only
@@ -145,7 +145,7 @@ export class Heartbeats implements ConnectionUser {
         if (isGivenUp) {
           if (this.#waiting.get(queue) === heartbeat) this.#waiting.delete(queue)
           failures = 0
-        } else await pause(Math.min(longestPauseMs, 100 * 2 ** failures), undefined, { signal }).catch(() => undefined)
+        } else await pause(Math.min(maxPauseMs, 100 * 2 ** failures), undefined, { signal }).catch(() => undefined)
       }
     }
   }

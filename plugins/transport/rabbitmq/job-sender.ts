@@ -100,9 +100,9 @@ export class JobSender implements ConnectionUser {
   }
 
   async up(model: ChannelModel): Promise<void> {
-    const { link, maxUnconfirmed: most } = this.#parts
+    const { link, maxUnconfirmed } = this.#parts
     this.#isBlocked = false
-    this.#confirms = await PublisherConfirms.open(model, { most, closed: reason => link.reset(model, reason) })
+    this.#confirms = await PublisherConfirms.open(model, { maxUnconfirmed, closed: reason => link.reset(model, reason) })
   }
 
   down(): void {

@@ -9,23 +9,23 @@ const maxBytes = 32 * 2 ** 20
 /** Publishes persistent messages to queues on one channel, and tracks the broker's confirms. */
 export class PublisherConfirms {
   #channel: ConfirmChannel
-  #most: number
+  #maxUnconfirmed: number
   #waiting = new Map<string, { readonly bytes: number; readonly done: (outcome: SendOutcome) => void }>()
   #bytes = 0
   /** IDs of returned messages; the broker confirms them right after. */
   #returned = new Set<string>()
   #room = Promise.withResolvers<void>()
 
-  private constructor(channel: ConfirmChannel, most: number) {
+  private constructor(channel: ConfirmChannel, maxUnconfirmed: number) {
     this.#channel = channel
-    this.#most = most
+    this.#maxUnconfirmed = maxUnconfirmed
     channel.on('return', ({ properties }) => this.#returned.add(String(properties.correlationId)))
   }
 
   /** `closed` is called once the channel has ended and every message has a result. */
   static async open(
     model: ChannelModel,
-    options: { readonly most: number; readonly closed: (reason: string) => void },
+    options: { readonly maxUnconfirmed: number; readonly closed: (reason: string) => void },
   ): Promise<PublisherConfirms> {
     const channel = await model.createConfirmChannel()
     let reason = 'the channel that sends jobs was closed'
@@ -33,11 +33,11 @@ export class PublisherConfirms {
       reason = String(error)
     })
     channel.on('close', () => options.closed(reason))
-    return new PublisherConfirms(channel, options.most)
+    return new PublisherConfirms(channel, options.maxUnconfirmed)
   }
 
   get isFull(): boolean {
-    return this.#waiting.size >= this.#most || this.#bytes > maxBytes
+    return this.#waiting.size >= this.#maxUnconfirmed || this.#bytes > maxBytes
   }
 
   /** Resolves when a message has a result. */

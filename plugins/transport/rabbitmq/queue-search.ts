@@ -63,17 +63,17 @@ async function look(
   let seen = 0
   let last = performance.now()
   const until = last + timeMs
-  const most = Math.min(info.messageCount, maxMessages)
-  let isOver = most === 0
+  const maxTaken = Math.min(info.messageCount, maxMessages)
+  let isOver = maxTaken === 0
   let isEmptied = isOver
   if (!isOver) {
-    await channel.prefetch(most)
+    await channel.prefetch(maxTaken)
     const { consumerTag } = await channel.consume(
       queue,
       message => {
         seen += 1
         last = performance.now()
-        if (!message || seen >= most) isOver = true
+        if (!message || seen >= maxTaken) isOver = true
         if (message && found.length < wanted && isWanted(message.content)) found.push(message)
         if (found.length >= wanted) isOver = true
       },

@@ -16,7 +16,7 @@ import { type Job, removeDeadLetters, requireDone } from 'pounce/sdk/kit'
 import type { Change } from 'pounce/sdk/store-kit'
 import { busJobs, type JobRecord, type JobState, jobOf, type StoredJob } from './bus-jobs.ts'
 
-const countedUpTo = 10_000
+const maxCounted = 10_000
 const maxQueues = 1000
 const maxAtOnce = 1000
 const resourceKinds: readonly Kind[] = ['file', 'dataset']
@@ -163,7 +163,7 @@ export class RabbitJobRepository {
       for await (const queue of this.queueNames(state)) {
         const count = counts.get(queue) ?? { waiting: 0, running: 0, dead: 0 }
         const where = and(eq('state', state), eq('queue', queue))
-        count[shown[state]] += await this.#documents.count(busJobs, { using: 'byQueue', where, upTo: countedUpTo })
+        count[shown[state]] += await this.#documents.count(busJobs, { using: 'byQueue', where, upTo: maxCounted })
         counts.set(queue, count)
       }
     }

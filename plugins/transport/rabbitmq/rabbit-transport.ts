@@ -21,12 +21,12 @@ import { UnsentJobs } from './unsent-jobs.ts'
 
 /** Keeps the most recently added strings. */
 class RecentTexts {
-  #most: number
+  #maxSize: number
   /** Oldest first. */
   #texts = new Set<string>()
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
   }
 
   has(text: string): boolean {
@@ -36,7 +36,7 @@ class RecentTexts {
   add(text: string): void {
     this.#texts.add(text)
     for (const oldest of this.#texts) {
-      if (this.#texts.size <= this.#most) return
+      if (this.#texts.size <= this.#maxSize) return
       this.#texts.delete(oldest)
     }
   }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Problem } from 'pounce/sdk'
 
-const longestPauseMs = 5000
+const maxPauseMs = 5000
 
 /** True for an error that means that a service is unavailable or full: no message caused it. */
 export const isUnavailable = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
@@ -19,6 +19,6 @@ export async function withRetry<T>(call: () => Promise<T>, signal: AbortSignal, 
       if (failures >= 5) throw error
     }
     await pause(delay, undefined, { signal }).catch(() => signal.throwIfAborted())
-    delay = Math.min(delay * 2, longestPauseMs)
+    delay = Math.min(delay * 2, maxPauseMs)
   }
 }

@@ -117,7 +117,7 @@ const kinds = Object.keys(named) as Named[]
 const duration = /^P(?=.)(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?=.)(?:(\d{1,7})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?$/i
 const units = [7 * dayMs, dayMs, hourMs, minuteMs, 1000]
 /** Maximum length of a span: the years that datapoints can be in. */
-const longestMs = 400 * 365 * dayMs
+const maxSpanMs = 400 * 365 * dayMs
 
 const wrongTime = (given: string, name: string): Invalid =>
   new Invalid(
@@ -137,6 +137,6 @@ export const binTimesOf = (given: string, originMs: number, name = 'time'): BinT
   }
   const found = duration.exec(given)
   const everyMs = units.reduce((sum, unit, at) => sum + unit * Number(found?.[at + 1] ?? 0), 0)
-  if (!found || everyMs < 1000 || everyMs > longestMs) throw wrongTime(given, name)
+  if (!found || everyMs < 1000 || everyMs > maxSpanMs) throw wrongTime(given, name)
   return { time: { everyMs, originMs }, of: even, group: fromMs => fromMs }
 }

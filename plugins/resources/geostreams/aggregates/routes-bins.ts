@@ -23,13 +23,13 @@ const answer = tableAnswer(
   ),
 )
 
-const longestStepMetres = 1e6
+const maxStepMetres = 1e6
 
 /** A number of metres; 0: depths are not distinguished. */
 const depthOf = (sent: string): number | undefined => {
   const metres = /^\d{1,12}(\.\d{1,12})?$/.test(sent) ? Number(sent) : Number.NaN
-  if (!(metres >= 0 && metres <= longestStepMetres))
-    throw new Invalid(`depth must be a number of metres, 0 to ${longestStepMetres}; 0 ignores depth`)
+  if (!(metres >= 0 && metres <= maxStepMetres))
+    throw new Invalid(`depth must be a number of metres, 0 to ${maxStepMetres}; 0 ignores depth`)
   return metres === 0 ? undefined : metres
 }
 

@@ -6,7 +6,7 @@ import { config, type Settings } from '../config.ts'
 type User = UserRecord & Stored
 type Rules = Pick<Settings, 'requireSecondFactor' | 'stepUpMinutes' | 'stepUpForKeys'>
 /** Changing factors always requires an authentication of at most this age, regardless of the settings. */
-const longestForFactorsMs = 15 * 60_000
+const maxAgeForFactorsMs = 15 * 60_000
 
 /** The second factors of an account, and `password` if it has none. */
 export const methodsOf = ({ secondFactor }: UserRecord): readonly SignInMethod[] => {
@@ -54,7 +54,7 @@ export class FactorPolicy {
   /** Throws `StepUpRequired` unless the session has used a factor recently enough to change the factors of an account that has one. */
   requireFresh(user: User, session: SessionRecord | undefined): void {
     const { stepUpMinutes } = this.#rules
-    const limitMs = stepUpMinutes === 0 ? longestForFactorsMs : Math.min(stepUpMinutes * 60_000, longestForFactorsMs)
+    const limitMs = stepUpMinutes === 0 ? maxAgeForFactorsMs : Math.min(stepUpMinutes * 60_000, maxAgeForFactorsMs)
     if (!user.secondFactor || (session && this.#isFresh(user, session, limitMs))) return
     const { message, methods } = this.#stepUp(user, session)
     throw new StepUpRequired(message, { details: { methods } })

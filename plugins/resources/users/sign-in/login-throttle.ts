@@ -25,7 +25,7 @@ import { sha256 } from '../keys/installation-secret.ts'
 const windowMs = 15 * 60_000
 
 /** An end further ahead than two windows is from before the clock was set back: such a window is over. */
-const longestLeftMs = 2 * windowMs
+const maxLeftMs = 2 * windowMs
 
 /** Each lost race means that another attempt was counted, so only extreme contention comes close. */
 const maxRaces = 1000
@@ -59,7 +59,7 @@ export class LoginAttempts {
     const id = idOf(key)
     for (let race = 0; race < maxRaces; race += 1) {
       const now = this.#clock.now()
-      const latest = new Date(now.getTime() + longestLeftMs)
+      const latest = new Date(now.getTime() + maxLeftMs)
       const isOpen = and(range('until', { gt: now.toISOString(), lte: latest.toISOString() }), range('count', { lt: limit }))
       try {
         await this.#documents.commit({ update: id, in: tries, where: isOpen, inc: { count: 1 } })
@@ -92,7 +92,7 @@ export class LoginAttempts {
       const found = held.get(idOf(key))
       const leftMs = found ? Date.parse(found.until) - now : 0
       // Marks, which last longer, count nothing.
-      const isOver = leftMs <= 0 || (found?.count !== 0 && leftMs > longestLeftMs)
+      const isOver = leftMs <= 0 || (found?.count !== 0 && leftMs > maxLeftMs)
       if (found && !isOver) open.set(key, { count: found.count, leftMs })
     }
     return open
@@ -124,7 +124,7 @@ export class LoginAttempts {
   async #begins(id: string, now: Date, limit: number): Promise<boolean> {
     const open = await this.#documents.get(tries, id)
     const leftMs = open ? Date.parse(open.until) - now.getTime() : 0
-    if (open && leftMs > 0 && leftMs <= longestLeftMs) {
+    if (open && leftMs > 0 && leftMs <= maxLeftMs) {
       if (open.count >= limit) throw tooMany(leftMs)
       return false
     }

@@ -7,7 +7,7 @@ export interface Recent {
   readonly name: string
 }
 
-const most = 12
+const maxRecent = 12
 const kinds: Readonly<Record<string, string>> = {
   datasets: 'dataset',
   files: 'file',
@@ -43,7 +43,7 @@ export const rememberPage = (user: string, path: string, name: string): void => 
   if (!kind) return
   const others = listed(read(user)).filter(recent => recent.id !== id)
   try {
-    localStorage.setItem(keyOf(user), JSON.stringify([{ kind, id, name }, ...others].slice(0, most)))
+    localStorage.setItem(keyOf(user), JSON.stringify([{ kind, id, name }, ...others].slice(0, maxRecent)))
   } catch {
     // Storage is full or blocked: the page works without it.
   }
