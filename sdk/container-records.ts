@@ -9,9 +9,9 @@ export interface Containment<T extends { readonly state: LifeState }> {
   readonly field: string
 }
 
-const batch = 200
+const batchSize = 200
 /** How many records are removed at a time: concurrent commits share a sync of the log. */
-const maxAtOnce = 16
+const maxConcurrent = 16
 
 const queryOf = <T extends { readonly state: LifeState }>(
   { using, field }: Containment<T>,
@@ -41,11 +41,11 @@ export const removeAllFromContainer = async <T extends { readonly state: LifeSta
 ): Promise<void> => {
   for (const state of lifeStates) {
     for (;;) {
-      const { items } = await documents.find(containment.records, { ...queryOf(containment, state, container), limit: batch })
+      const { items } = await documents.find(containment.records, { ...queryOf(containment, state, container), limit: batchSize })
       if (items.length === 0) break
-      for (let at = 0; at < items.length; at += maxAtOnce) {
+      for (let at = 0; at < items.length; at += maxConcurrent) {
         // All must have ended before the event is handled again.
-        const outcomes = await Promise.allSettled(items.slice(at, at + maxAtOnce).map(takeOut))
+        const outcomes = await Promise.allSettled(items.slice(at, at + maxConcurrent).map(takeOut))
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
       }
     }

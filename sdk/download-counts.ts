@@ -10,7 +10,7 @@ interface Pending {
   readonly stored: PromiseWithResolvers<void>
 }
 
-const changesAtOnce = 64
+const maxConcurrent = 64
 /** More downloads than this between two flushes are treated as load. */
 const maxCalmEvents = 4
 const pauseMs = 250
@@ -78,8 +78,8 @@ export class DownloadCounts {
       this.#uncounted = 0
       if (uncounted > 0) this.#log.warn('Too many downloads at once to count them all', { uncounted })
       const all = [...writing]
-      for (let at = 0; at < all.length; at += changesAtOnce)
-        await Promise.all(all.slice(at, at + changesAtOnce).map(([id, some]) => this.#change(id, some)))
+      for (let at = 0; at < all.length; at += maxConcurrent)
+        await Promise.all(all.slice(at, at + maxConcurrent).map(([id, some]) => this.#change(id, some)))
       if (events > maxCalmEvents) await pause(pauseMs, this.#pause.signal)
     }
     this.#writing = new Map()

@@ -8,7 +8,7 @@ interface Named {
   readonly modified?: string
 }
 
-const atOnce = 500
+const batchSize = 500
 
 /** For migrations: adds the fields that sorted lists need to the records of a collection. Records changed concurrently get them through that change. */
 export const fillSortKeys = async (documents: DocumentStore, from: Collection<Named>): Promise<void> => {
@@ -23,7 +23,7 @@ export const fillSortKeys = async (documents: DocumentStore, from: Collection<Na
     changes.push({
       change: { update: id, in: from, where: eq('revision', revision), set: { nameKey: key, modified: modified ?? created } },
     })
-    if (changes.length === atOnce) await write()
+    if (changes.length === batchSize) await write()
   }
   await write()
 }

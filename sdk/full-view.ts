@@ -142,7 +142,7 @@ export const containersFor = async (
 }
 
 /** How many containers are counted concurrently. */
-const countedAtOnce = 32
+const maxConcurrent = 32
 
 /** The number of direct children of some containers, by container id and kind of child. */
 export const contentsOf = async <K extends Kind>(
@@ -152,8 +152,8 @@ export const contentsOf = async <K extends Kind>(
   kinds: readonly K[],
 ): Promise<ReadonlyMap<string, Readonly<Record<K, number>>>> => {
   const found = new Map<string, Record<K, number>>()
-  for (let at = 0; at < ids.length; at += countedAtOnce) {
-    const some = ids.slice(at, at + countedAtOnce)
+  for (let at = 0; at < ids.length; at += maxConcurrent) {
+    const some = ids.slice(at, at + maxConcurrent)
     const counted = some.map(id =>
       Promise.all(kinds.map(async kind => [kind, await countIn(counts, kind, { kind: container, id })] as const)),
     )

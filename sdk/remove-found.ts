@@ -2,7 +2,7 @@ import type { NewEvent } from './events.ts'
 import { CommitConflict } from './ports/conflicts.ts'
 import type { Collection, Committed, DocumentStore, FieldPath, Find, Stored, Where } from './ports/document-store.ts'
 
-const batch = 200
+const batchSize = 200
 
 /** Throws the first failure of `commitEach` other than a conflict. A conflict means that a concurrent change came first, which is accepted. */
 export const requireDone = (outcome: readonly Committed<object>[]): void => {
@@ -29,7 +29,7 @@ export const removeFound = async <T extends object, I extends string>(
   { guard, events, signal, ...query }: Removal<T, I>,
 ): Promise<void> => {
   while (!signal?.aborted) {
-    const { items } = await documents.find(from, { ...query, limit: batch })
+    const { items } = await documents.find(from, { ...query, limit: batchSize })
     if (items.length === 0) return
     const gone = items.map(document => ({
       change: { tombstone: document.id, in: from, ...(guard ? { where: guard(document) } : {}) },

@@ -16,7 +16,7 @@ export interface DocumentRoute {
 
 const batchSize = 200
 /** Number of files copied concurrently. */
-const atOnce = 8
+const maxConcurrent = 8
 
 /** Groups the items of an iterable into arrays. */
 async function* batches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
@@ -69,8 +69,8 @@ export class DocumentMigrator {
   /** Processes several concurrently; if one fails, still waits for the others, so that no work continues after a run has ended. */
   async #allMoved(one: Collection<object>, batch: readonly Document[]): Promise<readonly Document[]> {
     const moved: Document[] = []
-    for (let at = 0; at < batch.length; at += atOnce) {
-      const results = await Promise.allSettled(batch.slice(at, at + atOnce).map(document => this.#moved(one, document)))
+    for (let at = 0; at < batch.length; at += maxConcurrent) {
+      const results = await Promise.allSettled(batch.slice(at, at + maxConcurrent).map(document => this.#moved(one, document)))
       for (const result of results) {
         if (result.status === 'rejected') throw result.reason
         moved.push(result.value)

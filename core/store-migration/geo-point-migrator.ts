@@ -16,8 +16,8 @@ interface Held {
 }
 
 const byStream: GeoSort = { by: 'stream', order: 'ascending' }
-const insertedAtOnce = 5000
-const removedAtOnce = 1000
+const insertBatchSize = 5000
+const removeBatchSize = 1000
 
 /** Negative if the first point precedes the other, ordered by stream, time and id. */
 const compare = (one: Datapoint, other: Datapoint): number => one.stream - other.stream || one.startMs - other.startMs || one.id - other.id
@@ -95,8 +95,8 @@ export class GeoPointMigrator {
         const isSame = order === 0 && canonical(point) === canonical(known)
         if (known && order >= 0 && !isSame) left.push(known.id)
         if (point && order <= 0 && !isSame) missing.push(point)
-        if (missing.length === insertedAtOnce || left.length === removedAtOnce) await flush()
-        else if (seen % insertedAtOnce === 0) onProgress(seen)
+        if (missing.length === insertBatchSize || left.length === removeBatchSize) await flush()
+        else if (seen % insertBatchSize === 0) onProgress(seen)
       }
       await flush()
     } finally {

@@ -36,7 +36,7 @@ export interface MovePlan {
 
 /** Collections of migrations themselves, which are not migrated. */
 const staying: ReadonlySet<string> = new Set([moveRecords.name, movedBlobs.name])
-const removedAtOnce = 500
+const batchSize = 500
 
 /** Migrates an installation to other stores. Resumable after a kill at any point. Only reads the source, except for shared stores. */
 export class StoreCopy {
@@ -175,7 +175,7 @@ export class StoreCopy {
         if (!result.ok) throw result.error
       ids = []
     }
-    for await (const { id } of documents.walk(movedBlobs)) if (ids.push(id) === removedAtOnce) await remove()
+    for await (const { id } of documents.walk(movedBlobs)) if (ids.push(id) === batchSize) await remove()
     if (ids.length > 0) await remove()
   }
 }

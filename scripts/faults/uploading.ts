@@ -13,7 +13,7 @@ export interface Acked {
   readonly sha256: string
 }
 
-const atOnce = 8
+const maxConcurrent = 8
 const restMs = 50
 
 /** Uploads files until a number of them are acknowledged. Uploads cut off by a kill are not retried, as it is unknown whether they are stored. */
@@ -37,7 +37,7 @@ export class Uploading {
     const one = async (): Promise<void> => {
       while (this.acked.length < count) await this.#upload()
     }
-    await Promise.all(Array.from({ length: atOnce }, one))
+    await Promise.all(Array.from({ length: maxConcurrent }, one))
   }
 
   async #upload(): Promise<void> {

@@ -61,7 +61,7 @@ export const countIn = async (counts: Contributions<ContentCount>, kind: Kind, c
     ?.countIn(container, upTo)) ?? 0
 
 /** How many resources are queried concurrently, to share the round trip to a remote store. */
-const countedAtOnce = 32
+const maxConcurrent = 32
 
 const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Promise<boolean> => {
   for (const count of counts.all()) if ((await count.countIn(container, 1)) > 0) return true
@@ -75,8 +75,8 @@ export const nonEmptyContainers = async (
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   const holding = new Set<string>()
-  for (let at = 0; at < ids.length; at += countedAtOnce) {
-    const some = ids.slice(at, at + countedAtOnce)
+  for (let at = 0; at < ids.length; at += maxConcurrent) {
+    const some = ids.slice(at, at + maxConcurrent)
     const held = await Promise.all(some.map(id => holdsAny(counts, { kind, id })))
     for (const [n, id] of some.entries()) if (held[n]) holding.add(id)
   }

@@ -50,7 +50,7 @@ export interface PersonalRecords<T extends object> {
   readonly erase?: (record: T & Stored, erasure: Erasure) => Erased | undefined
 }
 
-const batch = 200
+const batchSize = 200
 
 /** Creates the `PersonalData` of a collection. */
 export const personalRecords = <T extends object>(about: PersonalRecords<T>): (new (documents: DocumentStore) => PersonalData) => {
@@ -74,7 +74,7 @@ export const personalRecords = <T extends object>(about: PersonalRecords<T>): (n
       for await (const record of this.#of(erasure.person)) {
         const erased = about.erase(record, erasure)
         if (erased) changes.push(changeOf(record.id, erased))
-        if (changes.length < batch) continue
+        if (changes.length < batchSize) continue
         requireDone(await this.#documents.commitEach(changes))
         changes = []
       }

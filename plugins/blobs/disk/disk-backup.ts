@@ -10,7 +10,7 @@ const Config = configPort(config)
 
 /** All but `tmp`. */
 const folders = ['files', 'beginnings', 'sums', 'segments'] as const
-const atOnce = 16
+const batchSize = 16
 const progressEvery = 1000
 
 /** A file changed this recently may change again without a later modification time: the clock of file systems is coarse. */
@@ -56,7 +56,7 @@ export class DiskBackup implements BackupPart {
         for await (const entry of await opendir(join(this.source, subfolder))) {
           if (!entry.isFile()) continue
           batch.push(join(subfolder, entry.name))
-          if (batch.length === atOnce) await copyBatch(batch.splice(0))
+          if (batch.length === batchSize) await copyBatch(batch.splice(0))
         }
         await copyBatch(batch)
         await syncPath(realDisk, join(folder, subfolder))

@@ -285,7 +285,7 @@ export class SweepDoctor implements Command {
 wire(SweepDoctor, OrphanSweep, DocumentStore)
 
 /** Deletions that wait for a disk or a server run concurrently. */
-const atOnce = 50
+const maxConcurrent = 50
 
 /** Bytes are deleted last, and only when no other record refers to them. */
 export class DeleteUnreferencedBlobs implements BatchHandler {
@@ -305,7 +305,8 @@ export class DeleteUnreferencedBlobs implements BatchHandler {
       const owned = await owner.owned(free)
       free = free.filter(key => !owned.has(key))
     }
-    for (let at = 0; at < free.length; at += atOnce) await Promise.all(free.slice(at, at + atOnce).map(key => this.#blobs.remove(key)))
+    for (let at = 0; at < free.length; at += maxConcurrent)
+      await Promise.all(free.slice(at, at + maxConcurrent).map(key => this.#blobs.remove(key)))
   }
 }
 wire(DeleteUnreferencedBlobs, BlobStore, BlobOwners)

@@ -37,7 +37,7 @@ interface Tools {
 /** How long an event stays in its document. If all its consumers acknowledge it by then, removing it is the only write it costs. */
 export const maxWaitMs = 1000
 const retryMs = 500
-const maxAtOnce = 500
+const batchSize = 500
 
 /**
  * Removes events from the documents they were committed with: once all consumers have acknowledged them, or after `maxWaitMs` with a record in
@@ -142,7 +142,7 @@ export class EventRelay {
   async #moveReady(chosen: ReadonlySet<string> | undefined): Promise<void> {
     const now = performance.now()
     const isReady = ({ id, left, until }: EmbeddedEvent): boolean => left.size === 0 || until <= now || chosen?.has(id) === true
-    const ready = [...this.#fresh.values()].filter(isReady).slice(0, maxAtOnce)
+    const ready = [...this.#fresh.values()].filter(isReady).slice(0, batchSize)
     const leaving = new Set(ready.map(({ id }) => id))
     const marks = this.#marks
     const later = this.#tools.acknowledged.write(

@@ -19,7 +19,7 @@ interface IndexSpec {
   readonly unique?: boolean
 }
 
-const filledAtOnce = 200
+const batchSize = 200
 
 /** Indexes over the same fields are merged, since MongoDB rejects a second one. */
 const specOf = ({ on }: Index): IndexSpec => ({
@@ -164,7 +164,7 @@ export class MongodbCatalog {
     let count = 0
     for (let after = ''; ; ) {
       const filter = { _id: { $gt: after }, r: { $gt: 0 }, f: { $ne: format.filling } }
-      const options = { projection: { d: 1, r: 1, b: 1 }, sort: { _id: 1 as const }, limit: filledAtOnce }
+      const options = { projection: { d: 1, r: 1, b: 1 }, sort: { _id: 1 as const }, limit: batchSize }
       const batch = await this.#server.withoutTimeLimit(() => collection().find(filter, options).toArray())
       const changes = batch.flatMap(({ _id, d, r, b = '' }) => {
         if (d === undefined || r === undefined) return []
@@ -173,7 +173,7 @@ export class MongodbCatalog {
       })
       if (changes.length > 0) await this.#server.withoutTimeLimit(() => collection().bulkWrite(changes, { ordered: false }))
       count += changes.length
-      if (batch.length < filledAtOnce) return count
+      if (batch.length < batchSize) return count
       after = batch.at(-1)?._id ?? after
     }
   }

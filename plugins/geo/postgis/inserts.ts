@@ -126,11 +126,11 @@ export const insertPoints = async (server: PostgisConnection, points: readonly D
   return report
 }
 
-const atOnce = 5000
+const batchSize = 5000
 
 const byId = 'select id from points where id = any($1::bigint[]) order by id for update'
 
-const byStream = `select id from points where id in (select id from points where stream = any($1::bigint[]) limit ${atOnce}) order by id for update`
+const byStream = `select id from points where id in (select id from points where stream = any($1::bigint[]) limit ${batchSize}) order by id for update`
 
 /** Locks in the same order as inserts: points by ID, then streams. */
 const removeSome = async (run: RunStatement, chosen: string, list: string): Promise<number> => {
@@ -165,7 +165,7 @@ export const removePoints = async (
     const removed = await some(byStream)
     count += removed
     // The selected points may have been deleted by another kernel.
-    if (removed < atOnce) isLeft = (await server.query('select from points where stream = any($1::bigint[]) limit 1', [list])).length > 0
+    if (removed < batchSize) isLeft = (await server.query('select from points where stream = any($1::bigint[]) limit 1', [list])).length > 0
   }
   return count
 }

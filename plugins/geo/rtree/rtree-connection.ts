@@ -15,11 +15,11 @@ import { defaultSort, type FindQuery, type GeoOpening, type GeoReadRequest } fro
 
 const maxInserted = 5000
 /** Points that are checked and packed in one slice: a millisecond. */
-const packedAtOnce = 500
+const packBatchSize = 500
 /** Statistics of more streams are computed by a thread. */
 const maxStreams = 100
 /** Number of removed streams after which readers drop their cached places. */
-const forgottenAtOnce = 1000
+const maxRemovedStreams = 1000
 /** The writer modifies pages all over the file; a reader mostly reads each page once. */
 const [writerCacheMiB, readerCacheMiB] = [16, 8]
 /** Most objects of a thread become garbage at once. */
@@ -78,9 +78,9 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
     await this.#file.ready(this.#epoch)
     const pieces: Promise<readonly PointInserted[]>[] = []
-    for (let at = 0; at < points.length; at += packedAtOnce) {
+    for (let at = 0; at < points.length; at += packBatchSize) {
       if (at > 0) await setImmediate()
-      pieces.push(this.#insertPiece(points.slice(at, at + packedAtOnce)))
+      pieces.push(this.#insertPiece(points.slice(at, at + packBatchSize)))
     }
     // All are awaited, so that no rejection is unhandled.
     const settled = await Promise.allSettled(pieces)
@@ -199,7 +199,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     await this.#file.ready(this.#epoch)
     const { count, gone } = (await this.#writer.ask({ ask: 'remove', ...what })) as Removed
     this.#gone += gone
-    if (this.#gone >= forgottenAtOnce) {
+    if (this.#gone >= maxRemovedStreams) {
       this.#gone = 0
       this.#epoch += 1
     }

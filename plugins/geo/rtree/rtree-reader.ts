@@ -25,7 +25,7 @@ const shortBounds: ScanLimits = { compared: 100_000, moving: 2000, hits: 500, is
 const shortSliceCost = 10_000
 const longSliceCost = 10_000
 /** Places loaded per call: a few milliseconds. */
-const learntAtOnce = 5000
+const loadBatchSize = 5000
 
 /** Reads on one connection. */
 export class RtreeReader {
@@ -46,7 +46,7 @@ export class RtreeReader {
 
   /** Loads some of the places that are not cached yet; true when all are cached. Called before reading many places, so that no single call has to load all of them. */
   learn(epoch: number): boolean {
-    return this.#known.places.refresh(epoch, learntAtOnce)
+    return this.#known.places.refresh(epoch, loadBatchSize)
   }
 
   /** Throws `QueryTooLong` for a query that must run in another thread. */

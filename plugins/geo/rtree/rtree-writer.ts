@@ -11,7 +11,7 @@ import { isBroken, type TransferredError, toTransferred } from './transferred-er
 export type Inserted = { readonly isNew: Uint8Array } | { readonly error: TransferredError }
 
 /** Maximum number of points of a stream that are removed in one transaction. */
-const removedAtOnce = 1000
+const removeBatchSize = 1000
 
 /** The only writing connection, and its caches. */
 export class RtreeWriter {
@@ -107,7 +107,7 @@ export class RtreeWriter {
     let [count, gone] = [0, 0]
     for (const stream of what.streams) {
       for (let removed = 1; removed > 0; ) {
-        const one = this.#transaction((db, books) => removeFirst(db, books, stream, removedAtOnce))
+        const one = this.#transaction((db, books) => removeFirst(db, books, stream, removeBatchSize))
         removed = one.count
         count += one.count
         gone += one.gone

@@ -29,7 +29,7 @@ type Line = ActivityRecord & { readonly id: string }
 
 /** Maximum number of followed resources in a feed; the most recently followed are used. */
 const maxFollowed = 200
-const batch = 200
+const batchSize = 200
 
 /** Earlier names of these are not kept: texts of comments are corrected, and people can have their names erased. */
 const correctable: ReadonlySet<Kind> = new Set<Kind>(['comment', 'user'])
@@ -146,7 +146,7 @@ export class StoredActivity implements BatchHandler {
     let some: { readonly change: Change<ActivityRecord> }[] = []
     for await (const line of this.#documents.scan(activity, { using, where })) {
       some.push({ change: { update: line.id, in: activity, where, set: set(line) } })
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       await this.#each(some)
       some = []
     }

@@ -2,7 +2,7 @@ import { type AuditForwarding, type AuditReceiver, Clock, DocumentStore, eq, Log
 import { type AuditEntry, requireDone } from 'pounce/sdk/kit'
 import { type AuditRecord, audit, type ChainedLine, isChained } from './chain-writer.ts'
 
-const batch = 100
+const batchSize = 100
 const firstWaitMs = 2000
 const maxWaitMs = 5 * 60_000
 const lateMs = 5 * 60_000
@@ -73,7 +73,7 @@ export class AuditForwarder implements AuditForwarding {
     for await (const line of this.#documents.scan(audit, { using: 'byPending', where: eq('pendingFor', receiver.name) })) {
       if (signal.aborted) return delivered
       if (isChained(line)) some.push(line)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       delivered += await this.#deliver(receiver, some, signal)
       some = []
     }

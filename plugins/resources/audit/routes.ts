@@ -73,7 +73,7 @@ const columns = [
   'hash',
 ]
 
-const batch = 500
+const batchSize = 500
 
 async function* rowsOf(users: Users, lines: readonly (AuditRecord & Stored)[]): AsyncGenerator<string> {
   for (const { at, type, actor, user, subject, address, count, last, about, chain } of await shownLines(users, lines)) {
@@ -104,7 +104,7 @@ async function* csvOf(users: Users, lines: AsyncIterable<AuditRecord & Stored>):
   let some: (AuditRecord & Stored)[] = []
   for await (const line of lines) {
     some.push(line)
-    if (some.length < batch) continue
+    if (some.length < batchSize) continue
     yield await piece(some)
     some = []
     await nextTurn()

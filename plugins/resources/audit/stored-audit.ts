@@ -151,7 +151,7 @@ wire(StoredAudit, configPort(config), DocumentStore, Ids, Clock, ChainWriter)
 
 const dayMs = 86_400_000
 
-const batch = 200
+const batchSize = 200
 
 /** Deletes expired entries from the beginning of each chain; an entry `audit.forgotten` records the last deleted hash. */
 export class AuditRetention {
@@ -183,7 +183,7 @@ export class AuditRetention {
     let cut: ChainPoint | undefined
     for (;;) {
       const where = and(eq('chain', chain), range('seq', { gt: cut?.seq ?? 0 }))
-      const page = await this.#documents.find(audit, { using: 'byChain', where, sort: { by: 'seq', order: 'ascending' }, limit: batch })
+      const page = await this.#documents.find(audit, { using: 'byChain', where, sort: { by: 'seq', order: 'ascending' }, limit: batchSize })
       for (const line of page.items) {
         if (line.at >= before || !isChained(line)) return { cut, isEmpty: false }
         cut = line

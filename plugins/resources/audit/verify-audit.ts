@@ -7,7 +7,7 @@ const maxFaults = 100
 
 const maxHeadsShown = 100
 
-const batch = 200
+const batchSize = 200
 
 /** The result of a verification. */
 export interface Verification {
@@ -86,7 +86,7 @@ export class AuditVerifier {
       check?.next(line)
       this.#lines += 1
       if (line.type === 'audit.counted') await this.#passCounted(line)
-      if (this.#lines % batch !== 0) continue
+      if (this.#lines % batchSize !== 0) continue
       signal?.throwIfAborted()
       progress?.(this.#lines)
       await nextTurn()
@@ -125,7 +125,7 @@ export class AuditVerifier {
 
   async #passCounted(line: AuditRecord & Stored): Promise<void> {
     this.#counted.push(line)
-    if (this.#counted.length >= batch) await this.#checkCounts()
+    if (this.#counted.length >= batchSize) await this.#checkCounts()
   }
 
   /** Counts are not part of an entry's hash while they grow; a later entry fixes them. */

@@ -25,7 +25,7 @@ import type { ReceivedBag } from './received-bag.ts'
 import { Sidecars } from './sidecars.ts'
 
 const smallBytes = 64 * 1024
-const filesAtOnce = 8
+const maxConcurrent = 8
 /** Interval at which the lease of an import is renewed. An import whose lease was not renewed for an hour is rolled back. */
 const signOfLifeMs = 5 * 60 * 1000
 
@@ -165,7 +165,7 @@ export class BagImport {
         throw error
       }
     }
-    await Promise.allSettled(Array.from({ length: filesAtOnce }, work))
+    await Promise.allSettled(Array.from({ length: maxConcurrent }, work))
     signal.throwIfAborted()
   }
 

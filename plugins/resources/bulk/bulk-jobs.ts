@@ -48,7 +48,7 @@ const maxOpen = 20
 const dayMs = 24 * 60 * 60 * 1000
 /** Retention of finished jobs. */
 const keptDays = 7
-const chunksAtOnce = 500
+const insertBatchSize = 500
 /** Maximum number of chunks read for one page of outcomes. */
 const maxChunks = 50
 
@@ -103,8 +103,8 @@ export class BulkJobs {
       const own = number + chunks.length
       chunks.push({ id: chunkId(job, own), job, number: own, items, begun: 0, isDone: false })
     }
-    for (let at = 0; at < chunks.length; at += chunksAtOnce) {
-      const some = chunks.slice(at, at + chunksAtOnce).map(insert => ({ change: { insert, into: bulkChunks } }))
+    for (let at = 0; at < chunks.length; at += insertBatchSize) {
+      const some = chunks.slice(at, at + insertBatchSize).map(insert => ({ change: { insert, into: bulkChunks } }))
       for (const result of await this.#documents.commitEach(some)) if (!result.ok) throw result.error
     }
     return chunks.length

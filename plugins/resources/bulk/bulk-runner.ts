@@ -40,7 +40,7 @@ type Job = BulkJobRecord & Stored
 type Chunk = BulkChunkRecord & Stored
 
 /** Number of resources of a chunk that are processed concurrently. */
-const atOnce = 8
+const maxConcurrent = 8
 
 /**
  * Runs bulk jobs in steps: the first may collect the resources, each further one processes a chunk of them. The commit that completes a
@@ -170,12 +170,12 @@ export class BulkRunner {
     const { items, begun } = await this.#documents.commit({ update: id, in: bulkChunks, inc: { begun: 1 } })
     const caller = await this.#callerNow(job)
     const outcomes: BulkItem[] = []
-    for (let at = 0; at < items.length; at += atOnce) {
+    for (let at = 0; at < items.length; at += maxConcurrent) {
       if (await this.#jobs.isCancelled(job.id)) {
         outcomes.push(...items.slice(at))
         break
       }
-      const some = items.slice(at, at + atOnce)
+      const some = items.slice(at, at + maxConcurrent)
       outcomes.push(...(await Promise.all(some.map(item => this.#outcomeOf(job, item, caller, begun > 1)))))
       this.#report(job, { state: 'running', done: job.done + job.failed + outcomes.length })
     }

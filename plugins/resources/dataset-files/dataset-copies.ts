@@ -18,7 +18,7 @@ import {
 type Dataset = DatasetRecord & Stored
 type File = FileRecord & Stored
 
-const batch = 200
+const batchSize = 200
 /** Interval of progress reports; a copy without one for an hour counts as abandoned. */
 const stillMs = 5 * 60 * 1000
 
@@ -84,7 +84,7 @@ export class DatasetCopies {
     let some: File[] = []
     for await (const file of this.#files.ofDataset(dataset)) {
       some.push(file)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       yield some
       some = []
     }
@@ -99,7 +99,7 @@ export class DatasetCopies {
       const goal = parent === from ? ({ kind: 'dataset', id: to } as const) : ({ kind: 'folder', id: copied.get(parent) ?? '' } as const)
       let after: After | undefined
       do {
-        const page = await this.#folders.childrenOf(parent, { limit: batch, ...(after ? { after } : {}) })
+        const page = await this.#folders.childrenOf(parent, { limit: batchSize, ...(after ? { after } : {}) })
         for (const { id, name } of page.items) {
           if (copied.has(id)) continue
           copied.set(id, (await this.#folders.create({ name, dataset: to, parent: goal, author, isImporting: true })).id)
@@ -115,7 +115,7 @@ export class DatasetCopies {
   async #copyMetadata(from: Ref, target: Ref): Promise<void> {
     let after: After | undefined
     do {
-      const page = await this.#metadata.of(from, { limit: batch, ...(after ? { after } : {}) })
+      const page = await this.#metadata.of(from, { limit: batchSize, ...(after ? { after } : {}) })
       for (const { agent, content, context, created, author } of page.items) {
         if (agent.kind !== 'extractor') continue
         const document = { target, agent, content, created, author, isImporting: true }

@@ -11,7 +11,7 @@ import type { ZipEntry } from './zip-members.ts'
 /** Incremented whenever the same files produce different bytes. */
 const formatVersion = 'zip 2'
 
-const filesAtOnce = 2000
+const filesPerTurn = 2000
 
 /** A stored file in a ZIP. */
 class FileEntry implements ZipEntry {
@@ -61,7 +61,7 @@ export class ArchiveWriter {
       if (!('file' in placed)) continue
       const { path, file } = placed
       // Yields to other requests: an archive can have a hundred thousand files.
-      if (entries.length % filesAtOnce === 0) await setImmediate()
+      if (entries.length % filesPerTurn === 0) await setImmediate()
       entries.push(this.entryOf(path, file))
       digest.update(`${path}\0${file.blob}\0${file.sizeBytes}\0${file.modified}\n`)
     }

@@ -63,7 +63,7 @@ export const maxSorted = 1000
 /** The entries of a dataset are counted once per this many uploads handled by this server. */
 const countEvery = 250
 const maxCached = 1000
-const batch = 500
+const batchSize = 500
 const maxTries = 20
 
 const recordOf = (dataset: string, kind: Kind, places: readonly string[], { id, created }: Source) => ({
@@ -221,7 +221,7 @@ export class EntryIndex implements BatchHandler {
       let ids: string[] = []
       for await (const { id } of all) {
         ids.push(id)
-        if (ids.length < batch) continue
+        if (ids.length < batchSize) continue
         await this.#sync(dataset, kind, ids)
         ids = []
       }

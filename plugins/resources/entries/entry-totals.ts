@@ -31,7 +31,7 @@ export const entryTotals = collection<TotalsRecord>()('entry-totals', { byDatase
 
 /** More than the outbox delivers at once, so that redelivered events are still recognized. */
 const remembered = 1000
-const maxAtOnce = 1000
+const batchSize = 1000
 const maxTries = 20
 
 type Change = Partial<EntryCounts>
@@ -114,8 +114,8 @@ export class EntryTotals implements BatchHandler {
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const countings = [...byPlace(events)]
-    for (let at = 0; at < countings.length; at += maxAtOnce) {
-      let left: readonly PlacedCountChanges[] = countings.slice(at, at + maxAtOnce)
+    for (let at = 0; at < countings.length; at += batchSize) {
+      let left: readonly PlacedCountChanges[] = countings.slice(at, at + batchSize)
       // A conflict is another kernel counting. After this many attempts the outbox redelivers the rest, and counted events are recognized.
       for (let tries = 0; left.length > 0; tries++) left = await this.#count(left, tries === maxTries)
     }

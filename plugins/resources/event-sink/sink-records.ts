@@ -141,7 +141,7 @@ const sinkRecordsOf = (event: AnyEvent, referenced: ReferencedRecords): readonly
   return (formatter?.(event, referenced) ?? []).map(fields => ({ ...fields, created }) as SinkRecord)
 }
 
-const batch = 1000
+const batchSize = 1000
 
 /** Publishes the records of events to every sink. If a sink is unavailable, the whole batch is sent again to all of them. */
 export class SendToSinks implements BatchHandler {
@@ -163,7 +163,7 @@ export class SendToSinks implements BatchHandler {
     const referenced = await this.#referencedBy(events)
     const records = events.flatMap(event => sinkRecordsOf(event, referenced))
     for (const sink of sinks) {
-      for (let at = 0; at < records.length; at += batch) await sink.publish(records.slice(at, at + batch))
+      for (let at = 0; at < records.length; at += batchSize) await sink.publish(records.slice(at, at + batchSize))
     }
   }
 

@@ -34,7 +34,7 @@ type File = FileRecord & Stored
 export type Operation = ArchivalRecord['operation']
 type Parameters = Readonly<Record<string, unknown>>
 
-const batch = 200
+const batchSize = 200
 
 /** Archives and restores files: the archive extractor moves the bytes, and calls back when it is done. */
 export class Archival {
@@ -134,7 +134,7 @@ export class Archival {
     let some: File[] = []
     for await (const file of this.#files.ofDataset(dataset)) {
       some.push(file)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       files += await submit(some)
       this.#report(request, submission, { state: 'running', done: files })
       some = []

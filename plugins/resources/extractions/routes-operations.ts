@@ -16,7 +16,7 @@ const route = routesFor('extractions', {
   policy: Policy,
 })
 
-const shownAtOnce = 100
+const maxListed = 100
 const runs = s.Array(ListedRun)
 
 export const listNewestExtractions = route({
@@ -27,7 +27,7 @@ export const listNewestExtractions = route({
   permission: 'serverAdmin',
   responses: { 200: runs },
   async handle(_request, { extractions }) {
-    return { status: 200, body: (await extractions.newest(['open', 'done', 'failed', 'cancelled'], shownAtOnce)).map(listRun) }
+    return { status: 200, body: (await extractions.newest(['open', 'done', 'failed', 'cancelled'], maxListed)).map(listRun) }
   },
 })
 
@@ -39,7 +39,7 @@ export const listPendingExtractions = route({
   permission: 'serverAdmin',
   responses: { 200: runs },
   async handle(_request, { extractions }) {
-    return { status: 200, body: (await extractions.newest(['open'], shownAtOnce)).map(listRun) }
+    return { status: 200, body: (await extractions.newest(['open'], maxListed)).map(listRun) }
   },
 })
 
@@ -52,7 +52,7 @@ export const listFailedExtractions = route({
   permission: 'serverAdmin',
   responses: { 200: runs },
   async handle(_request, { extractions }) {
-    return { status: 200, body: (await extractions.newest(['failed'], shownAtOnce)).map(listRun) }
+    return { status: 200, body: (await extractions.newest(['failed'], maxListed)).map(listRun) }
   },
 })
 

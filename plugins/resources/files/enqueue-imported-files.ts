@@ -5,7 +5,7 @@ import { scanDue } from './stored-files.ts'
 
 type File = FileRecord & Stored
 
-const batch = 200
+const batchSize = 200
 
 /** Emits the events of the files of an imported dataset, each once: the pending event is removed from the file in the commit that emits it. */
 export class EnqueueImportedFiles {
@@ -21,7 +21,7 @@ export class EnqueueImportedFiles {
     let some: File[] = []
     for await (const file of this.#files.ofDataset(subject.id)) {
       if (file.untold) some.push(file)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       await this.#announce(subject.id, some)
       some = []
     }

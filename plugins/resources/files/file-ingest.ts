@@ -42,7 +42,7 @@ interface IngestOutcome {
 }
 
 /** Maximum number of records written at a time: enough to share a commit. */
-const atOnce = 100
+const batchSize = 100
 
 /** Creates files from received bytes, all files of an upload or none. */
 export class FileIngestService implements FileIngest {
@@ -157,8 +157,8 @@ export class FileIngestService implements FileIngest {
 
   async #recordAll(typed: readonly Typed[], caller: Caller, options: IngestOptions, outcome: IngestOutcome): Promise<void> {
     const { made, failed } = outcome
-    for (let from = 0; from < typed.length; from += atOnce) {
-      const some = typed.slice(from, from + atOnce)
+    for (let from = 0; from < typed.length; from += batchSize) {
+      const some = typed.slice(from, from + batchSize)
       const results = await Promise.allSettled(some.map(each => this.#record(each, caller, options, outcome)))
       for (const [at, result] of results.entries()) {
         const id = some[at]?.fileId ?? ''

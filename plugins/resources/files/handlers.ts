@@ -4,7 +4,7 @@ import { FileRemoval } from './file-removal.ts'
 type File = FileRecord & Stored
 
 /** Number of files deleted per step, small enough to let other work run in between. */
-const batch = 100
+const batchSize = 100
 
 /** Deletes the files of a deleted dataset that are nowhere else. */
 export class DetachFilesOnDatasetRemoved {
@@ -22,7 +22,7 @@ export class DetachFilesOnDatasetRemoved {
     let some: File[] = []
     for await (const file of this.#files.ofDataset(subject.id)) {
       some.push(file)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       await this.#leave(some, subject.id, actor)
       some = []
     }
@@ -42,7 +42,7 @@ wire(DetachFilesOnDatasetRemoved, Files, Folders, FileRemoval)
 /** Deletes the files of a deleted folder that are nowhere else. */
 export const leaveFolder = async (all: Files, removal: FileRemoval, folder: string, actor: string | undefined): Promise<void> => {
   for (;;) {
-    const { items } = await all.in(folder, { limit: batch })
+    const { items } = await all.in(folder, { limit: batchSize })
     if (items.length === 0) return
     await removal.leaveAll(items, place => place.folder === folder, actor)
   }

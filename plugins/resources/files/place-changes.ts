@@ -22,7 +22,7 @@ import { leaveFolder } from './handlers.ts'
 
 type File = FileRecord & Stored
 
-const batch = 100
+const batchSize = 100
 
 /**
  * The commit that sets new locations of a file, with events for the datasets that it left and entered; undefined when they are unchanged.
@@ -99,7 +99,7 @@ export class UpdatePlacesOnFolderMoved {
     if (!(await this.#folders.get(subject.id))) return leaveFolder(this.#files, this.#removal, subject.id, actor)
     let after: Awaited<ReturnType<Files['in']>>['next']
     do {
-      const page = await this.#files.in(subject.id, { limit: batch, ...(after ? { after } : {}) })
+      const page = await this.#files.in(subject.id, { limit: batchSize, ...(after ? { after } : {}) })
       await followFolder(this.#documents, this.#folders, subject.id, page.items)
       after = page.next
     } while (after)

@@ -17,7 +17,7 @@ import { type FolderPlace, FolderPlaces, withDisplayName } from './folder-places
 import { removeSubfolders } from './handlers.ts'
 
 const tries = 20
-const batch = 200
+const batchSize = 200
 
 /**
  * Moves folders with their contents, within their dataset and to others. A move is one commit of the folder itself; its descendants follow
@@ -115,7 +115,7 @@ export class FolderMoves {
     const sort = { by: 'displayName', order: 'ascending' } as const
     for await (const child of this.#documents.scan(folders, { using: 'byParent', where: eq('parent.id', parent), sort })) {
       if (child.dataset !== dataset) some.push(child)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       yield some
       some = []
     }

@@ -2,7 +2,7 @@ import { DocumentStore, eq, type event, Folders, type StoredEvent, wire } from '
 import { requireDone } from 'pounce/sdk/kit'
 import { type Folder, folders, removedFolder } from './collection.ts'
 
-const batch = 200
+const batchSize = 200
 
 /** Deletes folders that are still in the given location, each with its own event. */
 const removeThose = async (
@@ -24,7 +24,7 @@ const removeThose = async (
 export const removeSubfolders = async (documents: DocumentStore, parent: string, actor: string | undefined): Promise<void> => {
   const sort = { by: 'displayName', order: 'ascending' } as const
   for (;;) {
-    const { items } = await documents.find(folders, { using: 'byParent', where: eq('parent.id', parent), sort, limit: batch })
+    const { items } = await documents.find(folders, { using: 'byParent', where: eq('parent.id', parent), sort, limit: batchSize })
     if (items.length === 0) return
     await removeThose(documents, items, 'parent.id', folder => [removedFolder(folder, actor)])
   }
@@ -61,7 +61,7 @@ export class DeleteFoldersOnDatasetRemoved {
     let some: Folder[] = []
     for await (const folder of this.#folders.ofDataset(subject.id)) {
       some.push(folder)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       await this.#remove(some, subject.id)
       some = []
     }

@@ -77,7 +77,7 @@ const FolderItem = s.model(
 
 const ListedFolder = s.model('ListedFolder', s.Object({ id: s.String(), name: s.String({ description: 'Path of display names: `/a/b`' }) }))
 
-const batch = 500
+const batchSize = 500
 
 /** Folders with their paths, as a stream. Folders with a deleted ancestor are omitted. */
 async function* withPaths(folders: Folders, dataset: string): AsyncIterable<s.Static<typeof ListedFolder>> {
@@ -92,7 +92,7 @@ async function* withPaths(folders: Folders, dataset: string): AsyncIterable<s.St
   }
   for await (const folder of folders.ofDataset(dataset)) {
     some.push(folder)
-    if (some.length === batch) yield* named()
+    if (some.length === batchSize) yield* named()
   }
   yield* named()
 }

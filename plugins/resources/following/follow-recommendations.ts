@@ -84,7 +84,7 @@ export class FollowRecommendations implements Recommender {
 }
 wire(FollowRecommendations, Users, Policy, Resources)
 
-const batch = 200
+const batchSize = 200
 
 /** Deletes the follows of a deleted resource. */
 export class DeleteFollowsOnTargetRemoved implements BatchHandler {
@@ -103,7 +103,7 @@ export class DeleteFollowsOnTargetRemoved implements BatchHandler {
 
   async #forget(gone: Ref): Promise<void> {
     for (;;) {
-      const found = await this.#users.followersOf(gone.id, batch)
+      const found = await this.#users.followersOf(gone.id, batchSize)
       const followers = found.filter(({ followed }) => followed.some(({ kind, id }) => kind === gone.kind && id === gone.id))
       if (followers.length === 0) return
       for (const { id } of followers) await this.#users.change(id, { pull: { followed: [gone] } }, [])

@@ -10,7 +10,7 @@ const maxCounted = 1_000_000
 /** Maximum number of streams whose datapoints are summed individually. */
 const maxStreams = 10_000
 
-const streamsAtOnce = 1000
+const batchSize = 1000
 
 /** Counts the resources that a caller may view. */
 export class GeostreamCounts {
@@ -39,7 +39,7 @@ export class GeostreamCounts {
     if (streams > maxStreams && seenBy(this.#policy, caller) === 'all') return this.#geo.count({}, maxCounted)
     let count = 0
     let looked = 0
-    for await (const some of eachPage(page => this.#streams.list(caller, {}, page), streamsAtOnce)) {
+    for await (const some of eachPage(page => this.#streams.list(caller, {}, page), batchSize)) {
       const known = await this.#geo.statistics(some.map(({ id }) => geoNumberOf(id)))
       for (const each of known.values()) count += each.count
       looked += some.length
@@ -75,8 +75,8 @@ export class ReadingStatistics {
   /** For streams that have datapoints, by id. */
   async ofStreams(ids: readonly string[]): Promise<ReadonlyMap<string, StreamStatistics>> {
     const found = new Map<string, StreamStatistics>()
-    for (let at = 0; at < ids.length; at += streamsAtOnce) {
-      const some = ids.slice(at, at + streamsAtOnce)
+    for (let at = 0; at < ids.length; at += batchSize) {
+      const some = ids.slice(at, at + batchSize)
       const known = await this.#geo.statistics(some.map(geoNumberOf))
       for (const id of some) {
         const statistics = known.get(geoNumberOf(id))
@@ -92,7 +92,7 @@ export class ReadingStatistics {
     if (ids.length === 0) return found
     const where = and(eq('state', 'live'), isIn('sensor', ids))
     const list = (page: GeoListPage) => this.#documents.find(streams, { using: 'ageBySensor', where, ...page })
-    for await (const some of eachPage(list, streamsAtOnce)) {
+    for await (const some of eachPage(list, batchSize)) {
       const sensors = new Map(some.map(({ id, sensor }) => [id, sensor]))
       for (const [id, statistics] of await this.ofStreams([...sensors.keys()])) {
         const sensor = sensors.get(id) ?? ''

@@ -29,7 +29,7 @@ const freshMs = 500
 
 const maxRemembered = 20_000
 
-const maxAtOnce = 1000
+const readBatchSize = 1000
 
 /** Roles of groups, cached for half a second. Each group is read separately, so the cost does not depend on their number. */
 class CachedGroups {
@@ -43,7 +43,7 @@ class CachedGroups {
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, Memberships>> {
     const now = performance.now()
     const stale = ids.filter(id => now - (this.#known.get(id)?.since ?? Number.NEGATIVE_INFINITY) >= freshMs)
-    for (let at = 0; at < stale.length; at += maxAtOnce) this.#read(stale.slice(at, at + maxAtOnce), now)
+    for (let at = 0; at < stale.length; at += readBatchSize) this.#read(stale.slice(at, at + readBatchSize), now)
     const found = await Promise.all(ids.map(async id => [id, await this.#known.get(id)?.memberships] as const))
     return new Map(found.flatMap(([id, memberships]) => (memberships ? [[id, memberships] as const] : [])))
   }
@@ -71,7 +71,7 @@ type Group = GroupRecord & Stored
 
 const maxMemberships = 10_000
 
-const batch = 500
+const batchSize = 500
 
 /** The fields of a new group. */
 export type NewGroup = Pick<GroupRecord, 'name' | 'description' | 'source' | 'external' | 'author'>
@@ -194,9 +194,9 @@ export class StoredGroups implements Groups {
   async assignExternal(user: string, provider: string, names: readonly string[]): Promise<void> {
     const wanted = new Set<string>()
     const known = [...new Set(names)]
-    for (let at = 0; at < known.length; at += batch) {
-      const where = and(eq('source', provider), isIn('external', known.slice(at, at + batch)))
-      const { items } = await this.#documents.find(groups, { using: 'byExternal', where, limit: batch })
+    for (let at = 0; at < known.length; at += batchSize) {
+      const where = and(eq('source', provider), isIn('external', known.slice(at, at + batchSize)))
+      const { items } = await this.#documents.find(groups, { using: 'byExternal', where, limit: batchSize })
       for (const { id } of items) wanted.add(id)
     }
     await this.#members.assign(user, provider, wanted)

@@ -4,7 +4,7 @@ import { definitions, everywhere } from './collection.ts'
 import { derivedId } from './first-definitions.ts'
 import { type Definition, requireThere } from './stored-definitions.ts'
 
-const batch = 200
+const batchSize = 200
 
 /**
  * Copies a new definition of the installation to each space, which may edit or delete its copy. A space without definitions uses those of
@@ -25,7 +25,7 @@ export class CopyDefinitionToSpaces {
     if (!general.some(({ id }) => id === subject.id)) return
     let some: string[] = []
     for await (const { id } of this.#spaces.all()) {
-      if (some.push(id) < batch) continue
+      if (some.push(id) < batchSize) continue
       await this.#copy(subject.id, general, some)
       some = []
     }

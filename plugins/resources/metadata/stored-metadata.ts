@@ -142,10 +142,10 @@ export class StoredMetadata implements MetadataDocuments {
   /** Adds one document to each target, in as large commits as possible; returns the outcomes in order. */
   async addToEach(targets: readonly Ref[], document: Omit<NewMetadata, 'target' | 'id'>): Promise<readonly Committed<MetadataRecord>[]> {
     const { created = this.#clock.now().toISOString(), isImporting: _never, job: _omitted, ...rest } = document
-    const atOnce = Math.max(1, Math.min(200, Math.floor(pageLength / JSON.stringify(rest).length)))
+    const batchSize = Math.max(1, Math.min(200, Math.floor(pageLength / JSON.stringify(rest).length)))
     const outcome: Committed<MetadataRecord>[] = []
-    for (let at = 0; at < targets.length; at += atOnce) {
-      const items = targets.slice(at, at + atOnce).map(target => {
+    for (let at = 0; at < targets.length; at += batchSize) {
+      const items = targets.slice(at, at + batchSize).map(target => {
         const id = this.#ids.next()
         const added = addedEvent(id, target, document)
         return { change: { insert: { id, target, created, ...rest }, into: metadata }, events: [added] }

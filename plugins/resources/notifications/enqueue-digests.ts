@@ -51,7 +51,7 @@ export const PersonalDigests = personalRecords({
   erase: () => 'remove',
 })
 
-const batch = 100
+const batchSize = 100
 
 /** Finds accounts whose digest is due, and requests an email for those with new events. */
 export class EnqueueDigests {
@@ -88,7 +88,7 @@ export class EnqueueDigests {
         using: 'byDue',
         where,
         sort: { by: 'due', order: 'ascending' },
-        limit: batch,
+        limit: batchSize,
       })
       if (items.length === 0) return
       for (const digest of items) if (!signal.aborted) await this.#ask(digest)
@@ -169,7 +169,7 @@ export class UpdateDigestOnUserUpdated {
     const kinds = notificationKinds.filter(kind => channels[kind] !== 'digest')
     const where = and(eq('user', user.id), eq('mail', 'digest'), isIn('kind', kinds))
     for (;;) {
-      const { items } = await this.#documents.find(notifications, { using: 'byMail', where, limit: batch })
+      const { items } = await this.#documents.find(notifications, { using: 'byMail', where, limit: batchSize })
       if (items.length === 0) return
       requireDone(
         await this.#documents.commitEach(items.map(({ id }) => ({ change: { update: id, in: notifications, set: { mail: 'none' } } }))),

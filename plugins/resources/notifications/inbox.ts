@@ -95,7 +95,7 @@ const maxUnread = 100
 /** Maximum number of pages that are read to count unread ones, if the user may not view most of them. */
 const maxCountedPages = 20
 const maxTitle = 300
-const batch = 500
+const batchSize = 500
 
 /** What the user must be able to view. */
 const subjectsOf = ({ about, comment, related }: Pick<NotificationRecord, 'about' | 'comment' | 'related'>): readonly Ref[] => [
@@ -255,7 +255,7 @@ export class Inbox implements UnreadCount {
     const read = this.#clock.now().toISOString()
     const where = and(eq('user', user), eq('read', null), range('created', { lte: until }))
     for (;;) {
-      const { items } = await this.#documents.find(notifications, { using: 'byUnread', where, limit: batch })
+      const { items } = await this.#documents.find(notifications, { using: 'byUnread', where, limit: batchSize })
       if (items.length === 0) return
       requireDone(await this.#documents.commitEach(items.map(({ id }) => ({ change: { update: id, in: notifications, set: { read } } }))))
     }
@@ -312,10 +312,10 @@ export class InboxRetention {
   /** Trims the notifications of one user. */
   async #trim(user: string): Promise<void> {
     const { maxPerPerson } = this.#settings
-    const count = await this.#documents.count(notifications, { using: 'byUser', where: eq('user', user), upTo: maxPerPerson + batch })
+    const count = await this.#documents.count(notifications, { using: 'byUser', where: eq('user', user), upTo: maxPerPerson + batchSize })
     if (count <= maxPerPerson) return
     const query = { using: 'byUser', where: eq('user', user), sort: { by: 'created', order: 'ascending' } } as const
-    const { items } = await this.#documents.find(notifications, { ...query, limit: Math.min(count - maxPerPerson, batch) })
+    const { items } = await this.#documents.find(notifications, { ...query, limit: Math.min(count - maxPerPerson, batchSize) })
     const ids = items.map(({ id }) => id)
     await removeFound(this.#documents, notifications, { using: 'byUser', where: and(eq('user', user), isIn('id', ids)) })
   }

@@ -41,7 +41,7 @@ export const PersonalFollower = personalRecords({
 const everyMs = 3_600_000
 /** As many as the feed reads at most. */
 const maxLines = 2000
-const batch = 100
+const batchSize = 100
 
 /** Starts notifications for a user who follows a resource. */
 export class TrackFollower {
@@ -89,7 +89,7 @@ export class NotifyFollowers {
     const where = range('due', { lte: this.#clock.now().toISOString() })
     const sort = { by: 'due', order: 'ascending' } as const
     while (!signal.aborted) {
-      const { items } = await this.#documents.find(followers, { using: 'byDue', where, sort, limit: batch })
+      const { items } = await this.#documents.find(followers, { using: 'byDue', where, sort, limit: batchSize })
       if (items.length === 0) return
       for (const follower of items) if (!signal.aborted) await this.#notify(follower)
     }

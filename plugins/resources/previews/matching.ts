@@ -49,7 +49,7 @@ const fits = (pattern: string, mediaType: string): boolean => {
 type File = FileRecord & Stored
 
 /** Number of files processed together. */
-const atOnce = 20
+const batchSize = 20
 
 /** Finds previewers for files and previews. */
 export class PreviewMatching {
@@ -84,7 +84,7 @@ export class PreviewMatching {
   async *ofDataset(id: string, caller: Caller): AsyncIterable<Match> {
     let after: After | undefined
     do {
-      const page = await this.#files.in(id, { limit: atOnce, ...(after ? { after } : {}) })
+      const page = await this.#files.in(id, { limit: batchSize, ...(after ? { after } : {}) })
       const shown = page.items.filter(({ showPreviews }) => showPreviews === 'DatasetLevel')
       if (shown.length > 0) yield* await this.#ofFiles(shown, caller)
       after = page.next

@@ -23,7 +23,7 @@ import { UsageLedger } from './usage-ledger.ts'
 type File = FileRecord & Stored
 type Charge = ChargeRecord & Stored
 
-const batch = 200
+const batchSize = 200
 /** Maximum number of wrong usages that the doctor reports. */
 const maxFound = 1000
 /** Charges older than this do not belong to an upload in progress. */
@@ -101,8 +101,8 @@ export class Recount {
     const ids = new Set(files.flatMap(({ places }) => places.map(({ dataset }) => dataset)))
     const datasets = new Map<string, { readonly spaces: readonly string[] }>()
     const all = [...ids]
-    for (let at = 0; at < all.length; at += batch) {
-      for (const [id, dataset] of await this.#datasets.getMany(all.slice(at, at + batch))) datasets.set(id, dataset)
+    for (let at = 0; at < all.length; at += batchSize) {
+      for (const [id, dataset] of await this.#datasets.getMany(all.slice(at, at + batchSize))) datasets.set(id, dataset)
     }
     for (const file of files) {
       const holders = holdersOf(

@@ -3,7 +3,7 @@ import { type ChargedTo, requireDone } from 'pounce/sdk/kit'
 import { type ChargeRecord, charges, keyOf, type UsageRecord } from './collections.ts'
 import { UsageLedger } from './usage-ledger.ts'
 
-const atOnce = 200
+const batchSize = 200
 
 /** Charges files to their authors and spaces. */
 export class StorageUsage implements StorageQuota {
@@ -31,8 +31,8 @@ export class StorageUsage implements StorageQuota {
     const taken: string[] = []
     const amount = { bytes: 0, files: 0 }
     try {
-      for (let at = 0; at < files.length; at += atOnce) {
-        for (const { id, sizeBytes } of await this.#charge(holders, files.slice(at, at + atOnce))) {
+      for (let at = 0; at < files.length; at += batchSize) {
+        for (const { id, sizeBytes } of await this.#charge(holders, files.slice(at, at + batchSize))) {
           made.push(id)
           amount.bytes += sizeBytes
           amount.files += 1
@@ -45,7 +45,7 @@ export class StorageUsage implements StorageQuota {
       }
     } catch (error) {
       for (const key of taken) await this.#ledger.add(key, { bytes: -amount.bytes, files: -amount.files })
-      for (let at = 0; at < made.length; at += atOnce) await this.forget(made.slice(at, at + atOnce))
+      for (let at = 0; at < made.length; at += batchSize) await this.forget(made.slice(at, at + batchSize))
       throw error
     }
   }

@@ -72,7 +72,7 @@ type Relation = RelationRecord & Stored
 
 type NewRelation = Pick<RelationRecord, 'source' | 'target' | 'rdfType'>
 
-const batch = 200
+const batchSize = 200
 
 const idOf = ({ source, target, rdfType }: NewRelation): string => {
   const parts = [source.resourceType, source.id, target.resourceType, target.id, rdfType]
@@ -143,7 +143,7 @@ export class StoredRelations implements BatchHandler {
     let some: Relation[] = []
     for await (const relation of this.#documents.walk(relations)) {
       some.push(relation)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       yield* await this.#seen(caller, some)
       some = []
       await nextTurn()
@@ -156,7 +156,7 @@ export class StoredRelations implements BatchHandler {
     const where = and(eq('source.id', source.id), eq('target.resourceType', targetType))
     let after: After | undefined
     do {
-      const page = await this.#documents.find(relations, { using: 'bySource', where, limit: batch, ...(after ? { after } : {}) })
+      const page = await this.#documents.find(relations, { using: 'bySource', where, limit: batchSize, ...(after ? { after } : {}) })
       const fitting = page.items.filter(relation => relation.source.resourceType === source.resourceType)
       for (const { target } of await this.#seen(caller, fitting)) yield target.id
       after = page.next

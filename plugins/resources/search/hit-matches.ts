@@ -18,7 +18,7 @@ export interface Hit {
 /** Limits for reading metadata, comments and sections: number of hits, and time. */
 const maxReadHits = 50
 const readMs = 500
-const readAtOnce = 8
+const maxConcurrent = 8
 /** Items in a page of annotations. Further pages are read while they may match a condition that nothing has matched. */
 const readItems = 50
 /** Number of characters of a description that are searched. */
@@ -85,7 +85,7 @@ export class HitMatches {
         found.set(hit, [...(found.get(hit) ?? []), ...(await this.#annotationFragments(hit, conditions, rights, until))])
       }
     }
-    await Promise.all(Array.from({ length: readAtOnce }, take))
+    await Promise.all(Array.from({ length: maxConcurrent }, take))
   }
 
   async #rightsOn(open: readonly UnmatchedHit[], caller: Caller): Promise<ReadonlyMap<Annotation, ReadonlySet<string>>> {

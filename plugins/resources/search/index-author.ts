@@ -4,7 +4,7 @@ import type { SearchQuery } from 'pounce/sdk/search'
 import { Indexer } from './indexer.ts'
 
 const named = new Set(['firstName', 'lastName', 'email'])
-const batch = 100
+const batchSize = 100
 
 /**
  * Reindexes the work of a user whose name or address has changed. Resumes after an interruption, because reindexed documents have the new
@@ -30,7 +30,7 @@ export class IndexAuthor {
     }
     const seen = new Set<string>()
     for (;;) {
-      const { hits } = await this.#index.search({ query, scope: { all: true }, from: 0, size: batch })
+      const { hits } = await this.#index.search({ query, scope: { all: true }, from: 0, size: batchSize })
       const stale = hits.filter(hit => !seen.has(hit.id))
       // Documents that indexing does not change must not be queried forever.
       if (stale.length === 0) return

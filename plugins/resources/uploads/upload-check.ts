@@ -41,7 +41,7 @@ interface UploadTarget {
 }
 
 /** Number of concurrent reads of the store. */
-const atOnce = 16
+const maxConcurrent = 16
 /** Maximum number of files with one name in one location that are compared: the newest. */
 const maxAlike = 20
 
@@ -126,6 +126,7 @@ const findingOf = (wanted: CheckedFile, alike: readonly File[]): Finding => {
 
 const sideBySide = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> => {
   const results: R[] = []
-  for (let at = 0; at < items.length; at += atOnce) results.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))))
+  for (let at = 0; at < items.length; at += maxConcurrent)
+    results.push(...(await Promise.all(items.slice(at, at + maxConcurrent).map(work))))
   return results
 }

@@ -5,7 +5,7 @@ import { StoredParts } from './parts.ts'
 
 type Part = PartRecord & Stored
 
-const atOnce = 500
+const batchSize = 500
 
 /** Deletes uploads without progress for too long, and parts that a crash left without an upload. */
 export class UploadExpiry {
@@ -35,7 +35,7 @@ export class UploadExpiry {
     for await (const part of this.#parts.walk()) {
       if (signal.aborted) return
       some.push(part)
-      if (some.length === atOnce) await this.#dropStraysAmong(some.splice(0))
+      if (some.length === batchSize) await this.#dropStraysAmong(some.splice(0))
     }
     await this.#dropStraysAmong(some)
   }

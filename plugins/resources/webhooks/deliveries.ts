@@ -22,7 +22,7 @@ import { StoredWebhooks } from './stored-webhooks.ts'
 import { WebhookOwners } from './webhook-owners.ts'
 
 const dayMs = 86_400_000
-const batch = 500
+const batchSize = 500
 /** Maximum number of deliveries that one request resends. */
 const maxResent = 10_000
 
@@ -48,7 +48,7 @@ export class EnqueueDeliveries implements PublicEventHandler {
   async handle(described: readonly PublicEvent[]): Promise<void> {
     let after: After | undefined
     do {
-      const query = { using: 'byActive', where: eq('isActive', true), limit: batch } as const
+      const query = { using: 'byActive', where: eq('isActive', true), limit: batchSize } as const
       const { items, next } = await this.#documents.find(webhooks, { ...query, ...(after && { after }) })
       for (const webhook of items) await this.#enqueue(webhook, described)
       after = next
@@ -123,7 +123,7 @@ export class DeliveryLog {
     let [resent, hasMore] = [0, false]
     let after: After | undefined
     do {
-      const query = { using: 'byCreated', where, sort: { by: 'created', order: 'ascending' }, limit: batch } as const
+      const query = { using: 'byCreated', where, sort: { by: 'created', order: 'ascending' }, limit: batchSize } as const
       const page = await this.#documents.find(deliveries, { ...query, ...(after && { after }) })
       const again = this.#again()
       requireDone(await this.#documents.commitEach(page.items.map(({ id }) => ({ change: { update: id, in: deliveries, set: again } }))))
@@ -196,7 +196,7 @@ export class DeliveryRetention {
     const before = this.#before(this.#settings.retryDays)
     while (!signal.aborted) {
       const where = and(eq('state', 'waiting'), range('created', { lt: before }), range('since', { lt: before }))
-      const { items } = await this.#documents.find(deliveries, { using: 'byAge', where, limit: batch })
+      const { items } = await this.#documents.find(deliveries, { using: 'byAge', where, limit: batchSize })
       if (items.length === 0) return
       const change = (id: string) => ({ change: { update: id, in: deliveries, where: eq('state', 'waiting'), set: { state: 'failed' } } })
       requireDone(await this.#documents.commitEach(items.map(({ id }) => change(id))))

@@ -10,8 +10,8 @@ interface Teardown {
   teardown(end: () => Promise<void>): void
 }
 
-const maxAtOnce = 4
-let free = maxAtOnce
+const maxConcurrent = 4
+let free = maxConcurrent
 const waiting: (() => void)[] = []
 
 /** All tests of a file start at once, and creating an index takes the server at least 50 ms. */

@@ -19,7 +19,7 @@ export interface ErrorQueuesParts {
   readonly timeoutMs: number
 }
 
-const batch = 200
+const batchSize = 200
 const againMs = 10_000
 
 /**
@@ -38,7 +38,7 @@ export class ErrorQueues {
     const { repository, link, leaseMs, log } = this.#parts
     const { model } = link
     if (!model) return
-    const jobs = await repository.claim('parked', batch, leaseMs)
+    const jobs = await repository.claim('parked', batchSize, leaseMs)
     for (const [queue, some] of Map.groupBy(jobs, job => job.queue)) {
       try {
         await this.#putBackFrom(model, queue, some)

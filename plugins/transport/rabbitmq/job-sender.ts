@@ -7,7 +7,7 @@ import { maskQueue } from './mask-keys.ts'
 import { PublisherConfirms, type SendOutcome } from './publisher-confirms.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 
-const maxAtOnce = 1000
+const batchSize = 1000
 
 /** Collects IDs into batches: those that arrive while one batch is processed form the next one. */
 class IdBatcher {
@@ -28,7 +28,7 @@ class IdBatcher {
   }
 
   #run(): void {
-    const ids = this.#waiting.splice(0, maxAtOnce)
+    const ids = this.#waiting.splice(0, batchSize)
     if (ids.length === 0) {
       this.#isBusy = false
       return

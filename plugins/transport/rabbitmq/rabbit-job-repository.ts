@@ -18,7 +18,7 @@ import { busJobs, type JobRecord, type JobState, jobOf, type StoredJob } from '.
 
 const maxCounted = 10_000
 const maxQueues = 1000
-const maxAtOnce = 1000
+const batchSize = 1000
 const resourceKinds: readonly Kind[] = ['file', 'dataset']
 
 /** All changes of job records. Each is one conditional commit, so that of two kernels only one succeeds. */
@@ -95,7 +95,7 @@ export class RabbitJobRepository {
       using: 'due',
       where,
       sort: { by: 'due', order: 'ascending' },
-      limit: Math.min(limit, maxAtOnce),
+      limit: Math.min(limit, batchSize),
     })
     if (page.items.length === 0) return []
     const due = this.#in(heldMs)
@@ -206,8 +206,8 @@ export class RabbitJobRepository {
   }
 
   async #unsent(ids: readonly string[], set: Partial<Pick<JobRecord, 'state' | 'due' | 'isHeld'>>): Promise<void> {
-    for (let at = 0; at < ids.length; at += maxAtOnce) {
-      const some = ids.slice(at, at + maxAtOnce)
+    for (let at = 0; at < ids.length; at += batchSize) {
+      const some = ids.slice(at, at + batchSize)
       const where = eq('state', 'unsent')
       const results = await this.#documents.commitEach<JobRecord>(some.map(id => ({ change: { update: id, in: busJobs, where, set } })))
       requireDone(results)

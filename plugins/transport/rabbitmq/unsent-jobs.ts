@@ -22,7 +22,7 @@ export interface SweepingParts {
   readonly sweepMs: number
 }
 
-const batch = 500
+const batchSize = 500
 
 /** Sends jobs that no kernel is sending: published while the broker was unavailable, left by a dead kernel, or over the limit. */
 export class UnsentJobs implements ConnectionUser {
@@ -77,12 +77,12 @@ export class UnsentJobs implements ConnectionUser {
   async #sendWaiting(): Promise<void> {
     const { repository, sender, doubtful, leaseMs } = this.#parts
     while (sender.isConnected && !this.#isStopping) {
-      if (sender.room < batch / 2) {
+      if (sender.room < batchSize / 2) {
         await pause(5)
         continue
       }
       const since = performance.now()
-      const jobs = await repository.claim('unsent', Math.min(batch, sender.room), leaseMs)
+      const jobs = await repository.claim('unsent', Math.min(batchSize, sender.room), leaseMs)
       if (jobs.length === 0) return
       sender.take(
         jobs.filter(({ isHeld }) => !isHeld),

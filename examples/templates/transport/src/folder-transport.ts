@@ -14,7 +14,7 @@ const maxJobs = 1000
 const fileForm = /^([\w.-]{1,200})\.json$/
 const jobForm = /^[0-9a-f]{24}$/
 /** Number of files written or read concurrently. */
-const atOnce = 16
+const maxConcurrent = 16
 
 interface StoredJob {
   /** Its position among all jobs. */
@@ -239,7 +239,7 @@ const exists = (path: string): Promise<boolean> =>
 
 const inPieces = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> => {
   const done: R[] = []
-  for (let at = 0; at < all.length; at += atOnce) done.push(...(await Promise.all(all.slice(at, at + atOnce).map(work))))
+  for (let at = 0; at < all.length; at += maxConcurrent) done.push(...(await Promise.all(all.slice(at, at + maxConcurrent).map(work))))
   return done
 }
 

@@ -23,9 +23,9 @@ export interface SensorPart {
   readonly properties: ReadonlySet<string>
 }
 
-const idsAtOnce = 1000
+const idBatchSize = 1000
 
-const sensorsAtOnce = 100
+const sensorBatchSize = 100
 
 function* inPieces<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
@@ -50,11 +50,11 @@ export class SelectedSensors {
   }
 
   async *#all(caller: Caller): AsyncIterable<ReadonlyMap<Sensor, readonly number[]>> {
-    for await (const sensors of eachPage(page => this.#sensors.list(caller, {}, page), sensorsAtOnce)) {
+    for await (const sensors of eachPage(page => this.#sensors.list(caller, {}, page), sensorBatchSize)) {
       const found = new Map<string, number[]>(sensors.map(({ id }) => [id, []]))
       const list = { sensors: [...found.keys()] }
       if (sensors.length > 0)
-        for await (const streams of eachPage(page => this.#streams.list(caller, list, page), idsAtOnce))
+        for await (const streams of eachPage(page => this.#streams.list(caller, list, page), idBatchSize))
           for (const { id, sensor } of streams) found.get(sensor)?.push(geoNumberOf(id))
       yield new Map(sensors.map(sensor => [sensor, found.get(sensor.id) ?? []]))
     }
@@ -62,7 +62,7 @@ export class SelectedSensors {
 
   async *#theirs(chosen: readonly number[]): AsyncIterable<ReadonlyMap<Sensor, readonly number[]>> {
     const found = new Map<string, number[]>()
-    for (const some of inPieces([...new Set(chosen)], idsAtOnce))
+    for (const some of inPieces([...new Set(chosen)], idBatchSize))
       for (const [id, { sensor, state }] of await this.#streams.getMany(some.map(streamIdOf))) {
         if (state !== 'live') continue
         const known = found.get(sensor)
@@ -70,15 +70,15 @@ export class SelectedSensors {
         else found.set(sensor, [geoNumberOf(id)])
       }
     const sensors: Sensor[] = []
-    for (const some of inPieces([...found.keys()], idsAtOnce)) sensors.push(...(await this.#sensors.getMany(some)).values())
+    for (const some of inPieces([...found.keys()], idBatchSize)) sensors.push(...(await this.#sensors.getMany(some)).values())
     const live = sensors.filter(({ state }) => state === 'live')
     live.sort((one, other) => byCodePoint(one.name, other.name) || byCodePoint(one.id, other.id))
-    for (const some of inPieces(live, sensorsAtOnce)) yield new Map(some.map(sensor => [sensor, found.get(sensor.id) ?? []]))
+    for (const some of inPieces(live, sensorBatchSize)) yield new Map(some.map(sensor => [sensor, found.get(sensor.id) ?? []]))
   }
 
   async #parts(page: ReadonlyMap<Sensor, readonly number[]>): Promise<readonly SensorPart[]> {
     const known = new Map<number, StreamStatistics>()
-    for (const some of inPieces([...page.values()].flat(), idsAtOnce))
+    for (const some of inPieces([...page.values()].flat(), idBatchSize))
       for (const [stream, statistics] of await this.#store.statistics(some)) known.set(stream, statistics)
     return [...page].flatMap(([{ id, name, geometry }, all]) => {
       const streams = all.filter(stream => known.has(stream)).sort((one, other) => one - other)

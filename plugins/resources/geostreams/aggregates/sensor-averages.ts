@@ -120,7 +120,7 @@ const sensorValues = async (store: GeoStore, part: SensorPart, averageQuery: Ave
   return { first, endMs, streams: [...streams].sort((one, other) => one - other), numbers, others }
 }
 
-const namesAtOnce = 100
+const batchSize = 100
 
 /** Most properties occur in the first datapoints; the others are searched for in larger pages. */
 const [fewPoints, manyPoints] = [16, 1000]
@@ -142,8 +142,8 @@ const firstValues = async (
   const names = [...properties].filter(isWanted)
   const values = new Map(names.flatMap(name => valueIn(first, name)))
   const missing = names.filter(name => !values.has(name))
-  for (let at = 0; at < missing.length; at += namesAtOnce) {
-    const some = missing.slice(at, at + namesAtOnce)
+  for (let at = 0; at < missing.length; at += batchSize) {
+    const some = missing.slice(at, at + batchSize)
     for (const [name, value] of await looked(store, { filter, signal }, some)) values.set(name, value)
   }
   return new Map(names.flatMap(name => (values.has(name) ? [[name, values.get(name) ?? null] as const] : [])))

@@ -14,7 +14,7 @@ const maxNumbers = 10_000
 /** Number of values added before the event loop is yielded. */
 const perTurn = 10_000
 /** Number of bins written together. */
-const entriesAtOnce = 1000
+const batchSize = 1000
 
 /** The bins of one property and label, by date, depth and depth code. */
 export interface Entries {
@@ -125,6 +125,6 @@ async function* objectBins(
 function* ordered(raw: RawEntries, isRaw: boolean): Iterable<Entries> {
   for (const [property, entries] of raw.all(isRaw)) {
     const sorted = entries.toSorted(order)
-    for (let at = 0; at < sorted.length; at += entriesAtOnce) yield { property, entries: sorted.slice(at, at + entriesAtOnce) }
+    for (let at = 0; at < sorted.length; at += batchSize) yield { property, entries: sorted.slice(at, at + batchSize) }
   }
 }

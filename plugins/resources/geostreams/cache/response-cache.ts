@@ -7,7 +7,7 @@ import { type Stream, sensors, streams } from '../collections.ts'
 import { seenBy } from '../listing.ts'
 import { type CachedResponse, StoredResponses } from './stored-responses.ts'
 
-const atOnce = 1000
+const batchSize = 1000
 
 /** Maximum number of streams to check before each response. */
 const maxStreams = 10_000
@@ -40,8 +40,8 @@ class StreamVersions {
       for (const { sensor } of some) above.add(sensor)
     }
     const ids = [...above].sort()
-    for (let at = 0; at < ids.length; at += atOnce) {
-      const found = await this.#documents.getMany(sensors, ids.slice(at, at + atOnce))
+    for (let at = 0; at < ids.length; at += batchSize) {
+      const found = await this.#documents.getMany(sensors, ids.slice(at, at + batchSize))
       for (const [id, { revision }] of found) hash.update(`${id} ${revision}\n`)
     }
     return hash.digest('hex')
@@ -49,14 +49,14 @@ class StreamVersions {
 
   async *#these(chosen: readonly number[]): AsyncIterable<readonly Stream[]> {
     const ids = [...chosen].sort((one, other) => one - other).map(streamIdOf)
-    for (let at = 0; at < ids.length; at += atOnce) {
-      const found = await this.#documents.getMany(streams, ids.slice(at, at + atOnce))
-      yield ids.slice(at, at + atOnce).flatMap(id => found.get(id) ?? [])
+    for (let at = 0; at < ids.length; at += batchSize) {
+      const found = await this.#documents.getMany(streams, ids.slice(at, at + batchSize))
+      yield ids.slice(at, at + batchSize).flatMap(id => found.get(id) ?? [])
     }
   }
 
   async *#all(): AsyncIterable<readonly Stream[]> {
-    const query = { using: 'byAge', where: eq('state', 'live'), limit: atOnce } as const
+    const query = { using: 'byAge', where: eq('state', 'live'), limit: batchSize } as const
     let page = await this.#documents.find(streams, query)
     for (;;) {
       yield page.items

@@ -155,8 +155,9 @@ const jsonText = async (body: SentBytes): Promise<string> => {
 }
 
 async function* numbered(texts: readonly string[]): AsyncGenerator<readonly SentPoint[]> {
-  const atOnce = 250
-  for (let at = 0; at < texts.length; at += atOnce) yield texts.slice(at, at + atOnce).map((text, more) => ({ line: at + more + 1, text }))
+  const batchSize = 250
+  for (let at = 0; at < texts.length; at += batchSize)
+    yield texts.slice(at, at + batchSize).map((text, more) => ({ line: at + more + 1, text }))
 }
 
 const typeOf = (header: string | undefined): string => {

@@ -301,7 +301,7 @@ const distinct = (headers: readonly string[], fixed: readonly string[]): readonl
   })
 }
 
-const streamsAtOnce = 1000
+const batchSize = 1000
 
 const maxColumns = 5000
 
@@ -346,10 +346,10 @@ export class CsvHeaders {
 
   async *#numbers(caller: Caller, chosen: readonly number[] | undefined): AsyncGenerator<readonly number[]> {
     if (chosen) {
-      for (let at = 0; at < chosen.length; at += streamsAtOnce) yield chosen.slice(at, at + streamsAtOnce)
+      for (let at = 0; at < chosen.length; at += batchSize) yield chosen.slice(at, at + batchSize)
       return
     }
-    for await (const streams of eachPage(page => this.#streams.list(caller, {}, page), streamsAtOnce)) {
+    for await (const streams of eachPage(page => this.#streams.list(caller, {}, page), batchSize)) {
       yield streams.map(({ id }) => geoNumberOf(id))
     }
   }

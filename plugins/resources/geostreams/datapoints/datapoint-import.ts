@@ -72,7 +72,7 @@ const batchLength = 2 * 1024 * 1024
 const reportEvery = 10_000
 
 /** Number of streams whose records are changed concurrently. */
-const reportedAtOnce = 100
+const maxConcurrent = 100
 
 const maxNames = 1000
 
@@ -236,8 +236,8 @@ class DatapointImportRun {
     const tallies = [...this.#tallies]
     this.#tallies = new Map()
     this.#unreported = 0
-    for (let at = 0; at < tallies.length; at += reportedAtOnce)
-      await Promise.all(tallies.slice(at, at + reportedAtOnce).map(([number, tally]) => this.#reportStream(number, tally)))
+    for (let at = 0; at < tallies.length; at += maxConcurrent)
+      await Promise.all(tallies.slice(at, at + maxConcurrent).map(([number, tally]) => this.#reportStream(number, tally)))
   }
 
   async #reportStream(number: number, tally: StreamTotals): Promise<void> {

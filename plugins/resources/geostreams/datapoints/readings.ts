@@ -27,7 +27,7 @@ export interface Answered {
 }
 
 /** Maximum number of datapoints that a store returns at once: smaller results need no streaming. */
-const foundAtOnce = 1000
+const maxUnstreamed = 1000
 
 const afterForm = /^(-?\d{1,15})_(\d{1,16})_(\d{1,16})$/
 
@@ -50,7 +50,7 @@ export class ReadingsStore {
 
   async ask({ filter, sort, page }: DatapointQuery): Promise<Answered> {
     const owners = this.#owners.begin()
-    const { points, next } = await this.geo.find({ filter, sort, ...(page ?? { limit: foundAtOnce }) })
+    const { points, next } = await this.geo.find({ filter, sort, ...(page ?? { limit: maxUnstreamed }) })
     const isWhole = page !== undefined || next === undefined
     const known = await owners.of(points.map(({ stream }) => stream))
     const first = points.filter(({ stream }) => known.get(stream) !== undefined)

@@ -9,7 +9,7 @@ export interface StreamOwner {
 
 const maxKept = 20_000
 
-const atOnce = 1000
+const batchSize = 1000
 
 /** The sensors of streams, cached for one request. Undefined for a stream that is deleted or being deleted, or whose sensor is. */
 export class StreamSensors {
@@ -31,7 +31,7 @@ export class StreamSensors {
       this.#kept.clear()
       missing = [...wanted]
     }
-    for (let at = 0; at < missing.length; at += atOnce) await this.#look(missing.slice(at, at + atOnce))
+    for (let at = 0; at < missing.length; at += batchSize) await this.#look(missing.slice(at, at + batchSize))
     return this.#kept
   }
 

@@ -2,7 +2,7 @@ import { and, CommitConflict, DocumentStore, eq, event, Spaces, type StoredEvent
 import { removeFound, requireDone } from 'pounce/sdk/kit'
 import { type Sensor, type Stream, sensors, streams } from '../collections.ts'
 
-const batch = 200
+const batchSize = 200
 
 /** Deletes the streams of a deleted sensor; their events delete the datapoints. */
 export class DeleteStreamsOnSensorRemoved {
@@ -43,7 +43,7 @@ export class DetachSensorsOnSpaceRemoved {
   async handle({ subject, actor }: StoredEvent<'space.removed'>): Promise<void> {
     const where = and(eq('state', 'live'), eq('spaces', subject.id))
     for (;;) {
-      const { items } = await this.#documents.find(sensors, { using: 'ageBySpace', where, limit: batch })
+      const { items } = await this.#documents.find(sensors, { using: 'ageBySpace', where, limit: batchSize })
       if (items.length === 0) return
       for (const sensor of items) await takeOut(this.#documents, sensor, [subject.id], actor)
     }
@@ -80,7 +80,7 @@ export class UpdateStreamsOnSensorUpdated {
     for await (const stream of this.#documents.scan(streams, { using: 'ageBySensor', where })) {
       if (!differs(stream, sensor)) continue
       some.push(stream)
-      if (some.length < batch) continue
+      if (some.length < batchSize) continue
       await bring(this.#documents, some, sensor, actor)
       some = []
     }

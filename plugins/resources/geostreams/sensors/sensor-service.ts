@@ -168,7 +168,7 @@ export class SensorService {
 }
 wire(SensorService, DocumentStore, Policy, GeostreamIds, Clock)
 
-const spacesAtOnce = 1000
+const batchSize = 1000
 
 const only = ([shown]: readonly SensorJson[]): SensorJson => {
   if (!shown) throw new Error('a sensor was not shown')
@@ -206,8 +206,8 @@ export class SensorView {
 
   async #seen(caller: Caller, spaces: readonly string[]): Promise<ReadonlySet<string>> {
     const seen = new Set<string>()
-    for (let at = 0; at < spaces.length; at += spacesAtOnce)
-      for (const id of await this.#policy.allowed(caller, 'ViewSpace', 'space', spaces.slice(at, at + spacesAtOnce))) seen.add(id)
+    for (let at = 0; at < spaces.length; at += batchSize)
+      for (const id of await this.#policy.allowed(caller, 'ViewSpace', 'space', spaces.slice(at, at + batchSize))) seen.add(id)
     return seen
   }
 }

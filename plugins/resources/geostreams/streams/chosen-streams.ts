@@ -5,7 +5,7 @@ import { eachPage, seenBy } from '../listing.ts'
 
 /** The limits of a `GeoFilter` for streams, and of a list of streams for sensors. */
 const maxStreams = 10_000
-const sensorsAtOnce = 1000
+const batchSize = 1000
 const byName = { by: 'name', order: 'ascending' } as const
 
 type List = (query: GeoListing & { readonly sensors?: readonly string[] }, page: GeoListPage) => Promise<Page<Stream>>
@@ -57,7 +57,7 @@ export class StreamChooser {
   async *#ofSources(sources: readonly string[], sensor: string | undefined): AsyncIterable<readonly string[]> {
     const where = and(eq('state', 'live'), isIn('source', [...new Set(sources)]))
     const list = (page: GeoListPage) => this.#documents.find(sensors, { using: 'bySource', where, ...page, sort: byName })
-    for await (const items of eachPage(list, sensorsAtOnce)) {
+    for await (const items of eachPage(list, batchSize)) {
       const some = items.map(({ id }) => id).filter(id => sensor === undefined || id === sensor)
       if (some.length > 0) yield some
     }

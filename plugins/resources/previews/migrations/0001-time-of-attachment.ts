@@ -8,7 +8,7 @@ interface Dated {
   readonly attached: Time
 }
 
-const atOnce = 500
+const batchSize = 500
 
 const write = async (documents: DocumentStore, some: readonly Dated[]): Promise<void> => {
   let left = some
@@ -31,7 +31,7 @@ export const up = async (documents: DocumentStore): Promise<void> => {
   for await (const { id, target, created, attached } of documents.walk(thumbnails)) {
     if (target === null || attached) continue
     some.push({ id, attached: created })
-    if (some.length < atOnce) continue
+    if (some.length < batchSize) continue
     await write(documents, some)
     some = []
   }

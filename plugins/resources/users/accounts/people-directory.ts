@@ -21,7 +21,7 @@ import { users } from '../collections.ts'
 type User = UserRecord & Stored
 
 /** Batch size and number of batches of accounts read for one page. */
-const batch = 200
+const batchSize = 200
 const maxRounds = 8
 
 /** The search keys, in this order; users found by one are excluded from the next. */
@@ -101,7 +101,7 @@ const queryOf = (way: SearchField, prefix: string, after: After | undefined): Fi
   using: indexes[way],
   ...(prefix === '' ? {} : { where: startsWith(way, prefix) }),
   sort: { by: way, order: 'ascending' },
-  limit: batch,
+  limit: batchSize,
   ...(after ? { after } : {}),
 })
 

@@ -8,7 +8,7 @@ interface Named {
 }
 
 const users = collection<Named>()('users')
-const batch = 500
+const batchSize = 500
 
 /** Adds the fields by which users are searched. */
 export const up = async (documents: DocumentStore): Promise<void> => {
@@ -25,7 +25,7 @@ export const up = async (documents: DocumentStore): Promise<void> => {
       ...{ id, revision },
       set: { sortFirst: foldedText(`${firstName} ${lastName}`), sortLast: foldedText(`${lastName} ${firstName}`) },
     })
-    if (some.length === batch) await fill()
+    if (some.length === batchSize) await fill()
   }
   if (some.length > 0) await fill()
 }

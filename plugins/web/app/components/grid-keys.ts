@@ -20,7 +20,7 @@ const nothing = { text: '', at: 0, isPending: false }
 const maxSearched = 200_000
 /** Maximum number of rows loaded to find a name. */
 const maxLoaded = 10_000
-const loadedAtOnce = 1000
+const batchSize = 1000
 /** Rows are loaded once typing pauses. */
 const pauseMs = 250
 
@@ -46,8 +46,8 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
       const { count, row, loadRows, nameOf } = latest.current.props
       const index = (first + step) % count
       if (row(index) === undefined && !known.has(index) && left > 0 && loadRows) {
-        left -= loadedAtOnce
-        const rows = await loadRows(index, Math.min(count, index + loadedAtOnce))
+        left -= batchSize
+        const rows = await loadRows(index, Math.min(count, index + batchSize))
         if (typed.current !== search || !isAt()) return
         for (const [at, each] of rows.entries()) known.set(index + at, each)
       }

@@ -56,7 +56,7 @@ export interface QueueState {
 }
 
 /** Browsers have six connections to a server; one is the live stream's, and pages need one too. */
-const maxAtOnce = 4
+const maxConcurrent = 4
 const speedWindowMs = 5000
 const shownEveryMs = 300
 
@@ -254,7 +254,7 @@ class UploadQueue {
   }
 
   #next(): void {
-    while (!this.#isPaused && this.#running.size < maxAtOnce) {
+    while (!this.#isPaused && this.#running.size < maxConcurrent) {
       const key = this.#waiting.shift()
       if (key === undefined) break
       const item = this.#items.get(key)

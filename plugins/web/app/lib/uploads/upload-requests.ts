@@ -34,7 +34,7 @@ const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', stop, { once: true })
   })
 
-const checkedAtOnce = 1000
+const batchSize = 1000
 
 /** Which of these files already exist in the dataset, by path: the ID of the existing file, unless it was there `before` they were added. */
 export const arrivedOf = async (
@@ -42,8 +42,8 @@ export const arrivedOf = async (
   files: readonly { readonly path: string; readonly size: number; readonly before?: string | undefined }[],
 ): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>()
-  for (let from = 0; from < files.length; from += checkedAtOnce) {
-    const some = files.slice(from, from + checkedAtOnce).map(({ path, size }) => ({ path, size }))
+  for (let from = 0; from < files.length; from += batchSize) {
+    const some = files.slice(from, from + batchSize).map(({ path, size }) => ({ path, size }))
     const answers = await api('POST /api/uploads/check', { body: { dataset, ...(folder === undefined ? {} : { folder }), files: some } })
     for (const [at, { path, state, id }] of answers.entries())
       if (state === 'same' && id && id !== files[from + at]?.before) found.set(path, id)

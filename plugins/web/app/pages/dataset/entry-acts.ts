@@ -33,7 +33,7 @@ export const filesOf = ({ entries, rest }: Target): Target => ({
 })
 
 /** Maximum number of concurrent requests of one action. */
-const maxAtOnce = 4
+const maxConcurrent = 4
 /** Above this number, a server job is used. */
 const maxDirect = 20
 
@@ -64,7 +64,7 @@ const forEach = async (
       progress(done + failed)
     }
   }
-  await Promise.all(Array.from({ length: maxAtOnce }, work))
+  await Promise.all(Array.from({ length: maxConcurrent }, work))
   return { done, failed, reason, only }
 }
 
