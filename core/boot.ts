@@ -152,7 +152,7 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
     checkRecords: async documents => {
       await refuseUnfinishedMove(documents)
       await options.checkRecords?.(documents)
-      await localStores.claim(documents, kernel.plan.providers.get(DocumentStore))
+      await localStores.claim(documents, kernel.graph.providers.get(DocumentStore))
       await separateData.begin(documents)
     },
   })

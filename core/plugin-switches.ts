@@ -110,7 +110,7 @@ export class PluginSwitches implements PluginSwitch {
   }
 
   async list(): Promise<readonly PluginState[]> {
-    const { plan, outbox } = this.#running
+    const { graph: plan, outbox } = this.#running
     const choices = await choicesIn(this.#documents)
     const health = new Map((await this.#running.readiness()).plugins.map(one => [one.id, one]))
     const waiting = Object.entries((await outbox?.waiting()) ?? {})

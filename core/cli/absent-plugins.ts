@@ -38,7 +38,7 @@ export async function refuseAbsentPlugins(kernel: Kernel, skipped: readonly stri
 
 /** Refuses to leave datapoints in a store that is no longer configured. */
 export async function refuseForgottenPoints(kernel: Kernel, [from, to]: readonly [string, string]): Promise<void> {
-  const configured = kernel.plan.order.find(({ name }) => name === kernel.plan.providers.get(GeoStore))?.plugin.id
+  const configured = kernel.graph.order.find(({ name }) => name === kernel.graph.providers.get(GeoStore))?.plugin.id
   const meta = await kernel.get(DocumentStore).get(metaRecords, installationId)
   if (configured === undefined || meta?.plugins.includes(configured)) return
   for (const [id, plugin] of await absentPlugins(kernel)) {

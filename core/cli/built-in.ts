@@ -12,7 +12,7 @@ export interface CommandHost {
 }
 
 /** Runs one command line, in the server of `host` if given; resolves to the exit code. */
-export type RunLine = (words: readonly string[], output: Output, host?: CommandHost) => Promise<number>
+export type RunLine = (args: readonly string[], output: Output, host?: CommandHost) => Promise<number>
 
 /** An invalid command line: exit code 2. */
 export class UsageError extends StartupError {}

@@ -171,15 +171,15 @@ test('a data folder without an installation is reported and left unchanged, exce
   const data = join(await tempFolder(t), 'mistyped')
   const environment = { POUNCE_PLUGINS: `documents.sqlite,${fixturePlugin('command-plugin')}`, POUNCE_DATA: data }
   const message = `There is no installation in the data folder ${data}: specify another one, or create one with \`pounce start\`\n`
-  for (const words of [
+  for (const args of [
     ['doctor'],
     ['greeting', 'say', 'Ada'],
     ['events', 'dead-letters'],
     ['migrate', 'status'],
     ['plugin', 'off', 'web'],
   ]) {
-    const { code, out, err } = await pounce(words, environment)
-    t.deepEqual([code, out, err], [1, '', message], words.join(' '))
+    const { code, out, err } = await pounce(args, environment)
+    t.deepEqual([code, out, err], [1, '', message], args.join(' '))
     await t.throwsAsync(stat(data), { code: 'ENOENT' })
   }
   t.is((await pounce(['migrate', 'up'], environment)).code, 0)

@@ -131,12 +131,12 @@ const connected = (path: string): Promise<Socket | undefined> =>
   })
 
 /** Runs a command line in the server of a data folder. Resolves to the exit code; undefined if no server is running there. */
-export const runInServer = async (data: string, words: readonly string[], output: Output): Promise<number | undefined> => {
+export const runInServer = async (data: string, args: readonly string[], output: Output): Promise<number | undefined> => {
   const path = commandSocket(data)
   const socket = path === undefined ? undefined : await connected(path)
   if (socket === undefined) return undefined
   const request: CommandRequest = {
-    words,
+    words: args,
     folder: process.cwd(),
     isTerminal: output.isTerminal,
     ...(output.columns === undefined ? {} : { columns: output.columns }),

@@ -60,7 +60,7 @@ const readable = (line: string): string => {
 /** The server process with the plugin. */
 class PluginServer {
   readonly #folder: string
-  readonly #words: readonly string[]
+  readonly #args: readonly string[]
   readonly #environment: NodeJS.ProcessEnv
   readonly #output: Output
   #child: ChildProcess | undefined
@@ -71,7 +71,7 @@ class PluginServer {
     const flags = Object.entries(sources.flags ?? {}).flatMap(([name, value]) => ['--set', `${name}=${value}`])
     this.#folder = folder
     this.#output = output
-    this.#words = [...(existsSync(config) ? ['--config', config] : []), ...flags, 'start']
+    this.#args = [...(existsSync(config) ? ['--config', config] : []), ...flags, 'start']
     this.#environment = {
       POUNCE_DATA: join(folder, '.pounce'),
       POUNCE_ADMIN__EMAIL: account.email,
@@ -82,7 +82,7 @@ class PluginServer {
   }
 
   start(): void {
-    const child = spawn(process.execPath, [main, ...this.#words], {
+    const child = spawn(process.execPath, [main, ...this.#args], {
       cwd: this.#folder,
       env: this.#environment,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -38,7 +38,7 @@ const healthOf = ({ isRunning, isHealthy, message }: PluginState): string => {
 
 /** `pounce plugin list`: with state and health if a server is running. */
 export const listPlugins: RunCommand = async ({ running, asJson, ...context }) => {
-  const { plan, config } = await makeKernel({ ...context, ...(running && { running }) })
+  const { graph: plan, config } = await makeKernel({ ...context, ...(running && { running }) })
   const states = new Map((await running?.get(PluginSwitch).list())?.map(one => [one.id, one]))
   return Promise.all(
     plan.order.map(async ({ name, plugin, provides, needs }) => {

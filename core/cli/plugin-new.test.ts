@@ -10,9 +10,9 @@ import { run } from './run.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const kinds = ['routes', 'blobs', 'search', 'auth', 'extractor', 'viewer', 'transport', 'geo']
 
-const pounce = async (...words: readonly string[]) => {
+const pounce = async (...args: readonly string[]) => {
   const output = { out: '', err: '' }
-  const code = await run(words, {
+  const code = await run(args, {
     out: text => {
       output.out += text
     },
@@ -120,9 +120,9 @@ test("the generated test passes with Node's own runner", async t => {
 registerHooks({ resolve: (specifier, context, next) => next(specifier.replace(/^@(?=pounce\\/sdk)/, ''), context) })
 `,
   )
-  const words = ['--import', join(root, 'core/resolve.js'), '--import', hook, '--test', '--test-reporter', 'tap', 'src/index.test.ts']
+  const args = ['--import', join(root, 'core/resolve.js'), '--import', hook, '--test', '--test-reporter', 'tap', 'src/index.test.ts']
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: made, env })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: made, env })
   t.regex(stdout, /^# pass 1$/m)
   t.regex(stdout, /^# fail 0$/m)
 })

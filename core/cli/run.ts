@@ -45,9 +45,9 @@ const flagsOf = ({ data, host, port, set = [] }: GlobalOptions): Record<string, 
   if (data !== undefined) flags['data'] = data
   if (host !== undefined) flags['http.host'] = host
   if (port !== undefined) flags['http.port'] = port
-  for (const one of set) {
-    const [name = '', ...value] = one.split('=')
-    if (value.length === 0) throw new StartupError(`--set ${one} has no value: write --set name=value`)
+  for (const assignment of set) {
+    const [name = '', ...value] = assignment.split('=')
+    if (value.length === 0) throw new StartupError(`--set ${assignment} has no value: write --set name=value`)
     flags[name] = value.join('=')
   }
   return flags
@@ -103,12 +103,12 @@ const describeGroup = (group: Commander): void => {
 
 /** Adds a command, for instance `user create` below `user`. */
 const add = (program: Commander, command: BuiltIn, { output, host, fail }: Session): void => {
-  const words = command.name.split(' ')
-  const parent = words.slice(0, -1).reduce<Commander>((above, word) => {
+  const names = command.name.split(' ')
+  const parent = names.slice(0, -1).reduce<Commander>((above, word) => {
     const known = above.commands.find(one => one.name() === word)
     return known ?? above.command(word)
   }, program)
-  const last = words.at(-1) ?? command.name
+  const last = names.at(-1) ?? command.name
   if (parent.commands.some(one => one.name() === last))
     throw new StartupError(`The command "${command.name}" of a plugin is not available: there is already a command of this name`)
   const own = parent.command(last, { hidden: command.isHidden ?? false }).description(command.summary)
@@ -119,8 +119,8 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
     if (isRequired) own.requiredOption(flag, summary)
     else own.option(flag, summary)
   }
-  own.action(async (...given: unknown[]) => {
-    const values = given.slice(0, command.arguments?.length ?? 0) as string[]
+  own.action(async (...actionArgs: unknown[]) => {
+    const values = actionArgs.slice(0, command.arguments?.length ?? 0) as string[]
     const global = program.opts<GlobalOptions>()
     const options = own.opts<Record<string, string | boolean>>()
     const asJson = global.json ?? false
@@ -181,7 +181,7 @@ const withPlace = (error: unknown): string => {
   return message.includes(place) ? message : `${message}${place}`
 }
 
-const say = (error: unknown, asJson: boolean, output: Output): void => {
+const printError = (error: unknown, asJson: boolean, output: Output): void => {
   // An error of the operating system names the call and the path.
   const isExpected =
     error instanceof StartupError || (error instanceof Error && (('status' in error && 'code' in error) || 'syscall' in error))
@@ -195,22 +195,22 @@ const say = (error: unknown, asJson: boolean, output: Output): void => {
 const builtInOf = (operands: readonly string[]): BuiltIn | undefined =>
   builtIns.find(({ name }) => name.split(' ').every((word, at) => operands[at] === word))
 
-const runProgram = async (words: readonly string[], output: Output, host: CommandHost | undefined): Promise<number> => {
+const runProgram = async (args: readonly string[], output: Output, host: CommandHost | undefined): Promise<number> => {
   let code = 0
   const fail = (): void => {
     code = 1
   }
   const session: Session = { output, host, fail }
   const { Command, CommanderError } = await import('commander')
-  const program = describeProgram(new Command('pounce'), output, words.includes('--json'))
+  const program = describeProgram(new Command('pounce'), output, args.includes('--json'))
   for (const command of builtIns) if (!host || command.runsIn === 'server') add(program, command, session)
   const forUsers = host ? undefined : await addClient(program, session)
   try {
-    const { operands, unknown } = program.parseOptions([...words])
+    const { operands, unknown } = program.parseOptions([...args])
     const [first = 'help'] = operands
     const isHelp = first === 'help' || first === 'completion' || unknown.includes('--help') || unknown.includes('-h')
     if (forUsers?.has(first)) {
-      await program.parseAsync([...words], { from: 'user' })
+      await program.parseAsync([...args], { from: 'user' })
       return code
     }
     const isOwn = builtIns.some(({ name }) => name.split(' ')[0] === first)
@@ -218,11 +218,11 @@ const runProgram = async (words: readonly string[], output: Output, host: Comman
     if (!host && !isHelp && (!isOwn || builtInOf(operands)?.runsIn === 'server')) {
       const { dataFolderOf } = await import('./data-folder.ts')
       const { runInServer } = await import('./command-socket.ts')
-      const answered = await runInServer(await dataFolderOf(sources), words, output)
+      const answered = await runInServer(await dataFolderOf(sources), args, output)
       if (answered !== undefined) return answered
     }
     if (!isOwn) await addContributed(program, sources, session, isHelp)
-    await program.parseAsync([...words], { from: 'user' })
+    await program.parseAsync([...args], { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode
@@ -248,11 +248,11 @@ const addClient = async (program: Commander, session: Session): Promise<Readonly
 }
 
 /** The options of a simple `start` command line, for which loading Commander (10 ms) is avoided. All others are parsed by Commander. */
-const plainStart = (words: readonly string[]): GlobalOptions | undefined => {
+const plainStart = (args: readonly string[]): GlobalOptions | undefined => {
   const text = { type: 'string' } as const
   const options = { config: text, data: text, host: text, port: text, set: { ...text, multiple: true }, json: { type: 'boolean' } } as const
   try {
-    const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true })
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     return positionals.join(' ') === 'start' ? values : undefined
   } catch {
     return undefined
@@ -267,12 +267,12 @@ const runStart = async (options: GlobalOptions, output: Output): Promise<number>
 }
 
 /** Runs one command line, in the server of `host` if given; resolves to the exit code. */
-export const run: RunLine = async (words, output, host) => {
+export const run: RunLine = async (args, output, host) => {
   try {
-    const options = host ? undefined : plainStart(words)
-    return await (options ? runStart(options, output) : runProgram(words, output, host))
+    const options = host ? undefined : plainStart(args)
+    return await (options ? runStart(options, output) : runProgram(args, output, host))
   } catch (error) {
-    say(error, words.includes('--json'), output)
+    printError(error, args.includes('--json'), output)
     return error instanceof UsageError ? usageExitCode : 1
   }
 }

@@ -275,7 +275,7 @@ const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addr
 const endsInSlash = /(\/:\w+)\/$/
 /** An alias may be the path with a trailing slash, which standards use for service roots. */
 const endsInSlashToo = /(\/[^/:*]+)\/$/
-const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
+const audiences = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
 
 /**
  * Registers the routes of all plugins, or throws one error with all problems: a missing or unknown permission, a right without a resource, a right without a
@@ -321,7 +321,7 @@ const faultsOfRight = (requirement: Requirement, { hasPolicy, permissions }: Rig
   const { right = '', on, unscoped } = typeof requirement === 'string' ? { right: requirement } : requirement
   if (!permissions.has(right))
     return [
-      `declares the unknown permission ${right}${didYouMean(right, [...words, ...permissions.names])}; a plugin lists its own in "permissions"`,
+      `declares the unknown permission ${right}${didYouMean(right, [...audiences, ...permissions.names])}; a plugin lists its own in "permissions"`,
     ]
   if (!hasPolicy) return [`needs ${right}, and no plugin provides policy`]
   const hasReason = typeof unscoped === 'string' && unscoped.trim() !== ''
@@ -338,8 +338,8 @@ const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
   if (!methods.includes(method)) faults.push(`has the unknown method ${method}: one of ${methods.join(', ')}`)
   if (!isText(summary)) faults.push('has no summary')
   if (typeof handle !== 'function') faults.push('has no function handle')
-  if (!permission) faults.push(`declares no permission: ${[...words].join(', ')}, or a right with the resource that it is checked on`)
-  else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, known))
+  if (!permission) faults.push(`declares no permission: ${[...audiences].join(', ')}, or a right with the resource that it is checked on`)
+  else if (!audiences.has(permission as string)) faults.push(...faultsOfRight(permission, known))
   for (const right of alsoRequires) faults.push(...faultsOfRight(right, known, true))
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
   if (!isText(path)) return [...faults, 'has no path']

@@ -7,7 +7,7 @@ import { type CheckedPart, checkPart, type Origin } from './config/check.ts'
 import { coerce } from './config/coerce.ts'
 import { type Environment, fromAliases, fromEnvironment, unknownSetting, usedByAliases } from './config/environment.ts'
 import { type KernelConfig, kernelSchema, type PluginEntry } from './config/kernel-schema.ts'
-import { alsoUse, choosePlugins, inForce, type PluginChoice, type PluginLayer } from './config/plugin-choice.ts'
+import { choosePlugins, type PluginChoice, type PluginLayer, withoutReplacedPlugins, withUsed } from './config/plugin-choice.ts'
 import * as tree from './config/schema-tree.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { absoluteSource, loadPlugins, type PluginRequest } from './plugins.ts'
@@ -77,7 +77,7 @@ export const fileLayers = async ({ defaults, file, overrule }: ConfigSources): P
     ...(file === undefined ? [] : [await readLayer(file)]),
   ].map(layer => ({ ...layer, settings: overrule ? overrule.settings(layer.settings) : layer.settings }))
 
-const handedOver = (plugins: readonly (PluginEntry | Plugin)[]): readonly PluginRequest[] =>
+const requestsOf = (plugins: readonly (PluginEntry | Plugin)[]): readonly PluginRequest[] =>
   plugins.map(one => {
     if (typeof one === 'string') return { plugin: absoluteSource(one, process.cwd()) }
     return 'isPlugin' in one ? { plugin: one } : { ...one, plugin: absoluteSource(one.plugin, process.cwd()) }
@@ -87,16 +87,16 @@ const handedOver = (plugins: readonly (PluginEntry | Plugin)[]): readonly Plugin
 const loadChosen = async (sources: ConfigSources, files: readonly Layer[]) => {
   const { layers } = outsideLayers(sources, tree.mergeParts([{ name: 'kernel', path: [], schema: choiceOnly }]))
   const known = files.map(layer => ({ ...layer, settings: tree.toPresentNames(layer.settings, choiceOnly, layer.source) }))
-  const configured = choosePlugins([...known, ...layers], sources.plugins && handedOver(sources.plugins))
+  const configured = choosePlugins([...known, ...layers], sources.plugins && requestsOf(sources.plugins))
   const loaded = await loadPlugins(configured.requests)
-  const wanted = usedByAliases(loaded, sources.environment ?? {})
-  if (wanted.length === 0 && !sources.overrule) return inForce(loaded, configured)
-  const used = alsoUse(
+  const aliased = usedByAliases(loaded, sources.environment ?? {})
+  if (aliased.length === 0 && !sources.overrule) return withoutReplacedPlugins(loaded, configured)
+  const used = withUsed(
     configured,
-    wanted.map(plugin => ({ plugin })),
+    aliased.map(plugin => ({ plugin })),
   )
   const choice = sources.overrule ? sources.overrule.choice(used) : used
-  return inForce(await loadPlugins(choice.requests), choice)
+  return withoutReplacedPlugins(await loadPlugins(choice.requests), choice)
 }
 
 /** The part of the kernel's schema for these settings. */
@@ -109,10 +109,10 @@ const choiceOnly = settingsOnly('plugins', 'replacePlugins', 'basePlugins')
 /** The path of a plugin's settings. */
 const pathOf = ({ name, plugin }: NamedPlugin): readonly string[] => ((name === plugin.id && plugin.configPath) || name).split('.')
 
-const reasonAgainst = (name: string, schema: tree.Node): string => {
-  const { because, candidates } = unknownSetting(name, schema)
+const rejectionOf = (name: string, schema: tree.Node): string => {
+  const { reason, candidates } = unknownSetting(name, schema)
   if (candidates.includes(name)) return `must be nested: ${JSON.stringify(tree.put({}, name.split('.'), '…'))}`
-  return because ?? `is not a setting${didYouMean(name, candidates)}`
+  return reason ?? `is not a setting${didYouMean(name, candidates)}`
 }
 
 /** Layers of the environment, the flags and the settings of tests, in this order. */
@@ -136,11 +136,11 @@ export const outsideLayers = (sources: ConfigSources, present: tree.Node, plugin
   for (const [name, text] of Object.entries(sources.flags ?? {})) {
     const node = nodeAt(name.split('.'))
     if (node) add(sources.flagSpellings?.[name] ?? `--set ${name}`, name.split('.'), coerce(text, node), text)
-    else problems.push(() => `${name} ${reasonAgainst(name, schema)}`)
+    else problems.push(() => `${name} ${rejectionOf(name, schema)}`)
   }
   if (sources.settings)
     layers.push({ source: 'the test', settings: tree.toPresentNames(sources.settings, present, 'the test'), folder: process.cwd() })
-  return { layers, problems: () => [...environment.problems(), ...problems.map(words => words())], warnings: aliased.warnings }
+  return { layers, problems: () => [...environment.problems(), ...problems.map(describe => describe())], warnings: aliased.warnings }
 }
 
 /** If a whole kind of plugins is unknown, its members make a better message. */
@@ -155,7 +155,7 @@ const unknownIn = (layer: Layer, schema: tree.Node): string[] =>
   tree
     .unknownNames(layer.settings, schema)
     .flatMap(name => expanded(name, layer.settings))
-    .map(name => `${name} in ${layer.source} ${reasonAgainst(name, schema)}`)
+    .map(name => `${name} in ${layer.source} ${rejectionOf(name, schema)}`)
 
 const refuse = (problems: readonly string[]): void => {
   if (problems.length > 0) throw new StartupError(`Invalid configuration:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
@@ -176,8 +176,8 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
 
   const merged = [...files, ...outside.layers].reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
   const originOf = (name: string): Origin | undefined => set.findLast(layer => tree.at(layer.settings, name.split('.')) !== undefined)
-  const touched = set.reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
-  const check = (part: tree.Part) => checkPart(part, tree.at(merged, part.path), tree.at(touched, part.path), originOf)
+  const configured = set.reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
+  const check = (part: tree.Part) => checkPart(part, tree.at(merged, part.path), tree.at(configured, part.path), originOf)
 
   const kernel = await check(kernelPart)
   const own = await Promise.all(pluginParts.map(check))

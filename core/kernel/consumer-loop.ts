@@ -119,11 +119,11 @@ export class ConsumerLoop {
   readonly work: ConsumerWork
   readonly #tools: LoopTools
   readonly #rule: RetryRule
-  readonly #settler: AckBatcher
+  readonly #acks: AckBatcher
   readonly #stopped = new AbortController()
   readonly #chains = new Map<string, Promise<() => void>>()
   /** Tries that failed because a backend was unavailable, by event: they do not count towards the five. */
-  readonly #excused = new Map<string, number>()
+  readonly #outageAttempts = new Map<string, number>()
   #inFlight = 0
   readonly #subjects = new Semaphore({ max: maxSubjects })
   /** The acknowledgement of the last batch, which overlaps with handling the next one. */
@@ -138,7 +138,7 @@ export class ConsumerLoop {
     this.work = work
     this.#tools = tools
     this.#rule = tools.retry ?? usualRetry
-    this.#settler = new AckBatcher(tools, work.name, this.#stopped.signal)
+    this.#acks = new AckBatcher(tools, work.name, this.#stopped.signal)
   }
 
   /** Number of events claimed by this loop that are neither acknowledged nor released. */
@@ -176,7 +176,7 @@ export class ConsumerLoop {
       const free = 'handleAll' in this.work ? maxBatch : maxInFlight - this.#inFlight
       const isPaused = this.#pausedUntil > performance.now()
       const claimed = free > 0 && !isPaused ? await this.#claim(free) : []
-      if (claimed.length === 0) await this.#rest()
+      if (claimed.length === 0) await this.#waitForWork()
       else if ('handleAll' in this.work) {
         this.#inFlight += claimed.length
         await this.#handleBatch(claimed, this.work.handleAll)
@@ -197,7 +197,7 @@ export class ConsumerLoop {
   }
 
   /** Waits for a wake-up (a commit, a due retry, free capacity) or the next poll. */
-  #rest(): Promise<void> {
+  #waitForWork(): Promise<void> {
     const now = performance.now()
     const isPaused = this.#pausedUntil > now
     if ((this.#isWoken && !isPaused && this.#inFlight < maxInFlight) || this.#stopped.signal.aborted) return Promise.resolve()
@@ -233,12 +233,12 @@ export class ConsumerLoop {
   }
 
   async #handleOne(delivery: Delivery, handle: (event: AnyEvent) => Promise<void>, claimedAt: number): Promise<void> {
-    const isTooLate = performance.now() - claimedAt > leaseMs - handlerLimitMs
-    if (this.#stopped.signal.aborted || isTooLate || this.#pausedUntil > performance.now()) await this.#release(delivery, 0)
+    const isExpiring = performance.now() - claimedAt > leaseMs - handlerLimitMs
+    if (this.#stopped.signal.aborted || isExpiring || this.#pausedUntil > performance.now()) await this.#release(delivery, 0)
     else {
       try {
         await withTimeLimit(handle(delivery.event), handlerLimitMs, 'the handler took longer than 5 minutes')
-        await this.#settled([delivery])
+        await this.#succeeded([delivery])
       } catch (error) {
         await this.#failed(delivery, error)
       }
@@ -273,17 +273,17 @@ export class ConsumerLoop {
   }
 
   async #acknowledge(deliveries: readonly Delivery[]): Promise<void> {
-    await this.#settled(deliveries)
+    await this.#succeeded(deliveries)
     this.#inFlight -= deliveries.length
     // The outbox may have held back later events of these subjects.
     this.wake()
   }
 
-  async #settled(deliveries: readonly Delivery[]): Promise<void> {
+  async #succeeded(deliveries: readonly Delivery[]): Promise<void> {
     this.#outages = 0
     const ids = deliveries.map(({ event }) => event.id)
-    for (const id of ids) this.#excused.delete(id)
-    await this.#settler.done(ids)
+    for (const id of ids) this.#outageAttempts.delete(id)
+    await this.#acks.done(ids)
     this.#tools.metrics.count('events_handled_total', { consumer: this.work.name }, deliveries.length)
   }
 
@@ -292,17 +292,17 @@ export class ConsumerLoop {
     const { log, metrics } = this.#tools
     metrics.count('events_failed_total', { consumer: this.work.name })
     if (isOutage(error)) {
-      this.#excused.set(event.id, (this.#excused.get(event.id) ?? 0) + 1)
+      this.#outageAttempts.set(event.id, (this.#outageAttempts.get(event.id) ?? 0) + 1)
       return this.#release(delivery, this.#pauseAll('Backend unavailable; events will be retried', messageOf(error)), error)
     }
-    const failures = attempt - (this.#excused.get(event.id) ?? 0)
+    const failures = attempt - (this.#outageAttempts.get(event.id) ?? 0)
     const about = { consumer: this.work.name, event: event.type, eventId: event.id, subject: event.subject, failures, error }
     if (failures < this.#rule.tries) {
       log.warn('Handler failed; the event will be retried', about)
       return this.#release(delivery, backOff({ ...this.#rule, ...statedRetry(error) }, failures), error)
     }
     log.error('Handler failed too often; the event is a dead letter', about)
-    this.#excused.delete(event.id)
+    this.#outageAttempts.delete(event.id)
     await this.#report(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), park: true }))
   }
 

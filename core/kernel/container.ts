@@ -28,14 +28,14 @@ const construct = (plugin: string, cls: Class, args: readonly unknown[]): object
   }
 }
 
-const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>, cls: Class, path: readonly Class[]): void => {
+const refuseClassCycle = (name: string, provisions: ReadonlyMap<string, Class>, cls: Class, path: readonly Class[]): void => {
   if (path.includes(cls)) {
-    const circle = [...path.slice(path.indexOf(cls)), cls].map(one => one.name).join(' → ')
-    throw new StartupError(`${name}: circular dependency between classes: ${circle}`)
+    const cycle = [...path.slice(path.indexOf(cls)), cls].map(one => one.name).join(' → ')
+    throw new StartupError(`${name}: circular dependency between classes: ${cycle}`)
   }
   for (const token of needsOf(cls)) {
     const provider = isClass(token) ? token : provisions.get(token)
-    if (provider) refuseInnerCircle(name, provisions, provider, [...path, cls])
+    if (provider) refuseClassCycle(name, provisions, provider, [...path, cls])
   }
 }
 
@@ -43,14 +43,14 @@ const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>,
 export class Container {
   readonly #kernel: AwilixContainer = createContainer({ strict: true })
   readonly #contributed = new Map<string, Map<string, unknown[]>>()
-  readonly #inOrder = new Map<string, readonly unknown[]>()
-  readonly #listed: readonly string[]
+  readonly #ordered = new Map<string, readonly unknown[]>()
+  readonly #pluginOrder: readonly string[]
   readonly #off = new Set<string>()
   readonly #built = new Map<string, BuiltPlugin>()
 
   /** `listed`: plugin names in configuration order, which is the order of contributions. */
   constructor(values: ReadonlyMap<string, unknown>, listed: readonly string[]) {
-    this.#listed = listed
+    this.#pluginOrder = listed
     for (const [port, value] of values) this.#kernel.register(port, asValue(value))
   }
 
@@ -73,7 +73,7 @@ export class Container {
   /** Contributions of plugins that are off are omitted. */
   setOn(plugin: string, isOn: boolean): void {
     this.#off[isOn ? 'delete' : 'add'](plugin)
-    this.#inOrder.clear()
+    this.#ordered.clear()
   }
 
   #instanceOf(cls: Class): unknown {
@@ -94,21 +94,21 @@ export class Container {
   }
 
   /** Instantiates a plugin's classes; a second call replaces the instances. Constructors only keep their arguments, so there are no side effects yet. */
-  build(planned: PluginNode, own: { readonly config: unknown; readonly log: Log }, replaced: ReadonlySet<string>): BuiltPlugin {
-    const { name, plugin } = planned
+  build(node: PluginNode, own: { readonly config: unknown; readonly log: Log }, replaced: ReadonlySet<string>): BuiltPlugin {
+    const { name, plugin } = node
     for (const byPlugin of this.#contributed.values()) byPlugin.delete(name)
     const child = tsyringe.createChildContainer()
     const instances: object[] = []
-    this.#registerNeeds(child, planned, own)
+    this.#registerNeeds(child, node, own)
     const provisions = new Map((plugin.provides ?? []).filter(({ port }) => !takesMany(port)).map(({ port, by }) => [port as string, by]))
     for (const cls of classesOf(plugin)) {
-      refuseInnerCircle(name, provisions, cls, [])
+      refuseClassCycle(name, provisions, cls, [])
       child.register(cls as new () => object, {
         useFactory: instanceCachingFactory(() => {
           const args = needsOf(cls).map(need => child.resolve(need as string))
-          const made = construct(name, cls, args)
-          instances.push(made)
-          return made
+          const instance = construct(name, cls, args)
+          instances.push(instance)
+          return instance
         }),
       })
     }
@@ -116,8 +116,8 @@ export class Container {
       if (replaced.has(port)) child.register(port, { useValue: this.#kernel.resolve(port) })
       else child.register(port, { useToken: by as new () => object })
     for (const cls of classesOf(plugin)) child.resolve(cls as new () => object)
-    this.#publish(planned, child, replaced)
-    this.#inOrder.clear()
+    this.#publish(node, child, replaced)
+    this.#ordered.clear()
     const built: BuiltPlugin = {
       name,
       plugin,
@@ -129,35 +129,35 @@ export class Container {
     return built
   }
 
-  #registerNeeds(child: DependencyContainer, planned: PluginNode, own: { readonly config: unknown; readonly log: Log }): void {
+  #registerNeeds(child: DependencyContainer, node: PluginNode, own: { readonly config: unknown; readonly log: Log }): void {
     child.register('config', { useValue: own.config })
     child.register('log', { useValue: own.log })
-    for (const port of planned.needs) {
+    for (const port of node.needs) {
       if (takesMany(port as Port<unknown>)) child.register(port, { useValue: this.#contributions(port) })
       // A wrapper only knows the port that it wraps, regardless of how many there are: the port up to the second `/`.
       else if (this.has(port)) child.register(port.split('/', 2).join('/'), { useValue: this.#kernel.resolve(port) })
     }
   }
 
-  #publish(planned: PluginNode, child: DependencyContainer, replaced: ReadonlySet<string>): void {
-    for (const { port, by } of planned.provides) {
-      if (takesMany(port as Port<unknown>)) this.#contribute(planned.name, port, child.resolve(by as new () => object))
+  #publish(node: PluginNode, child: DependencyContainer, replaced: ReadonlySet<string>): void {
+    for (const { port, by } of node.provides) {
+      if (takesMany(port as Port<unknown>)) this.#contribute(node.name, port, child.resolve(by as new () => object))
       else if (!replaced.has(port)) this.#kernel.register(port, asValue(child.resolve(by as new () => object)))
     }
   }
 
-  #contribute(name: string, port: string, one: unknown): void {
+  #contribute(name: string, port: string, contribution: unknown): void {
     const byPlugin = this.#contributed.get(port) ?? new Map<string, unknown[]>()
-    this.#contributed.set(port, byPlugin.set(name, [...(byPlugin.get(name) ?? []), one]))
+    this.#contributed.set(port, byPlugin.set(name, [...(byPlugin.get(name) ?? []), contribution]))
   }
 
   #contributions(port: string): Contributions<unknown> {
-    return { all: () => this.#inOrder.get(port) ?? this.#order(port) }
+    return { all: () => this.#ordered.get(port) ?? this.#order(port) }
   }
 
   #order(port: string): readonly unknown[] {
-    const inOrder = this.#listed.filter(name => this.isOn(name)).flatMap(name => this.#contributed.get(port)?.get(name) ?? [])
-    this.#inOrder.set(port, inOrder)
+    const inOrder = this.#pluginOrder.filter(name => this.isOn(name)).flatMap(name => this.#contributed.get(port)?.get(name) ?? [])
+    this.#ordered.set(port, inOrder)
     return inOrder
   }
 }

@@ -25,7 +25,7 @@ const workOf = (handler: HandlerInstance): ConsumerWork => {
   return { name, handle: event => by.handle(event as never) }
 }
 
-const lookMs = 20
+const pollMs = 20
 
 /** Dispatches events from the outbox to all handlers of this kernel. */
 export class EventDispatcher {
@@ -80,7 +80,7 @@ export class EventDispatcher {
       const waiting = this.#loops.map(({ loop: { work } }) => [work.name, all[work.name] ?? 0] as const).filter(([, count]) => count > 0)
       if (!busy && waiting.length === 0 && !isBusy()) return
       if (performance.now() > until) throw new Error(await this.#report(limitMs, waiting))
-      await new Promise(resolve => setTimeout(resolve, lookMs))
+      await new Promise(resolve => setTimeout(resolve, pollMs))
     }
   }
 

@@ -26,7 +26,7 @@ export class Kernel {
   readonly config: Config
   readonly log: KernelLog
   /** Plugins in start order, with the ports that they provide and need. */
-  readonly plan: PluginGraph
+  readonly graph: PluginGraph
   readonly #parts: KernelParts
   readonly #services: Services
   readonly #container: Container
@@ -49,12 +49,12 @@ export class Kernel {
     this.#parts = parts
     this.#services = services
     this.#isWorker = config.kernel.roles.includes('worker')
-    this.plan = buildPluginGraph(config.plugins, new Set(services.values.keys()), new Set([...services.replaceable, ...overridden]))
+    this.graph = buildPluginGraph(config.plugins, new Set(services.values.keys()), new Set([...services.replaceable, ...overridden]))
     this.#container = new Container(
       services.values,
       config.plugins.map(({ name }) => name),
     )
-    for (const planned of this.plan.order) this.#build(planned)
+    for (const node of this.graph.order) this.#build(node)
     this.#lifecycles = new Lifecycles(log, config.kernel.startTimeoutMs)
   }
 
@@ -132,7 +132,7 @@ export class Kernel {
 
   /** Readiness, evaluated at most once a second. Never rejects. */
   readiness(): Promise<ReadinessReport> {
-    const storePlugin = this.plan.providers.get(DocumentStore)
+    const storePlugin = this.graph.providers.get(DocumentStore)
     const sources = { storePlugin, outbox: this.outbox, health: () => this.#lifecycles.health(), keptEvents: () => this.absentConsumers() }
     return this.#parts.readiness.report(this.#isReady, sources)
   }
@@ -144,7 +144,7 @@ export class Kernel {
 
   /** Instead of `start`: only the providers of these ports and their dependencies, without migrations or periodic work; locks the data folder on request. */
   open(ports: readonly Port<unknown>[], { lock = false }: { readonly lock?: boolean } = {}): Promise<void> {
-    const needed = new Set(ports.flatMap(port => [...neededBy(this.plan, this.plan.providers.get(port))]))
+    const needed = new Set(ports.flatMap(port => [...neededBy(this.graph, this.graph.providers.get(port))]))
     return this.#begin(async () => {
       if (lock) this.#lock = await this.#parts.lockDataFolder(this.config.kernel.data)
       await this.#startPlugins(({ name }) => needed.has(name))
@@ -165,7 +165,7 @@ export class Kernel {
     const serves = until === 'serving' && this.config.kernel.roles.includes('http')
     if (serves) this.#http = await this.#createHttp()
     this.#lock = await this.#parts.lockDataFolder(this.config.kernel.data)
-    const first = neededBy(this.plan, this.plan.providers.get(DocumentStore))
+    const first = neededBy(this.graph, this.graph.providers.get(DocumentStore))
     await this.#startPlugins(({ name }) => first.has(name))
     await this.#prepareStore(until !== 'store')
     if (until === 'store') return
@@ -187,7 +187,7 @@ export class Kernel {
    * consumers remain declared, so that events are kept for them. Rejects and leaves it off if it fails to start. Calls must not overlap.
    */
   async switch(name: string, isOn: boolean): Promise<void> {
-    if (isOn) return this.#switchOn(this.plan.order.find(one => one.name === name) as PluginNode)
+    if (isOn) return this.#switchOn(this.graph.order.find(one => one.name === name) as PluginNode)
     this.#container.setOn(name, false)
     await this.#http?.replaceRoutes(name, [], drainMs)
     await this.#periodic.get(name)?.stop()
@@ -196,8 +196,8 @@ export class Kernel {
     await this.#lifecycles.stop(name)
   }
 
-  async #switchOn(planned: PluginNode): Promise<void> {
-    const plugin = this.#build(planned)
+  async #switchOn(node: PluginNode): Promise<void> {
+    const plugin = this.#build(node)
     try {
       await this.#lifecycles.start(plugin)
     } catch (error) {

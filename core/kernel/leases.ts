@@ -30,31 +30,31 @@ const safetyMargin = 1.1
 export class Leases {
   readonly #documents: DocumentStore
   readonly #clock: Clock
-  readonly #steadyMs: () => number
+  readonly #monotonicMs: () => number
   readonly #owner = randomUUID()
   /** Leases of other kernels when their revision was first observed. */
-  readonly #seen = new Map<string, { readonly revision: number; readonly at: number }>()
+  readonly #observed = new Map<string, { readonly revision: number; readonly at: number }>()
 
-  constructor(documents: DocumentStore, clock: Clock, steadyMs: () => number = () => performance.now()) {
+  constructor(documents: DocumentStore, clock: Clock, monotonicMs: () => number = () => performance.now()) {
     this.#documents = documents
     this.#clock = clock
-    this.#steadyMs = steadyMs
+    this.#monotonicMs = monotonicMs
   }
 
   /** Takes a lease for `forMs`; undefined if another kernel holds it or it is not due. */
   async take(name: string, forMs: number): Promise<Lease | undefined> {
-    const since = this.#steadyMs()
+    const since = this.#monotonicMs()
     const now = this.#clock.now()
     const id = idOfName(name)
     const known = await this.#documents.get(leaseRecords, id)
     if (!known) {
       const insert = { id, name, owner: this.#owner, forMs, notBefore: now.toISOString(), fence: 1 }
-      const made = await unlessConflict(this.#documents.commit({ insert, into: leaseRecords }))
-      return made && { name, fence: made.fence, forMs, since }
+      const inserted = await unlessConflict(this.#documents.commit({ insert, into: leaseRecords }))
+      return inserted && { name, fence: inserted.fence, forMs, since }
     }
     // A start further ahead than two periods is from before the clock was set back.
     const aheadMs = Date.parse(known.notBefore) - now.getTime()
-    if ((aheadMs > 0 && aheadMs <= 2 * known.forMs) || (known.owner !== null && !this.#isLeft(known))) return undefined
+    if ((aheadMs > 0 && aheadMs <= 2 * known.forMs) || (known.owner !== null && !this.#isAbandoned(known))) return undefined
     const set = { owner: this.#owner, forMs }
     const where = eq('revision', known.revision)
     const taken = await unlessConflict(this.#documents.commit({ update: id, in: leaseRecords, where, set, inc: { fence: 1 } }))
@@ -63,47 +63,47 @@ export class Leases {
 
   /** Renews it for the same period; undefined if it was lost in the meantime: stop immediately. */
   async renew(lease: Lease): Promise<Lease | undefined> {
-    const since = this.#steadyMs()
+    const since = this.#monotonicMs()
     // Any change increments the revision, which other kernels watch.
     return (await this.#change(lease, { forMs: lease.forMs })) && { ...lease, since }
   }
 
   /** Releases it; no kernel can take it for the next `restMs`. */
-  async giveBack(lease: Lease, restMs = 0): Promise<void> {
+  async release(lease: Lease, restMs = 0): Promise<void> {
     await this.#change(lease, { owner: null, forMs: restMs, notBefore: new Date(this.#clock.now().getTime() + restMs).toISOString() })
   }
 
   /** Keeps renewing a lease. A failed renewal calls `onTrouble` and is harmless if the next one succeeds in time. */
-  hold(lease: Lease, onTrouble: (error: unknown) => void): HeldLease {
+  hold(lease: Lease, onError: (error: unknown) => void): HeldLease {
     const lost = new AbortController()
     const giveUp = (why: string): void => lost.abort(new Error(`The lease of ${lease.name} ${why}`))
-    let held = lease
-    let isAsking = false
+    let current = lease
+    let isRenewing = false
     const tick = async (): Promise<void> => {
       // A process that was suspended detects here, before any other call, that its lease has expired.
-      if (this.#steadyMs() - held.since >= held.forMs) return giveUp('was not renewed in time')
-      if (isAsking) return
-      isAsking = true
+      if (this.#monotonicMs() - current.since >= current.forMs) return giveUp('was not renewed in time')
+      if (isRenewing) return
+      isRenewing = true
       try {
-        const renewed = await this.renew(held)
-        if (renewed) held = renewed
+        const renewed = await this.renew(current)
+        if (renewed) current = renewed
         else giveUp('was lost')
       } catch (error) {
-        onTrouble(error)
+        onError(error)
       } finally {
-        isAsking = false
+        isRenewing = false
       }
     }
-    const ticking = setInterval(() => void tick(), lease.forMs / 6).unref()
-    return { signal: lost.signal, end: () => clearInterval(ticking) }
+    const timer = setInterval(() => void tick(), lease.forMs / 6).unref()
+    return { signal: lost.signal, end: () => clearInterval(timer) }
   }
 
   /** True if its holder has not renewed it for its period of validity. */
-  #isLeft({ name, revision, forMs }: LeaseRecord & Stored): boolean {
-    const seen = this.#seen.get(name)
-    const now = this.#steadyMs()
+  #isAbandoned({ name, revision, forMs }: LeaseRecord & Stored): boolean {
+    const seen = this.#observed.get(name)
+    const now = this.#monotonicMs()
     if (seen?.revision === revision) return now - seen.at >= forMs * safetyMargin
-    this.#seen.set(name, { revision, at: now })
+    this.#observed.set(name, { revision, at: now })
     return false
   }
 

@@ -58,22 +58,22 @@ export class Lifecycles {
     const started = startOf(instance).start?.()
     if (started === undefined) return
     const limitMs = this.#startTimeoutMs
-    const begun = performance.now()
+    const startedAt = performance.now()
     const slow = setInterval(() => {
-      const elapsedMs = Math.round(performance.now() - begun)
+      const elapsedMs = Math.round(performance.now() - startedAt)
       this.#log.warn('Plugin is still starting', { plugin: plugin.name, elapsedMs, startTimeoutMs: limitMs })
     }, slowStartMs)
     const settled = new AbortController()
     try {
       const limited = withTimeLimit(started, limitMs, `start() took longer than ${limitMs / 1000} s (startTimeoutMs)`)
-      await Promise.race([limited, this.#givenUp(settled.signal)])
+      await Promise.race([limited, this.#interruption(settled.signal)])
     } finally {
       clearInterval(slow)
       settled.abort()
     }
   }
 
-  async #givenUp(settled: AbortSignal): Promise<void> {
+  async #interruption(settled: AbortSignal): Promise<void> {
     const { signal } = this.interrupted
     await pause(2 ** 31 - 1, AbortSignal.any([signal, settled]))
     if (!settled.aborted) await pause(interruptedStartMs, settled)

@@ -97,7 +97,7 @@ export class Migrations {
     const { meta, pending, changesOldData } = await this.check(isAllowed)
     const backup = changesOldData.length > 0 ? (meta?.backup ?? (await this.#backUp())) : undefined
     const applied = pending.length > 0 ? await this.#apply(meta ? 'info' : 'debug', progress) : 0
-    return { instance: await this.#remember(), applied, backup }
+    return { instance: await this.#recordInstallation(), applied, backup }
   }
 
   /** Once, however often failed migrations are tried again. */
@@ -122,7 +122,7 @@ export class Migrations {
       return pending.length
     } finally {
       held.end()
-      await this.#tools.leases.giveBack(lease)
+      await this.#tools.leases.release(lease)
     }
   }
 
@@ -154,15 +154,15 @@ export class Migrations {
     }
   }
 
-  async #remember(): Promise<string> {
+  async #recordInstallation(): Promise<string> {
     const ids = this.#plugins.map(({ plugin }) => plugin.id)
     const first = { id: metaId, instance: newInstanceName(), version: this.#tools.version, plugins: ids }
     await unlessConflict(this.#tools.documents.commit({ insert: first, into: metaRecords }))
     const meta = await this.#tools.documents.get(metaRecords, metaId)
     if (!meta) throw new Error('The installation record could not be read back')
-    const isNews = meta.version !== this.#tools.version || ids.some(id => !meta.plugins.includes(id)) || meta.backup !== undefined
+    const isOutdated = meta.version !== this.#tools.version || ids.some(id => !meta.plugins.includes(id)) || meta.backup !== undefined
     const change = { update: metaId, in: metaRecords, set: { version: this.#tools.version }, unset: ['backup'], addToSet: { plugins: ids } }
-    if (isNews) await this.#tools.documents.commit(change)
+    if (isOutdated) await this.#tools.documents.commit(change)
     return meta.instance
   }
 }

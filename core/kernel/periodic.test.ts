@@ -32,7 +32,7 @@ test('of two kernels one holds a lease, and the other gets it after its release,
   const next = await two.take('sweep', 1000)
   t.is(next?.fence, 2)
   t.is(held && (await one.renew(held)), undefined, 'the previous owner cannot renew it')
-  if (next) await two.giveBack(next)
+  if (next) await two.release(next)
   t.is((await one.take('sweep', 1000))?.fence, 3)
 })
 
@@ -82,7 +82,7 @@ test('a lease released with a delay cannot be taken before the delay has elapsed
   const { clock, documents } = setUp()
   const leases = new Leases(documents, clock)
   const held = await leases.take('sweep', 1000)
-  if (held) await leases.giveBack(held, 5000)
+  if (held) await leases.release(held, 5000)
   t.is(await leases.take('sweep', 1000), undefined)
   clock.advance(5000)
   t.truthy(await leases.take('sweep', 1000))
@@ -94,7 +94,7 @@ test('a lease released before the clock was set back can be taken without waitin
   const earlier = new Leases(documents, new FixedClock('2031-01-01T00:00:00.000Z'))
   for (const restMs of [0, 5000]) {
     const held = await earlier.take(`sweep ${restMs}`, 1000)
-    if (held) await earlier.giveBack(held, restMs)
+    if (held) await earlier.release(held, restMs)
     t.truthy(await leases.take(`sweep ${restMs}`, 1000))
   }
 })

@@ -59,16 +59,16 @@ export class PeriodicWork {
     if (this.#stopped.signal.aborted) return
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
-      const turn = this.#turn(task).finally(() => {
-        this.#running.delete(turn)
+      const run = this.#runOnce(task).finally(() => {
+        this.#running.delete(run)
         this.#schedule(task, Math.min(task.everyMs, maxWaitMs))
       })
-      this.#running.add(turn)
+      this.#running.add(run)
     }, inMs).unref()
     this.#timers.add(timer)
   }
 
-  async #turn(task: PeriodicTask): Promise<void> {
+  async #runOnce(task: PeriodicTask): Promise<void> {
     try {
       const lease = await this.#leases.take(task.name, leaseMs)
       if (!lease) return
@@ -79,7 +79,7 @@ export class PeriodicWork {
       } finally {
         held.end()
         this.#metrics.observe('periodic_seconds', (performance.now() - began) / 1000, { task: task.name })
-        await this.#leases.giveBack(lease, task.everyMs)
+        await this.#leases.release(lease, task.everyMs)
       }
     } catch (error) {
       this.#metrics.count('periodic_failures_total', { task: task.name })

@@ -68,7 +68,7 @@ const collectClasses = (plugin: Plugin): readonly Class[] => {
 const needsStore = (plugin: Plugin): boolean =>
   [plugin.collections, plugin.handlers, plugin.periodic].some(list => (list ?? []).length > 0) || plugin.migrations !== undefined
 
-const wantedBy = (plugin: Plugin): readonly AnyPort[] => [
+const neededPorts = (plugin: Plugin): readonly AnyPort[] => [
   ...[...classesOf(plugin).flatMap(needsOf), ...routesOf(plugin).flatMap(({ route }) => Object.values(route.needs))].filter(
     (token): token is AnyPort => !isClass(token),
   ),
@@ -86,26 +86,26 @@ type Wrappers = ReadonlyMap<AnyPort, readonly string[]>
 
 const wrappedSuffix = wrapped('' as AnyPort)
 
-/** The name under which this plugin provides the port, or, with `more`, under which it resolves the port that it wraps. */
-const standing = (port: AnyPort, name: string, wrappers: Wrappers, more = 0): AnyPort => {
+/** The name under which this plugin provides the port, or, with `extra` 1, under which it resolves the port that it wraps. */
+const qualifiedPort = (port: AnyPort, name: string, wrappers: Wrappers, extra = 0): AnyPort => {
   const names = wrappers.get(port) ?? []
-  return `${port}${wrappedSuffix.repeat(names.length - names.indexOf(name) - 1 + more)}` as AnyPort
+  return `${port}${wrappedSuffix.repeat(names.length - names.indexOf(name) - 1 + extra)}` as AnyPort
 }
 
 /** Ports of a copy are qualified by its name, so that the first copy keeps the plain name; the plain name of a wrapped port belongs to its last wrapper. */
 const provisionsOf = ({ name, plugin }: NamedPlugin, isCopy: boolean, wrappers: Wrappers): GraphProvision[] =>
   (plugin.provides ?? []).map(({ port, by }) => {
     if (takesMany(port)) return { port, by }
-    return { port: isCopy ? `${port}@${name}` : standing(port, name, wrappers), by }
+    return { port: isCopy ? `${port}@${name}` : qualifiedPort(port, name, wrappers), by }
   })
 
-const planOne = (one: NamedPlugin, isCopy: boolean, wrappers: Wrappers): PluginNode => {
+const nodeOf = (one: NamedPlugin, isCopy: boolean, wrappers: Wrappers): PluginNode => {
   refuseUnwired(one.name, one.plugin)
   const own = new Set<string>((one.plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port)))
-  const wanted = wantedBy(one.plugin).filter(port => !own.has(port) && !ownPorts.has(port))
-  const asTaken = (port: AnyPort) =>
-    port.endsWith(wrappedSuffix) ? standing(port.slice(0, -wrappedSuffix.length) as AnyPort, one.name, wrappers, 1) : port
-  return { ...one, provides: provisionsOf(one, isCopy, wrappers), needs: [...new Set<string>(wanted.map(asTaken))] }
+  const wanted = neededPorts(one.plugin).filter(port => !own.has(port) && !ownPorts.has(port))
+  const resolvedPort = (port: AnyPort) =>
+    port.endsWith(wrappedSuffix) ? qualifiedPort(port.slice(0, -wrappedSuffix.length) as AnyPort, one.name, wrappers, 1) : port
+  return { ...one, provides: provisionsOf(one, isCopy, wrappers), needs: [...new Set<string>(wanted.map(resolvedPort))] }
 }
 
 const findProviders = (listed: readonly PluginNode[], reserved: ReadonlySet<string>): Map<string, string> => {
@@ -129,8 +129,8 @@ const sortByNeed = (listed: readonly PluginNode[], providers: ReadonlyMap<string
   const visit = (one: PluginNode, path: readonly { readonly name: string; readonly port: string }[]): void => {
     if (order.has(one)) return
     const seenAt = path.findIndex(({ name }) => name === one.name)
-    const circle = path.slice(seenAt).map(({ name, port }) => `${name} (needs ${port})`)
-    if (seenAt !== -1) throw new StartupError(`circular dependency between plugins: ${[...circle, one.name].join(' → ')}`)
+    const cycle = path.slice(seenAt).map(({ name, port }) => `${name} (needs ${port})`)
+    if (seenAt !== -1) throw new StartupError(`circular dependency between plugins: ${[...cycle, one.name].join(' → ')}`)
     for (const port of one.needs) {
       const provider = byName.get(providers.get(port) ?? '')
       if (provider) visit(provider, [...path, { name: one.name, port }])
@@ -155,9 +155,9 @@ export const buildPluginGraph = (
   const wraps = plugins.flatMap(({ name, plugin }) => (plugin.wraps ?? []).map(port => ({ port, name })))
   const wrappers = new Map([...Map.groupBy(wraps, ({ port }) => port)].map(([port, some]) => [port, some.map(({ name }) => name)]))
   const listed = plugins.map(one => {
-    const planned = planOne(one, seen.has(one.plugin), wrappers)
+    const node = nodeOf(one, seen.has(one.plugin), wrappers)
     seen.add(one.plugin)
-    return planned
+    return node
   })
   const providers = findProviders(listed, new Set([...kernelPorts].filter(port => !replaceable.has(port))))
   for (const { name, needs } of listed)
@@ -170,10 +170,10 @@ export const buildPluginGraph = (
 }
 
 /** Names of a plugin and its transitive dependencies. */
-export const neededBy = (plan: PluginGraph, name: string | undefined, found = new Set<string>()): ReadonlySet<string> => {
-  const one = plan.order.find(planned => planned.name === name)
+export const neededBy = (graph: PluginGraph, name: string | undefined, found = new Set<string>()): ReadonlySet<string> => {
+  const one = graph.order.find(planned => planned.name === name)
   if (!one || found.has(one.name)) return found
   found.add(one.name)
-  for (const port of one.needs) neededBy(plan, plan.providers.get(port), found)
+  for (const port of one.needs) neededBy(graph, graph.providers.get(port), found)
   return found
 }

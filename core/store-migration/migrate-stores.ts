@@ -145,7 +145,7 @@ async function interruptionBy(error: unknown, source: Kernel, target: Kernel): P
 
 /** Describes the location of datapoints that are not migrated. */
 function whereStay(source: Kernel): string {
-  const keeper = source.plan.providers.get(GeoStore)
+  const keeper = source.graph.providers.get(GeoStore)
   return keeper === undefined ? 'no datapoint store' : `stay in ${keeper}`
 }
 

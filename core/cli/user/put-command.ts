@@ -141,9 +141,9 @@ const foldersWith = (folders: readonly string[], missing: readonly string[]): re
 
 /** Uploads files and folders. */
 export const put: RunUserCommand = async context => {
-  const [words] = context.arguments as [readonly string[]]
-  const sources = words.slice(0, -1)
-  const target = words.at(-1)
+  const [paths] = context.arguments as [readonly string[]]
+  const sources = paths.slice(0, -1)
+  const target = paths.at(-1)
   if (target === undefined || sources.length === 0)
     throw new UsageError('Specify at least one file or folder, followed by the target: pounce put photos "/My space/My dataset"')
   const { jobs } = transferOptions(context)

@@ -57,16 +57,16 @@ export const watch = (request: RequestContext): void => {
     if (length > maxCheckedBytes) body = undefined
     else body.push(bytes)
   }
-  res.write = function (this: ServerResponse, ...words: Parameters<ServerResponse['write']>) {
-    keep(words[0], words[1])
-    return write.apply(this, words)
+  res.write = function (this: ServerResponse, ...args: Parameters<ServerResponse['write']>) {
+    keep(args[0], args[1])
+    return write.apply(this, args)
   } as ServerResponse['write']
-  res.end = function (this: ServerResponse, ...words: Parameters<ServerResponse['end']>) {
-    keep(words[0], words[1])
+  res.end = function (this: ServerResponse, ...args: Parameters<ServerResponse['end']>) {
+    keep(args[0], args[1])
     // Chunks of an event stream are written to the socket.
     const isSeen = request.head?.['content-type'] !== 'text/event-stream'
     if (!res.destroyed) check(request, isSeen && body ? Buffer.concat(body) : undefined)
-    return end.apply(this, words)
+    return end.apply(this, args)
   } as ServerResponse['end']
 }
 

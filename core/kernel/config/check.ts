@@ -23,7 +23,7 @@ const describedRules = /^(?:anyOf|enum|const|format|type|pattern|(?:min|max)(?:i
 const asTyped = (value: unknown, text: string | undefined): string =>
   typeof value === 'number' ? (text ?? String(value)) : text === undefined || typeof value === 'string' ? JSON.stringify(value) : text
 
-const inWords = ({ keyword, message, parentSchema = {} }: ErrorObject, shown: string): string => {
+const ruleOf = ({ keyword, message, parentSchema = {} }: ErrorObject, shown: string): string => {
   if (keyword === 'required') return 'is missing and has no default'
   const rule = describedRules.test(keyword) ? `must be ${describe(parentSchema as SchemaShape)}` : (message ?? 'is wrong')
   return `${rule} (is ${shown})`
@@ -42,8 +42,8 @@ const isSecret = (node: Node, path: readonly string[]): boolean => {
 const narrowed = (node: Node, given: unknown): Node => {
   if (!node.properties || !isSettings(given)) return node
   const { required: _required, ...rest } = node
-  const touched = Object.entries(node.properties).filter(([key]) => given[key] !== undefined)
-  return { ...rest, properties: Object.fromEntries(touched.map(([key, below]) => [key, narrowed(below, given[key])])) }
+  const configured = Object.entries(node.properties).filter(([key]) => given[key] !== undefined)
+  return { ...rest, properties: Object.fromEntries(configured.map(([key, below]) => [key, narrowed(below, given[key])])) }
 }
 
 const isEmail = (text: string): boolean => {
@@ -85,9 +85,9 @@ export const checkPart = async (
   const isIncomplete = lacksRequired(value, part.schema)
   // Most installations only set an address, a folder and an account: loading ajv for these would take a tenth of the start time.
   if (!isIncomplete && plainlyFits(part.schema, given ?? {}, { email: isEmail })) return { value, problems: [] }
-  const touched = isIncomplete ? part.schema : narrowed(part.schema, given ?? {})
-  if (!isIncomplete && Object.keys(touched.properties ?? {}).length === 0) return { value, problems: [] }
-  const validate = await compile(touched)
+  const configured = isIncomplete ? part.schema : narrowed(part.schema, given ?? {})
+  if (!isIncomplete && Object.keys(configured.properties ?? {}).length === 0) return { value, problems: [] }
+  const validate = await compile(configured)
   if (validate(value)) return { value, problems: [] }
   const problems = (validate.errors ?? [])
     .filter(error => !isDetail(error))
@@ -97,7 +97,7 @@ export const checkPart = async (
       const origin = originOf(name)
       const text = origin?.typed?.name === name ? origin.typed.text : undefined
       const shown = isSecret(part.schema, path.slice(part.path.length)) ? '…' : asTyped(error.data, text)
-      return `${name} ${inWords(error, shown)}${origin === undefined ? '' : `, from ${origin.source}`}`
+      return `${name} ${ruleOf(error, shown)}${origin === undefined ? '' : `, from ${origin.source}`}`
     })
   return { value, problems }
 }

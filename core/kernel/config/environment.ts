@@ -62,11 +62,11 @@ const segmentsOf = (variable: string): string[] => variable.slice(prefix.length)
 const isNear = (variable: string, guess: string | undefined): boolean =>
   guess !== undefined && editDistance(variable.toUpperCase(), guess) <= 2
 
-const reasonAgainst = (variable: string, root: Node, explain: (name: string) => UnknownSetting): string => {
-  const slip = nearest(variable, settingNames(root).map(variableFor))
-  const { because, candidates } = explain(segmentsOf(variable.toLowerCase()).join('.'))
-  if (because !== undefined && !isNear(variable, slip)) return because
-  const guess = isNear(variable, slip) ? slip : nearest(variable, candidates.map(variableFor))
+const rejectionOf = (variable: string, root: Node, explain: (name: string) => UnknownSetting): string => {
+  const nearestSetting = nearest(variable, settingNames(root).map(variableFor))
+  const { reason, candidates } = explain(segmentsOf(variable.toLowerCase()).join('.'))
+  if (reason !== undefined && !isNear(variable, nearestSetting)) return reason
+  const guess = isNear(variable, nearestSetting) ? nearestSetting : nearest(variable, candidates.map(variableFor))
   return `is not a setting${guess === undefined ? '' : ` (did you mean ${guess}?)`}`
 }
 
@@ -84,24 +84,24 @@ export const fromEnvironment = (
   const problems: (() => string)[] = []
   for (const [variable, text] of Object.entries(environment)) {
     if (text === undefined || !variable.toUpperCase().startsWith(prefix) || ignored.test(variable)) continue
-    const whole = find(segmentsOf(variable), root)
-    if (whole) {
-      settings.push({ variable, path: whole.path, value: coerce(text, whole.node), text })
+    const setting = find(segmentsOf(variable), root)
+    if (setting) {
+      settings.push({ variable, path: setting.path, value: coerce(text, setting.node), text })
       continue
     }
-    const ofFile = /_FILE$/i.test(variable) ? find(segmentsOf(variable.slice(0, -5)), root) : undefined
-    if (!ofFile) {
-      problems.push(() => `${variable} ${reasonAgainst(variable, root, explain)}`)
+    const fileSetting = /_FILE$/i.test(variable) ? find(segmentsOf(variable.slice(0, -5)), root) : undefined
+    if (!fileSetting) {
+      problems.push(() => `${variable} ${rejectionOf(variable, root, explain)}`)
       continue
     }
     try {
-      const held = readFileSync(text, 'utf8').replace(/\r?\n$/, '')
-      settings.push({ variable, path: ofFile.path, value: coerce(held, ofFile.node), text: held })
+      const content = readFileSync(text, 'utf8').replace(/\r?\n$/, '')
+      settings.push({ variable, path: fileSetting.path, value: coerce(content, fileSetting.node), text: content })
     } catch (error) {
       problems.push(() => `${variable}: ${messageOf(error)}`)
     }
   }
-  return { settings, problems: () => problems.map(words => words()) }
+  return { settings, problems: () => problems.map(describe => describe()) }
 }
 
 /** Settings from the variables that plugins declare. */
@@ -148,7 +148,7 @@ export const fromAliases = (
 /** An explanation for a name that is not a setting. */
 export interface UnknownSetting {
   /** Why it is not a setting, if it is not just a typo. */
-  readonly because?: string
+  readonly reason?: string
   /** Settings that the user may have meant. */
   readonly candidates: readonly string[]
 }
@@ -161,6 +161,6 @@ export const unknownSetting = (name: string, schema: Node): UnknownSetting => {
   if (!isOwnPlugin(id)) return { candidates: all }
   const candidates = all.filter(one => one.startsWith(`${id}.`))
   if (schema.properties?.[kind]?.properties?.[plugin] === undefined)
-    return { because: `belongs to the plugin ${id}, which is in neither "plugins" nor "replacePlugins"`, candidates: all }
-  return candidates.length === 0 ? { because: `is not a setting: the plugin ${id} has none`, candidates } : { candidates }
+    return { reason: `belongs to the plugin ${id}, which is in neither "plugins" nor "replacePlugins"`, candidates: all }
+  return candidates.length === 0 ? { reason: `is not a setting: the plugin ${id} has none`, candidates } : { candidates }
 }

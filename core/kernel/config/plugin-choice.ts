@@ -40,7 +40,7 @@ const nextPlugins = (below: readonly PluginRequest[], { settings, folder, typed 
 }
 
 /** The entries of the highest layer that sets this list. */
-const strongest = (layers: readonly PluginLayer[], name: 'replacePlugins' | 'basePlugins'): readonly PluginRequest[] => {
+const highestEntries = (layers: readonly PluginLayer[], name: 'replacePlugins' | 'basePlugins'): readonly PluginRequest[] => {
   const layer = layers.findLast(({ settings }) => Array.isArray(settings[name]))
   const entries = (layer?.settings[name] ?? []) as readonly unknown[]
   return entries.filter(entry => typeof entry === 'string').map(entry => requestOf(entry, layer?.folder ?? ''))
@@ -56,7 +56,7 @@ export interface PluginChoice {
 }
 
 /** The same choice with additional used plugins. */
-export const alsoUse = ({ requests, used, base }: PluginChoice, wanted: readonly PluginRequest[]): PluginChoice => {
+export const withUsed = ({ requests, used, base }: PluginChoice, wanted: readonly PluginRequest[]): PluginChoice => {
   const named = new Map(
     wanted.map(one => [one.plugin, requests.find(other => other.plugin === one.plugin && other.as === undefined) ?? one]),
   )
@@ -68,9 +68,9 @@ export const alsoUse = ({ requests, used, base }: PluginChoice, wanted: readonly
 /** Evaluates `plugins`, `replacePlugins` and `basePlugins` of all layers, lowest precedence first. */
 export const choosePlugins = (layers: readonly PluginLayer[], given?: readonly PluginRequest[]): PluginChoice => {
   const listed = given ?? layers.reduce(nextPlugins, [])
-  const chosen = alsoUse({ requests: listed, used: new Set(), base: new Set() }, strongest(layers, 'replacePlugins'))
+  const chosen = withUsed({ requests: listed, used: new Set(), base: new Set() }, highestEntries(layers, 'replacePlugins'))
   const isChosen = ({ plugin }: PluginRequest): boolean => chosen.requests.some(one => one.plugin === plugin && one.as === undefined)
-  const base = strongest(layers, 'basePlugins').filter(one => !isChosen(one))
+  const base = highestEntries(layers, 'basePlugins').filter(one => !isChosen(one))
   return { ...chosen, requests: [...chosen.requests, ...base], base: new Set(base) }
 }
 
@@ -78,13 +78,13 @@ const singlePorts = ({ plugin }: NamedPlugin): readonly string[] =>
   (plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port))
 
 /** Without the plugins that provide the same port as one of the stronger ones. */
-const withoutReplaced = <T extends NamedPlugin>(plugins: readonly T[], isStrong: (one: T) => boolean): readonly T[] => {
-  const taken = new Set(plugins.filter(isStrong).flatMap(singlePorts))
-  return plugins.filter(one => isStrong(one) || !singlePorts(one).some(port => taken.has(port)))
+const withoutReplaced = <T extends NamedPlugin>(plugins: readonly T[], hasPriority: (one: T) => boolean): readonly T[] => {
+  const taken = new Set(plugins.filter(hasPriority).flatMap(singlePorts))
+  return plugins.filter(one => hasPriority(one) || !singlePorts(one).some(port => taken.has(port)))
 }
 
 /** The loaded plugins in request order, without those that others replace. */
-export const inForce = <T extends NamedPlugin>(loaded: readonly T[], { requests, used, base }: PluginChoice) => {
+export const withoutReplacedPlugins = <T extends NamedPlugin>(loaded: readonly T[], { requests, used, base }: PluginChoice) => {
   const chosen = loaded.map((one, at) => ({ ...one, request: requests[at] as PluginRequest }))
   const listed = withoutReplaced(chosen, ({ request }) => used.has(request))
   return withoutReplaced(listed, ({ request }) => !base.has(request))

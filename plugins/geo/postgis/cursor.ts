@@ -29,7 +29,7 @@ export class StatementCursor {
       await session.run(`begin read only${memoryMiB === undefined ? '' : `; set local work_mem = '${memoryMiB}MB'`}`)
       await session.run(`declare pieces no scroll cursor for ${text}`, values)
     } catch (error) {
-      session.giveBack(true)
+      session.release(true)
       throw error
     }
     return new StatementCursor(session, idleMs)
@@ -66,7 +66,7 @@ export class StatementCursor {
     this.#isOpen = false
     clearTimeout(this.#timer)
     const isSound = !this.#isBusy && (await this.#session.run('rollback').then(yes, no))
-    this.#session.giveBack(!isSound)
+    this.#session.release(!isSound)
     this.#closed.resolve()
   }
 }

@@ -30,7 +30,7 @@ export class Cursors {
     return true
   }
 
-  giveBack(): void {
+  release(): void {
     this.#open -= 1
   }
 }
@@ -74,12 +74,12 @@ class Reading {
         idleMs: this.#idleMs,
         memoryMiB: this.#source.memoryMiB,
       })
-      void cursor.closed.then(() => this.#cursors.giveBack())
+      void cursor.closed.then(() => this.#cursors.release())
       this.#cursor = cursor
       if (this.#isOver) await cursor.close()
       return cursor
     } catch (error) {
-      this.#cursors.giveBack()
+      this.#cursors.release()
       throw error
     }
   }

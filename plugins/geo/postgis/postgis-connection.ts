@@ -77,7 +77,7 @@ export type RunStatement = (text: string, values?: readonly unknown[], name?: st
 export interface Session {
   readonly run: RunStatement
   /** Returns it to the pool; with `isBroken`, the server rolls back what it was doing. */
-  giveBack(isBroken: boolean): void
+  release(isBroken: boolean): void
 }
 
 /** Timeouts: for the first and later connections, for a response until the server is checked, and for that check. */
@@ -144,7 +144,7 @@ export class PostgisConnection {
     const [pool, pulse] = [this.#pool, this.#pulse]
     this.#pool = undefined
     this.#pulse = undefined
-    for (const session of this.#sessions) session.giveBack(true)
+    for (const session of this.#sessions) session.release(true)
     await Promise.all([pool?.end(), pulse?.close()])
   }
 
@@ -175,13 +175,13 @@ export class PostgisConnection {
     const client = await this.#connected(async connected => connected)
     const session: Session = {
       run: (text, values = [], name) => this.#watched(() => rowsOf(client, text, values, name)),
-      giveBack: isBroken => {
+      release: isBroken => {
         if (this.#sessions.delete(session)) client.release(isBroken)
       },
     }
     this.#sessions.add(session)
     // It may have been established while the store was being closed.
-    if (!this.isOpen) session.giveBack(true)
+    if (!this.isOpen) session.release(true)
     return session
   }
 

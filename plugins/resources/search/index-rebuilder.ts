@@ -157,7 +157,7 @@ export class IndexRebuilder {
       return count
     } catch (error) {
       if (this.#stop.signal.aborted) {
-        await this.#board.giveBack(taken.id)
+        await this.#board.release(taken.id)
         throw this.#stop.signal.reason
       }
       const problem = error instanceof Problem ? error.message : 'an internal error; see the server log'

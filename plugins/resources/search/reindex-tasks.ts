@@ -112,7 +112,7 @@ export class ReindexTasks {
   }
 
   /** Releases the lease. */
-  async giveBack(id: string): Promise<void> {
+  async release(id: string): Promise<void> {
     await this.#change(id, this.#isOurs(), { set: { state: 'queued', owner: null, until: null } })
   }
 

@@ -12,7 +12,7 @@ test('a progress line within a second of the previous one is dropped, other line
     now: () => new Date(0),
     signal: new AbortController().signal,
     unreported: error => t.fail(String(error)),
-    steadyMs: () => nowMs,
+    monotonicMs: () => nowMs,
   })
   for (const at of [500, 501, 1499, 1500, 1501, 2499, 2501, 9000]) {
     nowMs = at

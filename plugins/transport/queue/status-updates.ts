@@ -14,7 +14,7 @@ export class StatusUpdates {
   #now: () => Date
   #retryPolicy: RetryPolicy
   #unreported: (error: unknown) => void
-  #steadyMs: () => number
+  #monotonicMs: () => number
   #last: Promise<void> = Promise.resolve()
   #lastProgress = Number.NEGATIVE_INFINITY
 
@@ -26,7 +26,7 @@ export class StatusUpdates {
       readonly signal: AbortSignal
       readonly unreported: (error: unknown) => void
       /** A clock that only goes forward, in milliseconds. */
-      readonly steadyMs?: () => number
+      readonly monotonicMs?: () => number
     },
   ) {
     this.#listener = listener
@@ -34,7 +34,7 @@ export class StatusUpdates {
     this.#now = options.now
     this.#retryPolicy = { signal: options.signal, tries, delayMs, unavailableMs }
     this.#unreported = options.unreported
-    this.#steadyMs = options.steadyMs ?? (() => performance.now())
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now())
   }
 
   /** Sends it in the background. A message that fails five times is dropped: a progress line must not fail a job. */
@@ -45,7 +45,7 @@ export class StatusUpdates {
 
   /** As `note`, but at most one line a second. */
   progress(message: string): void {
-    const now = this.#steadyMs()
+    const now = this.#monotonicMs()
     if (now - this.#lastProgress < progressEveryMs) return
     this.#lastProgress = now
     this.enqueue(`StatusMessage.processing: ${message}`)

@@ -25,7 +25,7 @@ export interface LinkOptions {
 }
 
 const maxPauseMs = 5000
-const steadyMs = 5000
+const stableMs = 5000
 const goodByeMs = 1000
 /** How long startup waits for a rejection. */
 const firstMs = 3000
@@ -111,7 +111,7 @@ export class BrokerConnection {
         const { model, closed } = await this.#open()
         if (signal.aborted) return destroy(model)
         const isSetUp = await this.#use(model, closed, first.resolve)
-        if (isSetUp && performance.now() - began > steadyMs) failures = 0
+        if (isSetUp && performance.now() - began > stableMs) failures = 0
       } catch (error) {
         this.#notePassing(error, failures)
         if (isFirst && isRefusal(error)) return first.reject(error)
