@@ -27,7 +27,7 @@ import { JobFactory, type JobOrder } from './job-factory.ts'
 import { derivedId } from './job-message.ts'
 import { StoredExtractions } from './stored-extractions.ts'
 import type { RegisteredExtractor } from './stored-extractors.ts'
-import { Submission } from './submission.ts'
+import { SubmissionService } from './submission-service.ts'
 import { TransportRouter } from './transport-router.ts'
 
 type File = FileRecord & Stored
@@ -41,7 +41,7 @@ export class Archival {
   #archiveExtractor: string
   #documents: DocumentStore
   #files: Files
-  #submissions: Submission
+  #submissions: SubmissionService
   #jobs: JobFactory
   #transports: TransportRouter
   #extractions: StoredExtractions
@@ -55,7 +55,7 @@ export class Archival {
     { archiveExtractorId }: s.Static<typeof config>,
     documents: DocumentStore,
     files: Files,
-    submissions: Submission,
+    submissions: SubmissionService,
     jobs: JobFactory,
     transports: TransportRouter,
     extractions: StoredExtractions,
@@ -80,7 +80,7 @@ export class Archival {
   }
 
   /** Called by the archive extractor once the bytes are in the archive or restored. */
-  async moved(file: File, operation: Operation, actor: string | undefined): Promise<void> {
+  async recordMove(file: File, operation: Operation, actor: string | undefined): Promise<void> {
     const set =
       operation === 'archive'
         ? { status: 'ARCHIVED' }
@@ -99,13 +99,13 @@ export class Archival {
   }
 
   /** Submits one file to the archive extractor, regardless of the file's status. */
-  async ask(file: File, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
+  async submitFile(file: File, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
     const extractor = await this.#extractor(user)
-    await this.#submissions.send([this.#order(file, extractor, operation, parameters, user)])
+    await this.#submissions.submit([this.#order(file, extractor, operation, parameters, user)])
   }
 
   /** Requests archival of all files of a dataset, in the background. */
-  async askAll(dataset: string, operation: Operation, parameters: Parameters, { user, superAdmin }: Caller): Promise<void> {
+  async requestDataset(dataset: string, operation: Operation, parameters: Parameters, { user, superAdmin }: Caller): Promise<void> {
     await this.#extractor(user?.id)
     const id = this.#ids.next()
     const values = parameters as Readonly<Record<string, Json>>
@@ -115,31 +115,31 @@ export class Archival {
   }
 
   /** Submits the files of one request that its user may archive; an interrupted request resumes with the same job ids. */
-  async carryOut(request: string): Promise<void> {
+  async submitDataset(request: string): Promise<void> {
     const submission = await this.#documents.get(archivals, request)
     if (!submission) return
     const { dataset, operation, parameters, user } = submission
     const extractor = await this.#extractor(user ?? undefined)
     const caller = await this.#callerOf(submission)
-    const submit = async (some: readonly File[]): Promise<number> => {
-      const ids = some.map(({ id }) => id)
+    const submit = async (chunk: readonly File[]): Promise<number> => {
+      const ids = chunk.map(({ id }) => id)
       const allowed = caller ? await this.#policy.allowed(caller, 'ArchiveFile', 'file', ids) : new Set()
-      const orders = some
+      const orders = chunk
         .filter(({ id }) => allowed.has(id))
         .map(file => ({ ...this.#order(file, extractor, operation, parameters, user ?? undefined), id: derivedId(request, file.id) }))
       await this.#publish(orders)
       return orders.length
     }
     let files = 0
-    let some: File[] = []
+    let chunk: File[] = []
     for await (const file of this.#files.ofDataset(dataset)) {
-      some.push(file)
-      if (some.length < batchSize) continue
-      files += await submit(some)
+      chunk.push(file)
+      if (chunk.length < batchSize) continue
+      files += await submit(chunk)
       this.#report(request, submission, { state: 'running', done: files })
-      some = []
+      chunk = []
     }
-    files += await submit(some)
+    files += await submit(chunk)
     const queued = event('dataset.archival-queued', { kind: 'dataset', id: dataset }, { operation, files }, user ?? undefined)
     await this.#documents.commit({ tombstone: request, in: archivals }, [queued])
     this.#report(request, submission, { state: 'finished', done: files, total: files })
@@ -150,9 +150,9 @@ export class Archival {
     return user && { ...(await this.#users.callerOf(user)), superAdmin: isSuperAdmin && user.status === 'Admin' }
   }
 
-  #report(id: string, { dataset, operation, user }: ArchivalRecord, how: Pick<Progress, 'state' | 'done' | 'total'>): void {
+  #report(id: string, { dataset, operation, user }: ArchivalRecord, progress: Pick<Progress, 'state' | 'done' | 'total'>): void {
     const subject = { kind: 'dataset', id: dataset } as const
-    reportProgress(this.#progress, { activity: 'archive', id, subject, actor: user, unit: 'files', message: operation, ...how })
+    reportProgress(this.#progress, { activity: 'archive', id, subject, actor: user, unit: 'files', message: operation, ...progress })
   }
 
   /** Unlike jobs that a user waits for, these are retried until they are published: their runs stay open. */
@@ -183,7 +183,7 @@ wire(
   Config,
   DocumentStore,
   Files,
-  Submission,
+  SubmissionService,
   JobFactory,
   TransportRouter,
   StoredExtractions,
@@ -203,7 +203,7 @@ export class ArchiveDataset {
   }
 
   async handle({ data: { request } }: StoredEvent<'dataset.archival-asked'>): Promise<void> {
-    await this.#archive.carryOut(request)
+    await this.#archive.submitDataset(request)
   }
 }
 wire(ArchiveDataset, Archival)

@@ -1,16 +1,16 @@
 import { authorize, type BulkOperations, Datasets, Files, type Kind, NotFound, Policy, wire } from 'pounce/sdk'
 import type { BulkAct, BulkOperation, BulkRequest } from 'pounce/sdk/kit'
 import { derivedId } from './job-message.ts'
-import { Submission, type SubmissionRequest } from './submission.ts'
+import { type SubmissionRequest, SubmissionService } from './submission-service.ts'
 
 /** Submits files and datasets for bulk jobs, as the routes for a single one do. */
 export class SubmitMany implements BulkOperations {
-  readonly #submissions: Submission
+  readonly #submissions: SubmissionService
   readonly #files: Files
   readonly #datasets: Datasets
   readonly #policy: Policy
 
-  constructor(submissions: Submission, files: Files, datasets: Datasets, policy: Policy) {
+  constructor(submissions: SubmissionService, files: Files, datasets: Datasets, policy: Policy) {
     this.#submissions = submissions
     this.#files = files
     this.#datasets = datasets
@@ -37,7 +37,7 @@ export class SubmitMany implements BulkOperations {
     await this.#submissions.ofDataset(dataset, submissionOf(request), derivedId(request.job, id))
   }
 }
-wire(SubmitMany, Submission, Files, Datasets, Policy)
+wire(SubmitMany, SubmissionService, Files, Datasets, Policy)
 
 const submissionOf = ({ caller, parameters: { extractor, parameters = {} } }: BulkRequest): SubmissionRequest => ({
   extractor,

@@ -1,8 +1,8 @@
 import { CommitConflict, DocumentStore, type StoredEvent, wire } from 'pounce/sdk'
 import { type ChoiceRecord, choices } from './collections.ts'
 
-const none: ChoiceRecord = { enabled: [], disabled: [] }
-const everywhere = 'global'
+const noChoice: ChoiceRecord = { enabled: [], disabled: [] }
+const globalId = 'global'
 
 /** The extractors that run automatically: by default in the whole installation, with overrides per space. */
 export class EnabledExtractors {
@@ -20,22 +20,22 @@ export class EnabledExtractors {
 
   /** Names of the extractors that run automatically unless a space overrides it. */
   async enabled(): Promise<readonly string[]> {
-    return (await this.#documents.get(choices, everywhere))?.enabled ?? []
+    return (await this.#documents.get(choices, globalId))?.enabled ?? []
   }
 
   /** Replaces the whole list. */
   async setEnabled(names: readonly string[]): Promise<void> {
-    await this.#put(everywhere, { enabled: names, disabled: [] })
+    await this.#put(globalId, { enabled: names, disabled: [] })
     this.#changes++
   }
 
   /** Adds one to the list. */
   async enable(name: string): Promise<void> {
     for (;;) {
-      const known = await this.#documents.get(choices, everywhere)
+      const known = await this.#documents.get(choices, globalId)
       try {
-        if (known) await this.#documents.commit({ update: everywhere, in: choices, addToSet: { enabled: [name] } })
-        else await this.#documents.commit({ insert: { id: everywhere, enabled: [name], disabled: [] }, into: choices })
+        if (known) await this.#documents.commit({ update: globalId, in: choices, addToSet: { enabled: [name] } })
+        else await this.#documents.commit({ insert: { id: globalId, enabled: [name], disabled: [] }, into: choices })
         this.#changes++
         return
       } catch (error) {
@@ -47,7 +47,7 @@ export class EnabledExtractors {
 
   /** The overrides of a space; empty if there are none. */
   async ofSpace(space: string): Promise<ChoiceRecord> {
-    const { enabled, disabled } = (await this.#documents.get(choices, space)) ?? none
+    const { enabled, disabled } = (await this.#documents.get(choices, space)) ?? noChoice
     return { enabled, disabled }
   }
 
@@ -61,7 +61,7 @@ export class EnabledExtractors {
   }
 
   /** Deletes the overrides of a deleted space. */
-  async forget(space: string): Promise<void> {
+  async removeOfSpace(space: string): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: space, in: choices })
     } catch (error) {
@@ -93,7 +93,7 @@ export class DeleteExtractorChoicesOnSpaceRemoved {
   }
 
   async handle({ subject }: StoredEvent<'space.removed'>): Promise<void> {
-    await this.#choices.forget(subject.id)
+    await this.#choices.removeOfSpace(subject.id)
   }
 }
 wire(DeleteExtractorChoicesOnSpaceRemoved, EnabledExtractors)

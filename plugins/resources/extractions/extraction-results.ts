@@ -35,7 +35,7 @@ import { TransportRouter } from './transport-router.ts'
 export class ExtractionResults implements TransportListener {
   #transport: TransportRouter
   #extractions: StoredExtractions
-  #introductions: ExtractorHeartbeats
+  #heartbeats: ExtractorHeartbeats
   #files: Files
   #metadata: MetadataDocuments
   #tags: Tags
@@ -48,7 +48,7 @@ export class ExtractionResults implements TransportListener {
   constructor(
     transport: TransportRouter,
     extractions: StoredExtractions,
-    introductions: ExtractorHeartbeats,
+    heartbeats: ExtractorHeartbeats,
     files: Files,
     metadata: MetadataDocuments,
     tags: Tags,
@@ -60,7 +60,7 @@ export class ExtractionResults implements TransportListener {
   ) {
     this.#transport = transport
     this.#extractions = extractions
-    this.#introductions = introductions
+    this.#heartbeats = heartbeats
     this.#files = files
     this.#metadata = metadata
     this.#tags = tags
@@ -76,7 +76,7 @@ export class ExtractionResults implements TransportListener {
   }
 
   async status(status: JobStatus): Promise<'unknown' | undefined> {
-    const run = await this.#extractions.heard(status)
+    const run = await this.#extractions.addStatus(status)
     if (run) {
       this.#report(run, status.status)
       return undefined
@@ -93,7 +93,7 @@ export class ExtractionResults implements TransportListener {
   }
 
   heartbeat(heartbeat: Heartbeat): Promise<void> {
-    return this.#introductions.received(heartbeat)
+    return this.#heartbeats.received(heartbeat)
   }
 
   async input(target: Ref) {

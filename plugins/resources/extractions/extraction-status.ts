@@ -28,7 +28,7 @@ export const isFileBusy = ({ status }: Pick<FileRecord, 'status'>, newestFirst: 
   status === 'CREATED' || isBeingProcessed(newestFirst)
 
 /** The overall status of a file in v1's wording. `inputTypes`: main media types with legacy bindings on a bus. */
-export const statusWord = (file: FileRecord, newestFirst: readonly ExtractionRun[], inputTypes: readonly string[]): string => {
+export const overallStatus = (file: FileRecord, newestFirst: readonly ExtractionRun[], inputTypes: readonly string[]): string => {
   if (isFileBusy(file, newestFirst)) return 'Processing'
   if (newestFirst.length > 0) return 'Done'
   return inputTypes.includes(file.contentType.split('/')[0] ?? '')

@@ -37,7 +37,7 @@ import { TransportRouter } from './transport-router.ts'
 type Process = ExtractorInfo['process']
 
 /** Whether an extractor declares that it processes the event: `clowder.dataset.file.added` is `file.added` in its list for datasets. */
-const processes = (process: Process, routingKey: string): boolean => {
+const isProcessedBy = (process: Process, routingKey: string): boolean => {
   const [, kind, ...operation] = routingKey.split('.')
   const patterns = kind === 'file' || kind === 'dataset' || kind === 'metadata' ? process[kind] : undefined
   return patterns?.some(pattern => takesOperation(pattern, operation.join('.'))) ?? false
@@ -47,7 +47,7 @@ const processes = (process: Process, routingKey: string): boolean => {
 const maxNamed = 10_000
 
 /** How long an override set on another kernel may stay unnoticed. */
-const freshMs = 1000
+const maxAgeMs = 1000
 
 interface Snapshot {
   readonly open: readonly { readonly name: string; readonly process: Process }[]
@@ -63,7 +63,7 @@ class ExtractorSelection {
   #choices: EnabledExtractors
   #transports: TransportRouter
   #datasets: Datasets
-  readonly #recent = new RecentRead(freshMs, () => this.#read())
+  readonly #recent = new RecentRead(maxAgeMs, () => this.#read())
 
   constructor(extractors: StoredExtractors, choices: EnabledExtractors, transports: TransportRouter, datasets: Datasets) {
     this.#extractors = extractors
@@ -81,14 +81,14 @@ class ExtractorSelection {
     let choices: Promise<readonly ChoiceRecord[]> | undefined
     return async routingKey => {
       const { open, enabled } = await this.#snapshot()
-      const matching = new Set(open.filter(({ process }) => processes(process, routingKey)).map(({ name }) => name))
+      const matching = new Set(open.filter(({ process }) => isProcessedBy(process, routingKey)).map(({ name }) => name))
       const queues = new Set<string>()
       if (matching.size > 0) {
         choices ??= this.#choicesFor(dataset)
-        const made = await choices
-        const disabled = new Set(made.flatMap(choice => choice.disabled))
+        const overrides = await choices
+        const disabled = new Set(overrides.flatMap(choice => choice.disabled))
         for (const name of enabled) if (!disabled.has(name)) queues.add(name)
-        for (const name of made.flatMap(choice => choice.enabled)) queues.add(name)
+        for (const name of overrides.flatMap(choice => choice.enabled)) queues.add(name)
         for (const name of queues) if (!matching.has(name)) queues.delete(name)
       }
       for (const bus of this.#transports.buses()) for (const queue of await bus.boundTo(routingKey)) queues.add(queue)
@@ -98,7 +98,7 @@ class ExtractorSelection {
 
   /** False when no extractor processes the event in any dataset: saves further reads. */
   async mayMatch(routingKey: string): Promise<boolean> {
-    return this.#transports.buses().length > 0 || (await this.#snapshot()).open.some(({ process }) => processes(process, routingKey))
+    return this.#transports.buses().length > 0 || (await this.#snapshot()).open.some(({ process }) => isProcessedBy(process, routingKey))
   }
 
   async #choicesFor(dataset: string | DatasetRecord | undefined): Promise<readonly ChoiceRecord[]> {
@@ -202,12 +202,12 @@ export class ExtractionTriggers {
     { target, job }: { readonly target: Target; readonly job?: string },
     user: User,
   ): Promise<readonly Job[]> {
-    const asks = await this.#metadataQueues('added', target)
-    if (asks.length === 0) return []
+    const queues = await this.#metadataQueues('added', target)
+    if (queues.length === 0) return []
     const document = await this.#metadata.get(id)
     if (!document) return []
     const chain = await this.#chainOf(document, job)
-    const orders = asks.filter(({ queue }) => !chain.includes(queue))
+    const orders = queues.filter(({ queue }) => !chain.includes(queue))
     return this.#jobs.jobsOf(
       orders.map(({ queue, dataset }) => ({
         id: derivedId(id, 'added', dataset, queue),
@@ -223,9 +223,9 @@ export class ExtractionTriggers {
 
   /** Metadata was removed from a file or dataset, which may be deleted. */
   async metadataRemoved(id: string, target: Target, user: User): Promise<readonly Job[]> {
-    const asks = await this.#metadataQueues('removed', target)
+    const queues = await this.#metadataQueues('removed', target)
     return this.#jobs.jobsOf(
-      asks.map(({ queue, dataset }) => ({
+      queues.map(({ queue, dataset }) => ({
         id: derivedId(id, 'removed', dataset, queue),
         queue,
         target,
@@ -309,11 +309,11 @@ export class EnqueueJobsOnFileCreated {
     if (!file) return
     const jobs = data.dataset === null ? [] : await this.#triggers.uploaded(file, data.dataset, actor)
     // The runs are recorded, and a retry of this event publishes them: the file does not wait for an unavailable bus.
-    if (file.status === 'CREATED') await this.#submitted(file.id)
+    if (file.status === 'CREATED') await this.#markProcessed(file.id)
     await this.#transports.publish(jobs)
   }
 
-  async #submitted(id: string): Promise<void> {
+  async #markProcessed(id: string): Promise<void> {
     const change = { set: { status: 'PROCESSED' }, where: eq('status', 'CREATED') }
     try {
       await this.#files.change(id, change, [event('file.updated', { kind: 'file', id }, { fields: ['status'] })])
@@ -339,8 +339,8 @@ export class EnqueueJobsOnFilesAdded {
 
   async handle({ subject, actor, data: { batch, extract } }: StoredEvent<'dataset.files-added'>): Promise<void> {
     const files = extract && (await this.#triggers.mayTakeFiles()) ? await this.#files.ofBatch(batch, maxNamed) : []
-    const inside = files.filter(({ places }) => places.some(place => place.dataset === subject.id))
-    if (inside.length > 0) await this.#transports.publish(await this.#triggers.filesAdded(inside, subject.id, batch, actor))
+    const inDataset = files.filter(({ places }) => places.some(place => place.dataset === subject.id))
+    if (inDataset.length > 0) await this.#transports.publish(await this.#triggers.filesAdded(inDataset, subject.id, batch, actor))
   }
 }
 wire(EnqueueJobsOnFilesAdded, Files, ExtractionTriggers, TransportRouter)

@@ -4,8 +4,8 @@ import type { Heartbeat } from 'pounce/sdk/kit'
 import { StoredExtractors } from './stored-extractors.ts'
 
 /** How long a heartbeat that changed nothing or was refused is ignored. */
-const quietMs = 60_000
-const maxQuiet = 2000
+const ignoredMs = 60_000
+const maxRecent = 2000
 
 const nameIn = (info: unknown): string => {
   const name = typeof info === 'object' && info !== null && 'name' in info ? info.name : undefined
@@ -21,7 +21,7 @@ export class ExtractorHeartbeats {
   #users: Users
   #log: Log
   /** Digests of recent heartbeats, and until when they are ignored; oldest first. */
-  #quiet = new Map<string, number>()
+  #recent = new Map<string, number>()
   #changes = -1
 
   constructor(extractors: StoredExtractors, users: Users, log: Log) {
@@ -34,8 +34,8 @@ export class ExtractorHeartbeats {
   async received(heartbeat: Heartbeat): Promise<void> {
     const { info } = heartbeat
     // A digest of everything: a refused one may be corrected, and a private one changed, under the same version.
-    const seen = createHash('sha256').update(JSON.stringify(heartbeat)).digest('base64')
-    if (this.#isQuiet(seen)) return
+    const digest = createHash('sha256').update(JSON.stringify(heartbeat)).digest('base64')
+    if (this.#isRecent(digest)) return
     try {
       await this.#register(heartbeat)
     } catch (error) {
@@ -46,7 +46,7 @@ export class ExtractorHeartbeats {
         reason: error.message,
       })
     }
-    this.#remember(seen)
+    this.#addRecent(digest)
   }
 
   async #register({ info, owner, isBuiltIn }: Heartbeat): Promise<void> {
@@ -65,21 +65,21 @@ export class ExtractorHeartbeats {
     await this.#extractors.register(sent, { via: 'bus', user, isAdmin: false })
   }
 
-  #isQuiet(seen: string): boolean {
+  #isRecent(digest: string): boolean {
     const { changes } = this.#extractors
     if (changes !== this.#changes) {
-      this.#quiet.clear()
+      this.#recent.clear()
       this.#changes = changes
     }
-    return (this.#quiet.get(seen) ?? 0) > performance.now()
+    return (this.#recent.get(digest) ?? 0) > performance.now()
   }
 
-  #remember(seen: string): void {
-    this.#quiet.delete(seen)
-    this.#quiet.set(seen, performance.now() + quietMs)
-    for (const oldest of this.#quiet.keys()) {
-      if (this.#quiet.size <= maxQuiet) return
-      this.#quiet.delete(oldest)
+  #addRecent(digest: string): void {
+    this.#recent.delete(digest)
+    this.#recent.set(digest, performance.now() + ignoredMs)
+    for (const oldest of this.#recent.keys()) {
+      if (this.#recent.size <= maxRecent) return
+      this.#recent.delete(oldest)
     }
   }
 }

@@ -49,14 +49,14 @@ export class JobFactory {
    */
   async jobsOf(orders: readonly JobOrder[]): Promise<readonly Job[]> {
     const users = new Set(orders.map(userOf).filter(user => user !== null))
-    const mails = new Map(await Promise.all([...users].map(async user => [user, await this.#mailOf(user)] as const)))
+    const emails = new Map(await Promise.all([...users].map(async user => [user, await this.#emailOf(user)] as const)))
     const host = this.#host ?? this.#installation.baseUrl
     const jobs = await Promise.all(
       orders.map(async (order): Promise<Job | undefined> => {
         const { id, queue, target, message, parameters = {} } = order
         const user = userOf(order)
         if (!(await this.#record(order, user))) return undefined
-        const notifies = (user === null ? undefined : mails.get(user)) ?? []
+        const notifies = (user === null ? undefined : emails.get(user)) ?? []
         return { id, queue, target, user, message: message({ jobId: id, host, notifies }), parameters }
       }),
     )
@@ -80,7 +80,7 @@ export class JobFactory {
     }
   }
 
-  async #mailOf(user: string): Promise<readonly string[]> {
+  async #emailOf(user: string): Promise<readonly string[]> {
     const owner = await this.#users.get(user)
     return owner ? [owner.email] : []
   }

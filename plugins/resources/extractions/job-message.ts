@@ -16,11 +16,11 @@ type Parameters = Readonly<Record<string, unknown>>
 export const derivedId = (...parts: readonly string[]): string => createHash('sha256').update(parts.join('/')).digest('hex').slice(0, 24)
 
 /** `application/vnd.ms-excel` → `application.vnd_ms-excel`: dots first, then the slash (reference, extraction §1.3). */
-const asKey = (contentType: string): string => contentType.replaceAll('.', '_').replaceAll('/', '.')
+const toRoutingKey = (contentType: string): string => contentType.replaceAll('.', '_').replaceAll('/', '.')
 
 /** Routing keys in message bodies; patterns of extractors and legacy bindings are matched against them. */
 export const routingKeys = {
-  fileCreated: (contentType: string): string => `clowder.file.${asKey(contentType)}`,
+  fileCreated: (contentType: string): string => `clowder.file.${toRoutingKey(contentType)}`,
   datasetFile: (what: 'added' | 'removed'): string => `clowder.dataset.file.${what}`,
   filesAdded: (): string => 'clowder.dataset.files.added',
   metadata: (what: 'added' | 'removed', { kind }: Ref): string => `clowder.metadata.${what}.${kind}`,

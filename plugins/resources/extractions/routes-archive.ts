@@ -7,7 +7,7 @@ const params = s.Object({ id: s.id() })
 const ok = { status: 200, body: { status: 'success' } } as const
 const archivalBody = s.Object({ parameters: optionalOrNull(s.Record(s.String(), s.Unknown())) })
 
-const movedRoute = (operation: Operation) =>
+const moveRoute = (operation: Operation) =>
   route({
     method: 'POST',
     path: `/api/files/:id/${operation}`,
@@ -23,15 +23,15 @@ const movedRoute = (operation: Operation) =>
       if (caller.limits?.job) await archive.requireArchiving(caller.limits.job.id)
       const file = await files.get(params.id)
       if (!file) throw new NotFound('file')
-      await archive.moved(file, operation, caller.user?.id)
+      await archive.recordMove(file, operation, caller.user?.id)
       return ok
     },
   })
 
-export const archiveFile = movedRoute('archive')
-export const unarchiveFile = movedRoute('unarchive')
+export const archiveFile = moveRoute('archive')
+export const unarchiveFile = moveRoute('unarchive')
 
-const askRoute = (operation: Operation, verb: string) =>
+const requestRoute = (operation: Operation, verb: string) =>
   route({
     method: 'POST',
     path: `/api/files/:id/${verb}`,
@@ -46,13 +46,13 @@ const askRoute = (operation: Operation, verb: string) =>
     async handle({ params, body, caller }, { archive, files }) {
       const file = await files.get(params.id)
       if (!file) throw new NotFound('file')
-      await archive.ask(file, operation, body.parameters ?? {}, caller.user?.id)
+      await archive.submitFile(file, operation, body.parameters ?? {}, caller.user?.id)
       return ok
     },
   })
 
-export const sendArchiveRequest = askRoute('archive', 'sendArchiveRequest')
-export const sendUnarchiveRequest = askRoute('unarchive', 'sendUnarchiveRequest')
+export const sendArchiveRequest = requestRoute('archive', 'sendArchiveRequest')
+export const sendUnarchiveRequest = requestRoute('unarchive', 'sendUnarchiveRequest')
 
 const queueRoute = (operation: Operation, verb: string) =>
   route({
@@ -67,7 +67,7 @@ const queueRoute = (operation: Operation, verb: string) =>
     responses: { 200: s.success() },
     throws: [NotFound, Conflict],
     async handle({ params, body, caller }, { archive }) {
-      await archive.askAll(params.id, operation, body.parameters ?? {}, caller)
+      await archive.requestDataset(params.id, operation, body.parameters ?? {}, caller)
       return ok
     },
   })

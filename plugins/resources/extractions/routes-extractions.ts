@@ -1,13 +1,13 @@
 import { type Caller, Conflict, Datasets, Files, Invalid, NotFound, NotSignedIn, Policy, ref, routesFor, s } from 'pounce/sdk'
 import { optionalOrNull } from 'pounce/sdk/kit'
-import { isFileBusy, newestByExtractor, ShownRun, showRun, statusWord } from './extraction-status.ts'
+import { isFileBusy, newestByExtractor, overallStatus, ShownRun, showRun } from './extraction-status.ts'
 import { StoredExtractions } from './stored-extractions.ts'
-import { Submission } from './submission.ts'
+import { SubmissionService } from './submission-service.ts'
 import { TransportRouter } from './transport-router.ts'
 
 const route = routesFor('extractions', {
   extractions: StoredExtractions,
-  submissions: Submission,
+  submissions: SubmissionService,
   transports: TransportRouter,
   files: Files,
   datasets: Datasets,
@@ -131,8 +131,8 @@ export const getExtractionStatus = route({
     if (!file) return { status: 200, body: 'no file' as const }
     const { items } = await extractions.of(file)
     const each = [...newestByExtractor(items)].map(([extractor, run]) => [extractor, run.status])
-    const word = statusWord(file, items, await transports.inputTypes())
-    return { status: 200, body: { ...Object.fromEntries(each), Status: word } }
+    const status = overallStatus(file, items, await transports.inputTypes())
+    return { status: 200, body: { ...Object.fromEntries(each), Status: status } }
   },
 })
 

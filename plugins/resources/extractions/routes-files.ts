@@ -13,10 +13,10 @@ import {
   s,
   type Tag,
 } from 'pounce/sdk'
-import { statusWord } from './extraction-status.ts'
+import { overallStatus } from './extraction-status.ts'
 import { ExtractionTriggers } from './extraction-triggers.ts'
 import { StoredExtractions } from './stored-extractions.ts'
-import { Submission } from './submission.ts'
+import { SubmissionService } from './submission-service.ts'
 import { TransportRouter } from './transport-router.ts'
 
 const route = routesFor('extractions', {
@@ -25,7 +25,7 @@ const route = routesFor('extractions', {
   extractions: StoredExtractions,
   transports: TransportRouter,
   triggers: ExtractionTriggers,
-  submissions: Submission,
+  submissions: SubmissionService,
   ids: Ids,
   installation: Installation,
 })
@@ -101,7 +101,7 @@ export const getExtractionMetadata = route({
     const file = await files.get(params.id)
     if (!file) throw new NotFound('file')
     const { items } = await extractions.of(file)
-    const Status = statusWord(file, items, await transports.inputTypes())
+    const Status = overallStatus(file, items, await transports.inputTypes())
     return { status: 200, body: { ...(await findings(file, previews, installation.baseUrl)), Status } }
   },
 })
@@ -120,7 +120,7 @@ export const announceFileset = route({
   async handle({ params, query, caller }, { files, triggers, submissions, ids }) {
     const named = await files.getMany([...new Set(query.fileids ?? [])].filter(s.isId))
     const inside = [...named.values()].filter(({ places }) => places.some(place => place.dataset === params.id))
-    if (inside.length > 0) await submissions.handOver(await triggers.filesAdded(inside, params.id, ids.next(), caller.user?.id))
+    if (inside.length > 0) await submissions.publishOrFail(await triggers.filesAdded(inside, params.id, ids.next(), caller.user?.id))
     return { status: 200, body: 'added new event' as const }
   },
 })

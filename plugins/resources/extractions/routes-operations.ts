@@ -2,14 +2,14 @@ import { Conflict, Files, InTrash, isServerAdmin, NotFound, Policy, routesFor, s
 import { ListedRun, listRun } from './extraction-status.ts'
 import { StoredExtractions } from './stored-extractions.ts'
 import { mayUse, StoredExtractors } from './stored-extractors.ts'
-import { Submission } from './submission.ts'
+import { SubmissionService } from './submission-service.ts'
 import { TransportRouter } from './transport-router.ts'
 import { ExtractorUsage } from './usage.ts'
 
 const route = routesFor('extractions', {
   extractions: StoredExtractions,
   extractors: StoredExtractors,
-  submissions: Submission,
+  submissions: SubmissionService,
   transports: TransportRouter,
   usage: ExtractorUsage,
   files: Files,
@@ -93,7 +93,7 @@ export const listQueues = route({
   },
 })
 
-const Pace = s.Object({ seconds: s.Union([s.Number(), s.Null()]), runs: s.Integer() })
+const MeanDuration = s.Object({ seconds: s.Union([s.Number(), s.Null()]), runs: s.Integer() })
 
 export const getExtractorMetrics = route({
   method: 'GET',
@@ -108,8 +108,8 @@ export const getExtractorMetrics = route({
       'ExtractorMetrics',
       s.Object({
         extractor: s.String(),
-        last_day: Pace,
-        last_month: Pace,
+        last_day: MeanDuration,
+        last_month: MeanDuration,
         jobs_last_7_days: s.Integer(),
         jobs_last_month: s.Integer(),
         by_user: s.Optional(s.Array(s.Object({ user_id: s.Union([s.String(), s.Null()]), jobs: s.Integer(), last_job_time: s.v1Date() }))),

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { StatusLine } from './collections.ts'
-import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
+import { normalizeStatus, outcomeOf, submitted, withLine } from './run-state.ts'
 
 const line = (status: string, second: number): StatusLine => ({ status, at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString() })
 const requested = line(submitted, 30)
@@ -68,9 +68,10 @@ test('a hundred lines are kept: the one with the time of the request, and the la
 })
 
 test('any status with “done” except progress becomes DONE; every key is masked; the length is limited', t => {
-  t.is(tidyStatus('StatusMessage.done: Done processing.'), 'DONE')
-  t.is(tidyStatus('2 of 5 pages done'), 'DONE')
-  for (const text of ['StatusMessage.processing: 2 of 5 pages done', 'StatusMessage.retry: (#1) abandoned']) t.is(tidyStatus(text), text)
+  t.is(normalizeStatus('StatusMessage.done: Done processing.'), 'DONE')
+  t.is(normalizeStatus('2 of 5 pages done'), 'DONE')
+  for (const text of ['StatusMessage.processing: 2 of 5 pages done', 'StatusMessage.retry: (#1) abandoned'])
+    t.is(normalizeStatus(text), text)
   const texts = [
     '503 Server Error: url: http://x/api/files/1?key=secret1&y=1',
     "http://x?KEY=secret1 and key=secret1'",
@@ -79,10 +80,10 @@ test('any status with “done” except progress becomes DONE; every key is mask
     'http%3A//x%3Fkey%3Dsecret1&a',
   ]
   for (const text of texts) {
-    t.false(tidyStatus(text).includes('secret1'), tidyStatus(text))
-    t.true(tidyStatus(text).includes('secretKey'))
+    t.false(normalizeStatus(text).includes('secret1'), normalizeStatus(text))
+    t.true(normalizeStatus(text).includes('secretKey'))
   }
-  t.is(tidyStatus(texts[0]!), '503 Server Error: url: http://x/api/files/1?key=secretKey&y=1')
-  t.is(tidyStatus('x'.repeat(5000)).length, 2000)
-  for (const start of ['', 'x']) t.true(tidyStatus(start + '🌲'.repeat(2000)).isWellFormed())
+  t.is(normalizeStatus(texts[0]!), '503 Server Error: url: http://x/api/files/1?key=secretKey&y=1')
+  t.is(normalizeStatus('x'.repeat(5000)).length, 2000)
+  for (const start of ['', 'x']) t.true(normalizeStatus(start + '🌲'.repeat(2000)).isWellFormed())
 })

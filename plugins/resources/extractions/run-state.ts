@@ -7,9 +7,9 @@ const maxStatusLength = 2000
 /** The status of a requested run before its first status message. */
 export const submitted = 'SUBMITTED'
 /** The server's own statuses of a run, which extractors do not send. */
-export const cancelWords = { requested: 'Cancel Requested', success: 'Cancel Success', failed: 'Cancel Failed' } as const
+export const cancelStatuses = { requested: 'Cancel Requested', success: 'Cancel Success', failed: 'Cancel Failed' } as const
 
-const ownWords: ReadonlySet<string> = new Set([submitted, ...Object.values(cancelWords)])
+const serverStatuses: ReadonlySet<string> = new Set([submitted, ...Object.values(cancelStatuses)])
 
 /** Keys of any kind in status messages: `?key=x`, `"secretKey": "x"`, `key%3Dx`, `X-API-Key: x`. */
 const keys = /(key["']?\s*(?:=|:|%3D)\s*["']?)[^&\s"'<>,;)\]}]+/gi
@@ -17,7 +17,7 @@ const keys = /(key["']?\s*(?:=|:|%3D)\s*["']?)[^&\s"'<>,;)\]}]+/gi
 const jobKeys = /job_[\w-]{40,}/g
 
 /** As v1 stores it: any status that contains "done" becomes DONE, except progress. Every key is masked, not only the global one; half a surrogate pair is replaced. */
-export const tidyStatus = (status: string): string =>
+export const normalizeStatus = (status: string): string =>
   isSuccessStatus(status)
     ? 'DONE'
     : status
@@ -52,8 +52,8 @@ export const withLine = (lines: readonly StatusLine[], line: StatusLine): readon
   const next = [...round.slice(0, before), line, ...round.slice(before)]
   // The line with the time of the request is always kept.
   const kept = next.length > maxLines ? [...next.slice(0, 1), ...next.slice(1 - maxLines)] : next
-  const room = maxLines - kept.length
-  return [...(room > 0 ? lines.slice(0, start).slice(-room) : []), ...kept]
+  const free = maxLines - kept.length
+  return [...(free > 0 ? lines.slice(0, start).slice(-free) : []), ...kept]
 }
 
 /**
@@ -67,11 +67,11 @@ export const outcomeOf = (
   const last = (state: RunState, line: StatusLine) => ({ status: line.status, state, end: state === 'open' ? null : line.at })
   const done = round.find(({ status }) => status === 'DONE')
   if (done) return last('done', done)
-  const cancelled = round.find(({ status }) => status === cancelWords.success)
+  const cancelled = round.find(({ status }) => status === cancelStatuses.success)
   if (cancelled) return last('cancelled', cancelled)
   const error = round.findLast(isError)
-  const goesOn = round.some(line => error !== undefined && isAfter(line, error) && !ownWords.has(line.status))
-  if (error && !goesOn) return last('failed', error)
+  const continues = round.some(line => error !== undefined && isAfter(line, error) && !serverStatuses.has(line.status))
+  if (error && !continues) return last('failed', error)
   const newest = round.at(-1)
   return newest ? last('open', newest) : { status: submitted, state: 'open', end: null }
 }

@@ -20,7 +20,7 @@ import {
 } from 'pounce/sdk'
 import { type JobDetails, type JobStatus, type ReportedRun, referencedIds, removeFound } from 'pounce/sdk/kit'
 import { type ExtractionRecord, extractions, type RunState, type StatusLine } from './collections.ts'
-import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
+import { normalizeStatus, outcomeOf, submitted, withLine } from './run-state.ts'
 
 export type ExtractionRun = ExtractionRecord & Stored
 /** A resource that extractors run on. */
@@ -122,27 +122,27 @@ export class StoredExtractions {
    * Adds a status to its run. Statuses may be repeated and arrive in any order. Resolves to the run as it was before; undefined for an
    * unknown run.
    */
-  async heard({ jobId, targetId, extractor, status, at }: JobStatus): Promise<ExtractionRun | undefined> {
+  async addStatus({ jobId, targetId, extractor, status, at }: JobStatus): Promise<ExtractionRun | undefined> {
     const run = jobId === undefined ? await this.#newestOpen(targetId, extractor) : await this.get(jobId)
-    if (run) await this.#add(run.id, { status: tidyStatus(status), at: at.toISOString(), heard: this.#clock.now().toISOString() })
+    if (run) await this.#addLine(run.id, { status: normalizeStatus(status), at: at.toISOString(), heard: this.#clock.now().toISOString() })
     return run
   }
 
   /** Adds a status of the server itself to a run, such as `Cancel Success`. */
-  async noted(id: string, status: string): Promise<void> {
-    await this.#add(id, { status, at: this.#clock.now().toISOString() })
+  async addServerStatus(id: string, status: string): Promise<void> {
+    await this.#addLine(id, { status, at: this.#clock.now().toISOString() })
   }
 
   /** Reopens a failed run. No effect if a status message arrived since `run` was read. */
-  async reopened(run: ExtractionRun, user: string): Promise<void> {
+  async reopen(run: ExtractionRun, user: string): Promise<void> {
     const line = { status: submitted, at: this.#clock.now().toISOString() }
     const { id, target, extractor } = run
-    const again = event('extraction.submitted', { kind: 'job', id }, { target, extractor, trigger: 'manual' }, user)
-    await this.#write(run, [...run.lines, line].slice(-100), [again])
+    const resubmitted = event('extraction.submitted', { kind: 'job', id }, { target, extractor, trigger: 'manual' }, user)
+    await this.#write(run, [...run.lines, line].slice(-100), [resubmitted])
   }
 
   /** Deletes the runs on a deleted resource. */
-  async forget(target: { readonly kind: Kind; readonly id: string }): Promise<void> {
+  async removeOf(target: { readonly kind: Kind; readonly id: string }): Promise<void> {
     await removeFound(this.#documents, extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst })
   }
 
@@ -151,7 +151,7 @@ export class StoredExtractions {
     return (await this.of({ id: target })).items.find(run => run.extractor === extractor && run.state === 'open')
   }
 
-  async #add(id: string, line: StatusLine): Promise<void> {
+  async #addLine(id: string, line: StatusLine): Promise<void> {
     for (;;) {
       const run = await this.get(id)
       // DONE is final: later messages are ignored.
@@ -161,7 +161,7 @@ export class StoredExtractions {
     }
   }
 
-  #endHeard({ state, end, endHeard }: ExtractionRun, next: RunState): string | null {
+  #endReceived({ state, end, endHeard }: ExtractionRun, next: RunState): string | null {
     if (next === 'open') return null
     return state === 'open' ? this.#clock.now().toISOString() : (endHeard ?? end)
   }
@@ -176,7 +176,7 @@ export class StoredExtractions {
       update: run.id,
       in: extractions,
       where: eq('revision', run.revision),
-      set: { ...outcome, lines, endHeard: this.#endHeard(run, outcome.state) },
+      set: { ...outcome, lines, endHeard: this.#endReceived(run, outcome.state) },
     } as const
     try {
       await this.#documents.commit(change, isOver ? [...events, statusEvent] : events)
@@ -240,9 +240,14 @@ export class DeleteRunsOnTargetRemoved implements BatchHandler {
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    const gone = events.map(({ subject }) => subject.id)
-    const run = await referencedIds(this.#documents, extractions, { using: 'byTarget', field: 'target.id', of: one => one.target.id }, gone)
-    for (const { subject } of events) if (run.has(subject.id)) await this.#extractions.forget(subject)
+    const removed = events.map(({ subject }) => subject.id)
+    const withRuns = await referencedIds(
+      this.#documents,
+      extractions,
+      { using: 'byTarget', field: 'target.id', of: one => one.target.id },
+      removed,
+    )
+    for (const { subject } of events) if (withRuns.has(subject.id)) await this.#extractions.removeOf(subject)
   }
 }
 wire(DeleteRunsOnTargetRemoved, DocumentStore, StoredExtractions)

@@ -124,7 +124,7 @@ export class StoredExtractors {
     return readExtractorInfo(raw, this.#limits.maxDocumentBytes, key)
   }
 
-  async #requireRoom({ via, user, isAdmin }: Registrar): Promise<void> {
+  async #requireQuota({ via, user, isAdmin }: Registrar): Promise<void> {
     if (via !== 'http' || isAdmin || user === undefined) return
     const { maxPerOwner } = this.#limits
     const own = await this.#documents.count(extractors, { using: 'byOwner', where: eq('owner', user), upTo: maxPerOwner })
@@ -134,7 +134,7 @@ export class StoredExtractors {
   async #insert(sent: SentExtractor, by: Registrar): Promise<string> {
     const { info, key } = sent
     const isBuiltIn = by.via === 'builtIn'
-    await this.#requireRoom(by)
+    await this.#requireQuota(by)
     if ((await this.#documents.count(extractors, { using: 'byName', upTo: maxExtractors })) >= maxExtractors) {
       throw new Conflict(`Maximum of ${maxExtractors} extractors reached; an admin can delete some`)
     }

@@ -22,7 +22,7 @@ export interface Usage {
   readonly byUser: readonly { readonly user: string | null; readonly jobs: number; readonly newest: string }[]
 }
 
-const paceOf = (runs: readonly ExtractionRun[]): MeanDuration => {
+const meanDurationOf = (runs: readonly ExtractionRun[]): MeanDuration => {
   const seconds = runs.map(({ start, end }) => Math.max(0, (Date.parse(end ?? start) - Date.parse(start)) / 1000))
   const mean = seconds.reduce((sum, each) => sum + each, 0) / seconds.length
   return { seconds: runs.length === 0 ? null : Math.round(mean * 1000) / 1000, runs: runs.length }
@@ -54,8 +54,8 @@ export class ExtractorUsage {
     const [day, week, month] = [1, 7, 30].map(days => new Date(now - days * dayMs)) as [Date, Date, Date]
     const runs = this.#extractions
     return {
-      lastDay: paceOf(await runs.ofQueue(queue, day, maxMeasuredRuns, 'done')),
-      lastMonth: paceOf(await runs.ofQueue(queue, month, maxMeasuredRuns, 'done')),
+      lastDay: meanDurationOf(await runs.ofQueue(queue, day, maxMeasuredRuns, 'done')),
+      lastMonth: meanDurationOf(await runs.ofQueue(queue, month, maxMeasuredRuns, 'done')),
       jobs: { lastSevenDays: await runs.countOfQueue(queue, week), lastMonth: await runs.countOfQueue(queue, month) },
       byUser: byUser(await runs.ofQueue(queue, month, 1000)),
     }

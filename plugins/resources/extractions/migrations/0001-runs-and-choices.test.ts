@@ -43,6 +43,6 @@ test('the migration keeps enabled extractors and the states of runs, and is idem
     ],
   )
   const statusUpdate: JobStatus = { jobId: 'b'.repeat(24), targetId: run.target.id, extractor: 'old.one', status: 'done', at: new Date(at) }
-  t.truthy(await server.get(StoredExtractions).heard(statusUpdate))
+  t.truthy(await server.get(StoredExtractions).addStatus(statusUpdate))
   t.is((await server.get(StoredExtractions).get('b'.repeat(24)))?.state, 'done')
 })

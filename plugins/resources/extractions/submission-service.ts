@@ -4,13 +4,13 @@ import { isUsable, type Job, requireUsable } from 'pounce/sdk/kit'
 import type { Trigger } from './collections.ts'
 import { JobFactory, type JobOrder } from './job-factory.ts'
 import { datasetSubmitted, fileSubmitted } from './job-message.ts'
-import { cancelWords } from './run-state.ts'
+import { cancelStatuses } from './run-state.ts'
 import { type ExtractionRun, StoredExtractions, type Target } from './stored-extractions.ts'
 import { mayUse, type RegisteredExtractor, StoredExtractors } from './stored-extractors.ts'
 import { TransportRouter } from './transport-router.ts'
 
 /** As long as v1 searches for a message. */
-const cancelPatienceMs = 500
+const cancelTimeoutMs = 500
 
 type File = FileRecord & Stored
 
@@ -20,7 +20,7 @@ export interface SubmissionRequest {
   readonly extractor: string | undefined
   readonly parameters: Readonly<Record<string, unknown>>
   readonly user: string | undefined
-  /** As in `Order`. */
+  /** As in `JobOrder`. */
   readonly keysUntil?: Date | undefined
 }
 
@@ -34,7 +34,7 @@ const requireReady = (file: File): void => {
 }
 
 /** Submits and cancels runs on request. */
-export class Submission {
+export class SubmissionService {
   #jobs: JobFactory
   #extractions: StoredExtractions
   #extractors: StoredExtractors
@@ -65,13 +65,13 @@ export class Submission {
   async ofFile(file: File, submission: SubmissionRequest, id = this.#ids.next()): Promise<string> {
     requireUsable(file)
     requireReady(file)
-    return this.#ask({ ...this.fileOrder(file, await this.usable(submission), submission, 'manual'), id })
+    return this.#submit({ ...this.fileOrder(file, await this.usable(submission), submission, 'manual'), id })
   }
 
   async ofDataset(dataset: DatasetRecord & Stored, submission: SubmissionRequest, id = this.#ids.next()): Promise<string> {
     const { identity: queue, name: extractor } = await this.usable(submission)
     const { parameters, user, keysUntil } = submission
-    return this.#ask({
+    return this.#submit({
       keysUntil,
       id,
       queue,
@@ -90,7 +90,7 @@ export class Submission {
     const known = [...(await this.#files.getMany(files)).values()]
     const ready = known.filter(file => isUsable(file) && isReady(file) && file.places.some(place => place.dataset === dataset))
     const orders = ready.map(file => this.fileOrder(file, extractor, submission, 'manual', dataset))
-    await this.send(orders)
+    await this.submit(orders)
     return Object.fromEntries(orders.map(({ id, target }) => [target.id, id]))
   }
 
@@ -126,17 +126,17 @@ export class Submission {
   }
 
   /** Records runs and publishes their jobs. */
-  async send(orders: readonly JobOrder[]): Promise<void> {
-    await this.handOver(await this.#jobs.jobsOf(orders))
+  async submit(orders: readonly JobOrder[]): Promise<void> {
+    await this.publishOrFail(await this.#jobs.jobsOf(orders))
   }
 
   /** When this fails, the runs end with an error: the submitter sees it, and no run stays open forever. */
-  async handOver(jobs: readonly Job[]): Promise<void> {
+  async publishOrFail(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return
     try {
       await this.#transports.publish(jobs)
     } catch (error) {
-      for (const { id } of jobs) await this.#giveUp(id, 'StatusMessage.error: The job could not be published.')
+      for (const { id } of jobs) await this.#recordStatus(id, 'StatusMessage.error: The job could not be published.')
       throw error
     }
   }
@@ -157,8 +157,8 @@ export class Submission {
     }
     if (run.state === 'failed') await this.#transports.cancel(run.id)
     if (run.state !== 'open') return
-    await this.#extractions.noted(run.id, cancelWords.requested)
-    await Promise.race([this.#takeBack(run), pause(cancelPatienceMs, undefined, { ref: false })])
+    await this.#extractions.addServerStatus(run.id, cancelStatuses.requested)
+    await Promise.race([this.#cancelJob(run), pause(cancelTimeoutMs, undefined, { ref: false })])
   }
 
   /** Reruns a failed job that is a dead letter, for a user. */
@@ -168,11 +168,11 @@ export class Submission {
     if (run.state !== 'failed' || !(await this.#transports.revive(id))) {
       throw new Conflict('No dead letter with this job id: only a failed job that is still stored can be rerun')
     }
-    await this.#extractions.reopened(run, user)
+    await this.#extractions.reopen(run, user)
   }
 
-  async #ask(order: JobOrder): Promise<string> {
-    await this.send([order])
+  async #submit(order: JobOrder): Promise<string> {
+    await this.submit([order])
     return order.id
   }
 
@@ -182,24 +182,24 @@ export class Submission {
     return run
   }
 
-  async #takeBack({ id, queue }: ExtractionRun): Promise<void> {
+  async #cancelJob({ id, queue }: ExtractionRun): Promise<void> {
     try {
       const outcome = await this.#transports.cancel(id)
       // A job unknown to a bus may be running; one unknown to all transports was never published.
-      const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !(await this.#transports.isOnBus(queue)))
-      await this.#extractions.noted(id, isGone ? cancelWords.success : cancelWords.failed)
+      const isCancelled = outcome === 'cancelled' || (outcome === 'unknown' && !(await this.#transports.isOnBus(queue)))
+      await this.#extractions.addServerStatus(id, isCancelled ? cancelStatuses.success : cancelStatuses.failed)
     } catch (error) {
       this.#log.warn('Failed to cancel an extraction', { job: id, error })
-      await this.#giveUp(id, cancelWords.failed)
+      await this.#recordStatus(id, cancelStatuses.failed)
     }
   }
 
-  async #giveUp(id: string, status: string): Promise<void> {
+  async #recordStatus(id: string, status: string): Promise<void> {
     try {
-      await this.#extractions.noted(id, status)
+      await this.#extractions.addServerStatus(id, status)
     } catch (error) {
       this.#log.warn('Failed to record the result of an extraction', { job: id, status, error })
     }
   }
 }
-wire(Submission, JobFactory, StoredExtractions, StoredExtractors, Files, TransportRouter, Ids, Log)
+wire(SubmissionService, JobFactory, StoredExtractions, StoredExtractors, Files, TransportRouter, Ids, Log)
