@@ -119,7 +119,7 @@ export class PluginSwitches implements PluginSwitch {
         const isRunning = this.#running.isOn(name)
         const { ok = true, message } = (isRunning && health.get(name)) || {}
         const refusal = reasonToKeep(plugin)
-        const kept = waiting.filter(([consumer]) => consumer.startsWith(`${name}/`)).map(([, count]) => count)
+        const counts = waiting.filter(([consumer]) => consumer.startsWith(`${name}/`)).map(([, count]) => count)
         return {
           id: name,
           summary: plugin.summary,
@@ -130,7 +130,7 @@ export class PluginSwitches implements PluginSwitch {
           isRunning,
           isHealthy: ok,
           ...(message === undefined ? {} : { message }),
-          waitingEvents: isRunning ? 0 : kept.reduce((sum, count) => sum + count, 0),
+          waitingEvents: isRunning ? 0 : counts.reduce((sum, count) => sum + count, 0),
         }
       }),
     )

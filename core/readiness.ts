@@ -43,9 +43,9 @@ const countLimitMs = 1000
 const countEvents = async (outbox: Outbox, keptFor: () => Promise<readonly KeptEvents[]>) => {
   const count = async () => {
     const waiting = Object.values(await outbox.waiting()).reduce((sum, one) => sum + one, 0)
-    const parked = (await outbox.deadLetters({ limit: maxDeadLetters })).length
+    const deadLetters = (await outbox.deadLetters({ limit: maxDeadLetters })).length
     const absent = (await keptFor()).map(({ consumer, waiting: kept, oldest }) => ({ consumer, waiting: kept, oldest }))
-    return { waiting, parked, absent }
+    return { waiting, parked: deadLetters, absent }
   }
   try {
     return await withTimeLimit(count(), countLimitMs, 'no answer')

@@ -1,10 +1,10 @@
 /** Up to here counts are exact; larger ones are cached for one minute. */
 const maxExact = 10_000
 const maxCounted = 100_000_000
-const keptMs = 60_000
-const maxKept = 1000
+const maxAgeMs = 60_000
+const maxCached = 1000
 
-interface Kept {
+interface CachedCount {
   readonly count: Promise<number>
   readonly until: number
 }
@@ -14,7 +14,7 @@ interface Kept {
  * `counting` counts index entries up to a given number.
  */
 export class CachedCounts {
-  readonly #kept = new Map<string, Kept>()
+  readonly #cache = new Map<string, CachedCount>()
   readonly #now: () => number
 
   constructor(now: () => number = Date.now) {
@@ -27,15 +27,15 @@ export class CachedCounts {
   }
 
   #large(place: string, counting: (upTo: number) => Promise<number>): Promise<number> {
-    const known = this.#kept.get(place)
+    const known = this.#cache.get(place)
     if (known && known.until > this.#now()) return known.count
     const count = counting(maxCounted)
-    this.#kept.delete(place)
-    this.#kept.set(place, { count, until: this.#now() + keptMs })
+    this.#cache.delete(place)
+    this.#cache.set(place, { count, until: this.#now() + maxAgeMs })
     // Do not return a failed count to the next caller.
-    count.catch(() => this.#kept.delete(place))
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
+    count.catch(() => this.#cache.delete(place))
+    const [oldest] = this.#cache.keys()
+    if (this.#cache.size > maxCached && oldest !== undefined) this.#cache.delete(oldest)
     return count
   }
 }

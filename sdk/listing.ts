@@ -149,10 +149,10 @@ const isWithin = (one: Where, other: Where): boolean => {
  * answer. `view`: the permission with which members of a space see its content.
  */
 export const visibleOf = (caller: Caller, view: Permission, query: ListQuery, visible: Visible): readonly Where[] | 'nothing' => {
-  const whose = whoseCondition(caller, view, query)
-  if (visible === 'nothing' || whose === 'nothing') return 'nothing'
-  const isVisible = whose !== 'all' && visible !== 'all' && alternativesOf(visible).some(each => isWithin(whose, each))
-  return [...conditionsOf(whose), ...(isVisible ? [] : conditionsOf(visible))]
+  const ownership = whoseCondition(caller, view, query)
+  if (visible === 'nothing' || ownership === 'nothing') return 'nothing'
+  const isVisible = ownership !== 'all' && visible !== 'all' && alternativesOf(visible).some(each => isWithin(ownership, each))
+  return [...conditionsOf(ownership), ...(isVisible ? [] : conditionsOf(visible))]
 }
 
 /** The condition for `whose`, if the list supports it. */
@@ -161,8 +161,8 @@ const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery
   if (whose === 'public') return eq('isPublic', true)
   if (!user) return 'nothing'
   if (whose === 'mine') return eq('author', user.id)
-  const held = user.memberships.filter(({ permissions }) => permissions.has(view)).map(({ space }) => space)
-  return held.length === 0 ? 'nothing' : and(isIn('spaces', [...new Set(held)]), ne('author', user.id))
+  const spaces = user.memberships.filter(({ permissions }) => permissions.has(view)).map(({ space }) => space)
+  return spaces.length === 0 ? 'nothing' : and(isIn('spaces', [...new Set(spaces)]), ne('author', user.id))
 }
 
 /** The date that the caller sent: one in a link to the next page may only mark where the page ended. */

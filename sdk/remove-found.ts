@@ -31,10 +31,10 @@ export const removeFound = async <T extends object, I extends string>(
   while (!signal?.aborted) {
     const { items } = await documents.find(from, { ...query, limit: batchSize })
     if (items.length === 0) return
-    const gone = items.map(document => ({
+    const removals = items.map(document => ({
       change: { tombstone: document.id, in: from, ...(guard ? { where: guard(document) } : {}) },
       events: events?.(document) ?? [],
     }))
-    requireDone(await documents.commitEach(gone))
+    requireDone(await documents.commitEach(removals))
   }
 }

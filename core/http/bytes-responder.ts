@@ -177,7 +177,7 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
     let out: Writable | undefined
     const first: Chunk[] = []
     // If the length is known, the last bytes are held until the source ends, because it may only then detect damaged data.
-    let held: Chunk | undefined
+    let pending: Chunk | undefined
     let isOver = false
     let holding: NodeJS.Timeout | undefined
     const fail = (error: unknown): void => {
@@ -217,7 +217,7 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       sent += bytes
       youngGeneration.passed(bytes)
       if (sent === length) {
-        held ??= chunk
+        pending ??= chunk
       } else if (length !== undefined && sent > length) {
         fail(new Error(`more than the announced ${length} bytes`))
       } else if (isOver) {
@@ -238,7 +238,7 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       const to = begun(false)
       if (!to) return
       isOver = true
-      to.end(held)
+      to.end(pending)
       resolve()
     })
     source.on('error', fail)

@@ -60,8 +60,8 @@ export class OpenapiSchemas {
     if (Array.isArray(source.type)) return this.of({ ...without(source, 'type'), anyOf: source.type.map(type => ({ type })) })
     const branches = source.anyOf ?? source.oneOf
     if (branches) return this.#union(source, branches)
-    if (source.type === 'null') return { ...kept(source), ...onlyNull }
-    return { ...kept(source), ...typeOfEnum(source), ...bounds(source), ...this.#children(source) }
+    if (source.type === 'null') return { ...annotations(source), ...onlyNull }
+    return { ...annotations(source), ...typeOfEnum(source), ...bounds(source), ...this.#children(source) }
   }
 
   /** Adds referenced models of plugins that are not loaded, as objects with arbitrary members. */
@@ -96,7 +96,7 @@ export class OpenapiSchemas {
   #union(source: Source, all: readonly SchemaShape[]): OpenapiSchema {
     const branches = all.filter(branch => branch.type !== 'null')
     const isNullable = branches.length < all.length
-    const outer = kept(without(source, 'type'))
+    const outer = annotations(without(source, 'type'))
     if (branches.every(branch => 'const' in branch)) {
       const values = branches.map(branch => branch.const)
       if (new Set(values.map(value => typeof value)).size === 1) {
@@ -155,7 +155,7 @@ const patternOnly = (member: SchemaShape): SchemaShape => {
   return member.pattern === idPattern && description === idDescription ? rest : member
 }
 
-const kept = (source: Source): Record<string, unknown> => {
+const annotations = (source: Source): Record<string, unknown> => {
   const members = same.filter(name => source[name] !== undefined).map(name => [name, source[name]])
   const [example] = Array.isArray(source['examples']) ? source['examples'] : []
   return { ...Object.fromEntries(members), ...(example === undefined ? {} : { example }) }

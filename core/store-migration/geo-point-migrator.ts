@@ -10,7 +10,7 @@ export interface PointRoute {
 }
 
 /** The number of points in a store, and a digest of their content. */
-interface Held {
+interface StoredContents {
   readonly count: number
   readonly digest: string
 }
@@ -107,7 +107,7 @@ export class GeoPointMigrator {
   /** Rereads all points on both sides and throws `Invalid` if they differ. Resolves to their number. */
   async compare(onProgress: (count: number) => void): Promise<number> {
     const { from, to } = this.#route
-    const [ofSource, ofTarget] = await Promise.allSettled([held(from, onProgress), held(to, () => undefined)])
+    const [ofSource, ofTarget] = await Promise.allSettled([storedContents(from, onProgress), storedContents(to, () => undefined)])
     if (ofSource.status === 'rejected') throw ofSource.reason
     if (ofTarget.status === 'rejected') throw ofTarget.reason
     const [source, target] = [ofSource.value, ofTarget.value]
@@ -127,7 +127,7 @@ export class GeoPointMigrator {
   }
 }
 
-const held = async (store: GeoStore, onProgress: (count: number) => void): Promise<Held> => {
+const storedContents = async (store: GeoStore, onProgress: (count: number) => void): Promise<StoredContents> => {
   const hash = createHash('sha256')
   let count = 0
   for await (const piece of store.read({ filter: {}, sort: byStream })) {

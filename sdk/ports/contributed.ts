@@ -77,8 +77,8 @@ export const nonEmptyContainers = async (
   const holding = new Set<string>()
   for (let at = 0; at < ids.length; at += maxConcurrent) {
     const some = ids.slice(at, at + maxConcurrent)
-    const held = await Promise.all(some.map(id => holdsAny(counts, { kind, id })))
-    for (const [n, id] of some.entries()) if (held[n]) holding.add(id)
+    const areFilled = await Promise.all(some.map(id => holdsAny(counts, { kind, id })))
+    for (const [n, id] of some.entries()) if (areFilled[n]) holding.add(id)
   }
   return holding
 }

@@ -28,8 +28,8 @@ const inWordsOfServer = async <T>(work: Promise<T>): Promise<T> => {
 
 /** Creates a key named after this computer, with a number added if the name is in use. */
 const createKey = async (client: ServerClient, headers: Readonly<Record<string, string>>): Promise<NewKey> => {
-  const held = await client.json<readonly { readonly name: string }[]>('GET', '/api/users/keys', { headers })
-  const names = new Set(held.map(({ name }) => name))
+  const keys = await client.json<readonly { readonly name: string }[]>('GET', '/api/users/keys', { headers })
+  const names = new Set(keys.map(({ name }) => name))
   const base = `pounce@${hostname().slice(0, 100)}`
   const keyName = Array.from({ length: maxKeyNames }, (_, at) => (at === 0 ? base : `${base}-${at + 1}`)).find(name => !names.has(name))
   if (keyName === undefined) throw new StartupError(`There are already ${maxKeyNames} keys named ${base}: delete some on your account page`)

@@ -76,9 +76,9 @@ export class Explanation {
 
   #roles(permission: Permission, ref: Ref, spaces: readonly string[]): readonly string[] {
     if (spaces.length === 0) return [`${name(ref)} is not in a space`]
-    const held = this.#decision.callerRoles.rolesIn(spaces)
-    if (held.length === 0) return [`the caller has no role in ${ref.kind === 'space' ? name(ref) : `a space that ${name(ref)} is in`}`]
-    return held.map(membership => {
+    const roles = this.#decision.callerRoles.rolesIn(spaces)
+    if (roles.length === 0) return [`the caller has no role in ${ref.kind === 'space' ? name(ref) : `a space that ${name(ref)} is in`}`]
+    return roles.map(membership => {
       const grants = membership.permissions.has(permission) ? 'grants' : 'does not grant'
       return `${roleOf(membership)} ${grants} ${permission}`
     })

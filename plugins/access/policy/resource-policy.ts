@@ -56,7 +56,7 @@ const searchedSpaces = (mode: Mode, searched: readonly Resource[], memberships: 
   const count = annotationRights.length
   const heldBits = bitsHeld(mode, [...annotationRights.map(([, right]) => right), ...searched.map(({ view }) => view)])
   const bySpace = new Map<string, number>()
-  for (const held of memberships) bySpace.set(held.space, (bySpace.get(held.space) ?? 0) | heldBits(held))
+  for (const membership of memberships) bySpace.set(membership.space, (bySpace.get(membership.space) ?? 0) | heldBits(membership))
   const byBits = [...Map.groupBy(bySpace.keys(), space => bySpace.get(space) ?? 0)]
   const byKinds = Map.groupBy(byBits, ([bits]) => bits >> count)
   const spacesOf = (bits: number) => byKinds.get(bits)?.flatMap(([, spaces]) => spaces) ?? []
@@ -146,8 +146,8 @@ export class ResourcePolicy implements Policy {
     const decision = await this.#decision(caller, kind, ids)
     return new Map(
       ids.flatMap(id => {
-        const held = permissions.filter(permission => decision.decide(permission, { kind, id }, trash) === 'yes')
-        return held.length > 0 ? [[id, held] as const] : []
+        const granted = permissions.filter(permission => decision.decide(permission, { kind, id }, trash) === 'yes')
+        return granted.length > 0 ? [[id, granted] as const] : []
       }),
     )
   }
@@ -165,13 +165,13 @@ export class ResourcePolicy implements Policy {
     if (barred(this.#mode, caller, permission)) return 'nothing'
     // Such a key can access single resources and their descendants, never a list of everything.
     if (caller.limits?.job) return 'nothing'
-    const held = this.#heldBy(caller, permission)
+    const holders = this.#heldBy(caller, permission)
     const limit = caller.limits?.spaces
-    if (limit === undefined || held === 'nothing') return held
+    if (limit === undefined || holders === 'nothing') return holders
     if (limit.size === 0) return 'nothing'
     const within = isIn('spaces', [...limit])
-    const isHeldThroughout = held === 'all' || limit.isSubsetOf(spacesHeld(this.#mode, caller, permission))
-    return isHeldThroughout ? within : and(within, held)
+    const isHeldThroughout = holders === 'all' || limit.isSubsetOf(spacesHeld(this.#mode, caller, permission))
+    return isHeldThroughout ? within : and(within, holders)
   }
 
   /** Ignores the scope of the key. */

@@ -3,7 +3,7 @@ import { type Log, Problem, type VerifiedIdentity } from 'pounce/sdk'
 import type { SignInSite } from 'pounce/sdk/kit'
 import { type Issuer, identityOf, reasonOf, type TokenClaims } from './issuer.ts'
 
-interface Kept {
+interface LoginState {
   readonly state: string
   readonly nonce: string
   readonly codeVerifier: string
@@ -30,22 +30,26 @@ export class OidcProvider implements SignInSite {
     const configuration = await this.#issuer.configuration()
     const { client } = this.#issuer.libraries
     const { scopes, parameters } = this.#issuer.provider
-    const kept: Kept = { state: client.randomState(), nonce: client.randomNonce(), codeVerifier: client.randomPKCECodeVerifier() }
+    const loginState: LoginState = {
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      codeVerifier: client.randomPKCECodeVerifier(),
+    }
     const url = client.buildAuthorizationUrl(configuration, {
       ...parameters,
       response_type: 'code',
       redirect_uri: callback,
       scope: scopes.join(' '),
-      state: kept.state,
-      nonce: kept.nonce,
-      code_challenge: await client.calculatePKCECodeChallenge(kept.codeVerifier),
+      state: loginState.state,
+      nonce: loginState.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(loginState.codeVerifier),
       code_challenge_method: 'S256',
     })
-    return { url: url.href, kept: JSON.stringify(kept) }
+    return { url: url.href, kept: JSON.stringify(loginState) }
   }
 
   async returned(address: URL, keptText: string): Promise<VerifiedIdentity | undefined> {
-    const { state, nonce, codeVerifier } = JSON.parse(keptText) as Kept
+    const { state, nonce, codeVerifier } = JSON.parse(keptText) as LoginState
     const configuration = await this.#issuer.configuration()
     const tokens = await this.#tokens(configuration, address, { state, nonce, codeVerifier })
     if (tokens?.id_token === undefined) return undefined
@@ -57,7 +61,7 @@ export class OidcProvider implements SignInSite {
     return identity && { ...identity, groups: identity.groups ?? [] }
   }
 
-  async #tokens(configuration: Configuration, address: URL, kept: Kept): Promise<TokenEndpointResponse | undefined> {
+  async #tokens(configuration: Configuration, address: URL, kept: LoginState): Promise<TokenEndpointResponse | undefined> {
     const { client } = this.#issuer.libraries
     try {
       return await client.authorizationCodeGrant(configuration, address, {

@@ -146,7 +146,7 @@ export class DiskBlobs implements BlobStore {
   }
 
   async #receive(source: Readable | readonly Uint8Array[], options: PutOptions, growth?: GrowingOptions): Promise<BlobInfo> {
-    const held: Buffer[] = []
+    const buffers: Buffer[] = []
     let sizeBytes = 0
     let file: FileWriter | undefined
     let snapshots: PrefixSnapshots | undefined
@@ -155,12 +155,12 @@ export class DiskBlobs implements BlobStore {
         const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
         sizeBytes += bytes.length
         if (sizeBytes > (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, 'more')
-        if (!file) held.push(bytes)
+        if (!file) buffers.push(bytes)
         if (!file && sizeBytes > smallBytes) {
           file = await this.#big.begin()
           if (growth) snapshots = new PrefixSnapshots(file, growth, kept => this.#big.keepBeginning(kept, this.#clock.now()))
           await this.#space.take(sizeBytes)
-          for (const piece of held.splice(0)) await file.write(piece)
+          for (const piece of buffers.splice(0)) await file.write(piece)
         } else if (file) {
           await this.#space.take(bytes.length)
           await file.write(bytes)
@@ -169,7 +169,7 @@ export class DiskBlobs implements BlobStore {
       }
       if (sizeBytes < (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, `only ${sizeBytes}`)
       await snapshots?.settled()
-      return file ? await this.#keepBig(file, options) : await this.#keepSmall(Buffer.concat(held), options)
+      return file ? await this.#keepBig(file, options) : await this.#keepSmall(Buffer.concat(buffers), options)
     } catch (error) {
       await snapshots?.settled().catch(() => undefined)
       await file?.discard()

@@ -56,12 +56,12 @@ export class PartBuffer implements RequestBody {
   /** Adds a copy. `NoSpace` when it has to go into a file and there is no room. */
   async add(bytes: Uint8Array): Promise<void> {
     this.#hash.update(bytes)
-    const kept = this.#file ? 0 : this.#keep(bytes)
+    const bufferedBytes = this.#file ? 0 : this.#keep(bytes)
     this.sizeBytes += bytes.length
-    if (kept === bytes.length) return
+    if (bufferedBytes === bytes.length) return
     try {
       await this.#spill()
-      await this.#file?.appendFile(bytes.subarray(kept))
+      await this.#file?.appendFile(bytes.subarray(bufferedBytes))
     } catch (error) {
       throw asProblem(error)
     }

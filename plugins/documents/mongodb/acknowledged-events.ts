@@ -8,7 +8,7 @@ export interface Acknowledgement {
   readonly consumer: string
 }
 
-interface Kept {
+interface AcknowledgedRecord {
   readonly _id: string
   /** Time of writing, in milliseconds. */
   readonly at: number
@@ -30,18 +30,20 @@ export class AcknowledgedEvents {
     this.#server = server
   }
 
-  #kept() {
-    return this.#server.collection<Kept>('_settled')
+  #collection() {
+    return this.#server.collection<AcknowledgedRecord>('_settled')
   }
 
   async declare(): Promise<void> {
-    await this.#server.withoutTimeLimit(() => this.#kept().createIndex({ at: 1 }))
+    await this.#server.withoutTimeLimit(() => this.#collection().createIndex({ at: 1 }))
   }
 
   async write(marks: readonly Acknowledgement[], now: number): Promise<void> {
     if (marks.length === 0) return
     const _id = randomUUID()
-    await this.#server.use(() => this.#kept().insertOne({ _id, at: now, done: marks.map(({ event, consumer }) => idOf(event, consumer)) }))
+    await this.#server.use(() =>
+      this.#collection().insertOne({ _id, at: now, done: marks.map(({ event, consumer }) => idOf(event, consumer)) }),
+    )
     this.#open.set(_id, new Set(marks.map(({ event }) => event)))
   }
 
@@ -59,19 +61,19 @@ export class AcknowledgedEvents {
   async tidy(): Promise<void> {
     const ids = this.#closed.slice(0, 1000)
     if (ids.length === 0) return
-    await this.#server.use(() => this.#kept().deleteMany({ _id: { $in: ids } }))
+    await this.#server.use(() => this.#collection().deleteMany({ _id: { $in: ids } }))
     this.#closed = this.#closed.slice(ids.length)
   }
 
   /** Deletes the records of dead kernels. Called when a sweep has found nothing. */
   async tidyOld(now: number): Promise<void> {
-    await this.#server.use(() => this.#kept().deleteMany({ at: { $lt: now - oldMs } }))
+    await this.#server.use(() => this.#collection().deleteMany({ at: { $lt: now - oldMs } }))
   }
 
   /** Acknowledgements of events that may still be embedded in their documents, as `event/consumer`. */
   async all(): Promise<ReadonlySet<string>> {
     const found = await this.#server.use(() =>
-      this.#kept()
+      this.#collection()
         .find({}, { projection: { done: 1 } })
         .toArray(),
     )

@@ -1,11 +1,11 @@
 import type { Document, Filter } from 'mongodb'
 import type { Collection, Find, Where } from 'pounce/sdk'
 import { conjunctsOf, type Index, indexesOf, isScalar, type Scalar } from 'pounce/sdk/store-kit'
-import { afterPrefix, encode, encodeText, fieldOf, type Kept, type RecordFormat } from './record-format.ts'
+import { afterPrefix, encode, encodeText, fieldOf, type RecordFormat, type StoredRecord } from './record-format.ts'
 
 /** A condition as a MongoDB filter: it matches every document that fits and, when exact, no others. */
 export interface Translated {
-  readonly filter: Filter<Kept>
+  readonly filter: Filter<StoredRecord>
   readonly isExact: boolean
 }
 
@@ -31,7 +31,7 @@ const oneOf = (field: Field, values: readonly Scalar[]): Translated => {
   const accepted = [...new Set(values.filter(field.accepts))]
   if (accepted.length === 0) return nothing
   const [only, ...others] = accepted.map(encode)
-  const filter = { [field.name]: others.length === 0 ? only : { $in: [only, ...others] } } as Filter<Kept>
+  const filter = { [field.name]: others.length === 0 ? only : { $in: [only, ...others] } } as Filter<StoredRecord>
   return { filter, isExact: !accepted.includes(null) }
 }
 

@@ -3,7 +3,7 @@ import type { Delivery } from 'pounce/sdk/store-kit'
 import { subjectOf } from './pending-deliveries.ts'
 
 /** An event in memory that this kernel holds for a consumer. */
-export interface Held {
+export interface ClaimedEvent {
   readonly id: string
   readonly subject: string
   readonly event: AnyEvent
@@ -11,7 +11,7 @@ export interface Held {
   readonly attempt: number
 }
 
-interface Leased extends Held {
+interface Leased extends ClaimedEvent {
   readonly until: number
 }
 
@@ -31,7 +31,7 @@ export class ConsumerQueue {
   claimedAt = Number.NEGATIVE_INFINITY
   /** Incremented when events are left elsewhere, which invalidates any check that began before. */
   leftElsewhere = 0
-  #pending: Held[] = []
+  #pending: ClaimedEvent[] = []
   readonly #pendingIds = new Set<string>()
   /** When events that failed here are due again. */
   #retries: number[] = []
@@ -104,10 +104,10 @@ export class ConsumerQueue {
   }
 
   /** The oldest events, held here or given, whose subjects are not being processed. */
-  choose<T extends { readonly id: string; readonly subject: string }>(others: readonly T[], limit: number): readonly (Held | T)[] {
+  choose<T extends { readonly id: string; readonly subject: string }>(others: readonly T[], limit: number): readonly (ClaimedEvent | T)[] {
     const busy = this.busySubjects
     const all = others.length > 0 ? [...this.#pending, ...others].sort(byId) : this.#pending
-    const chosen: (Held | T)[] = []
+    const chosen: (ClaimedEvent | T)[] = []
     for (const one of all) {
       if (chosen.length === limit) break
       if (!busy.has(one.subject)) chosen.push(one)
@@ -116,11 +116,11 @@ export class ConsumerQueue {
   }
 
   /** Leases events until that time. */
-  lease(chosen: readonly Held[], until: number): readonly Delivery[] {
+  lease(chosen: readonly ClaimedEvent[], until: number): readonly Delivery[] {
     const ids = new Set(chosen.map(({ id }) => id))
-    for (const held of chosen) {
-      this.#leases.set(held.id, { ...held, until })
-      this.#pendingIds.delete(held.id)
+    for (const claimed of chosen) {
+      this.#leases.set(claimed.id, { ...claimed, until })
+      this.#pendingIds.delete(claimed.id)
     }
     this.#pending = this.#pending.filter(({ id }) => !ids.has(id))
     return chosen.map(({ event, attempt }) => ({ event, attempt }))

@@ -4,7 +4,7 @@ import type { AbsentConsumer, Consumer } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { PendingDeliveries } from './pending-deliveries.ts'
 
-interface Kept {
+interface ConsumerRecord {
   readonly _id: string
   readonly types: readonly string[] | '*'
   /** When a kernel last reported that it runs this consumer, in milliseconds. */
@@ -43,7 +43,7 @@ export class Consumers {
   declare(consumers: readonly Consumer[], now: number): Promise<void> {
     return this.#turn.use(async () => {
       const dropped = this.#own.filter(({ name }) => !consumers.some(one => one.name === name)).map(({ name }) => name)
-      if (dropped.length > 0) await this.#server.use(() => this.#kept().updateMany({ _id: { $in: dropped } }, { $set: { at: 0 } }))
+      if (dropped.length > 0) await this.#server.use(() => this.#collection().updateMany({ _id: { $in: dropped } }, { $set: { at: 0 } }))
       this.#own = consumers.map(({ name, types }) => ({ name, types }))
       await this.#report(now)
     })
@@ -55,12 +55,12 @@ export class Consumers {
   }
 
   async #report(now: number): Promise<void> {
-    const before = await this.#server.use(() => this.#kept().find({}).toArray())
-    const isOwn = ({ _id }: Kept): boolean => this.#own.some(({ name }) => name === _id)
+    const before = await this.#server.use(() => this.#collection().find({}).toArray())
+    const isOwn = ({ _id }: ConsumerRecord): boolean => this.#own.some(({ name }) => name === _id)
     const changes = this.#own.map(({ name, types }) => ({
       updateOne: { filter: { _id: name }, update: { $set: { types: types === '*' ? types : [...types], at: now } }, upsert: true },
     }))
-    if (changes.length > 0) await this.#server.use(() => this.#kept().bulkWrite(changes, { ordered: false }))
+    if (changes.length > 0) await this.#server.use(() => this.#collection().bulkWrite(changes, { ordered: false }))
     this.#others = before.filter(one => !isOwn(one)).map(({ _id, types }) => ({ name: _id, types }))
     this.#audiences.clear()
   }
@@ -68,17 +68,20 @@ export class Consumers {
   /** Called when this kernel stops: others that run the same consumers report so within 5 s. */
   async leave(): Promise<void> {
     const names = this.#own.map(({ name }) => name)
-    if (names.length > 0) await this.#server.use(() => this.#kept().updateMany({ _id: { $in: names } }, { $set: { at: 0 } }))
+    if (names.length > 0) await this.#server.use(() => this.#collection().updateMany({ _id: { $in: names } }, { $set: { at: 0 } }))
   }
 
   /** Consumers that no kernel declares, including removed ones that an event arrived for afterwards. */
   async absent(now: number): Promise<readonly AbsentConsumer[]> {
-    const [kept, waitedFor] = await Promise.all([this.#server.use(() => this.#kept().find({}).toArray()), this.#deliveries.consumers()])
+    const [registered, waitedFor] = await Promise.all([
+      this.#server.use(() => this.#collection().find({}).toArray()),
+      this.#deliveries.consumers(),
+    ])
     const present = new Set([
       ...this.#own.map(({ name }) => name),
-      ...kept.filter(({ at }) => at >= now - absentAfterMs).map(({ _id }) => _id),
+      ...registered.filter(({ at }) => at >= now - absentAfterMs).map(({ _id }) => _id),
     ])
-    const names = [...new Set([...kept.map(({ _id }) => _id), ...waitedFor])].filter(name => !present.has(name)).sort()
+    const names = [...new Set([...registered.map(({ _id }) => _id), ...waitedFor])].filter(name => !present.has(name)).sort()
     return Promise.all(names.map(async consumer => ({ consumer, ...(await this.#deliveries.kept(consumer)) })))
   }
 
@@ -89,15 +92,16 @@ export class Consumers {
 
   async #forget(name: string, now: number): Promise<void> {
     const isOwn = this.#own.some(one => one.name === name)
-    const isElsewhere = (await this.#server.use(() => this.#kept().countDocuments({ _id: name, at: { $gte: now - absentAfterMs } }))) > 0
+    const isElsewhere =
+      (await this.#server.use(() => this.#collection().countDocuments({ _id: name, at: { $gte: now - absentAfterMs } }))) > 0
     if (isOwn || isElsewhere) throw new Conflict(`The consumer ${name} is loaded: its events are handled`)
-    await this.#server.use(() => this.#kept().deleteOne({ _id: name }))
+    await this.#server.use(() => this.#collection().deleteOne({ _id: name }))
     await this.#deliveries.forget(name)
     this.#others = this.#others.filter(one => one.name !== name)
     this.#audiences.clear()
   }
 
-  #kept() {
-    return this.#server.collection<Kept>('_consumers')
+  #collection() {
+    return this.#server.collection<ConsumerRecord>('_consumers')
   }
 }

@@ -3,7 +3,7 @@ import type { Log } from 'pounce/sdk'
 import type { EventRelay } from './event-relay.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { PendingDeliveries } from './pending-deliveries.ts'
-import type { Kept, KeptEvent } from './record-format.ts'
+import type { OutboxEvent, StoredRecord } from './record-format.ts'
 
 /** Events of one commit that wait for earlier ones of their document. */
 export interface DeferredCommit {
@@ -11,7 +11,7 @@ export interface DeferredCommit {
   /** `_id` of the document. */
   readonly document: string
   /** With the consumers of each. */
-  readonly events: readonly Pick<KeptEvent, 'id' | 'to'>[]
+  readonly events: readonly Pick<OutboxEvent, 'id' | 'to'>[]
   /** IDs of the events that the document had before; undefined when they are unknown. */
   readonly earlier: readonly string[] | undefined
   /** Consumers that have earlier events of the same subjects waiting elsewhere. */
@@ -120,13 +120,13 @@ export class DeferredEvents {
 
   async #areInDocument({ collection, document }: DeferredCommit, ids: readonly string[]): Promise<boolean> {
     const query = { _id: document, 'ev.id': { $in: [...ids] } }
-    return (await this.#server.use(() => this.#server.collection<Kept>(collection).countDocuments(query, { limit: 1 }))) > 0
+    return (await this.#server.use(() => this.#server.collection<StoredRecord>(collection).countDocuments(query, { limit: 1 }))) > 0
   }
 
   async #eventsBefore({ collection, document, events }: DeferredCommit): Promise<readonly string[]> {
     const options = { projection: { 'ev.id': 1 } }
-    const kept = await this.#server.use(() => this.#server.collection<Kept>(collection).findOne({ _id: document }, options))
-    const ids = kept?.ev.map(({ id }) => id) ?? []
+    const record = await this.#server.use(() => this.#server.collection<StoredRecord>(collection).findOne({ _id: document }, options))
+    const ids = record?.ev.map(({ id }) => id) ?? []
     return ids.slice(0, Math.max(0, ids.indexOf(events[0]?.id ?? '')))
   }
 }

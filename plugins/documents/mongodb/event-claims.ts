@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { AnyEvent } from 'pounce/sdk'
 import { type Delivery, deepFreeze } from 'pounce/sdk/store-kit'
-import type { ConsumerQueue, Held } from './consumer-queue.ts'
+import type { ClaimedEvent, ConsumerQueue } from './consumer-queue.ts'
 import type { EventRelay } from './event-relay.ts'
-import type { Kept, PendingDeliveries } from './pending-deliveries.ts'
+import type { PendingDeliveries, PendingRecord } from './pending-deliveries.ts'
 
 /** How long a lease on the server is valid without renewal; events of a dead kernel wait this long. */
 export const holdMs = 20_000
@@ -17,7 +17,7 @@ export const eventOf = (text: string): AnyEvent => deepFreeze(JSON.parse(text) a
 interface Candidate {
   readonly id: string
   readonly subject: string
-  readonly kept: Kept
+  readonly record: PendingRecord
 }
 
 /** Claims events for consumers: those that this kernel holds in memory, and those in `_deliveries`. */
@@ -55,10 +55,10 @@ export class EventClaims {
     const isTime = !queue.isLive || queue.isRetryDue(now) || queue.lookAt <= performance.now()
     const others = isTime ? await this.#look(queue, now, limit, me) : []
     const chosen = queue.choose(others, limit)
-    const held = chosen.filter((one): one is Held => 'event' in one)
-    const wanted = chosen.filter((one): one is Candidate => 'kept' in one)
+    const complete = chosen.filter((one): one is ClaimedEvent => 'event' in one)
+    const wanted = chosen.filter((one): one is Candidate => 'record' in one)
     const taken = wanted.length > 0 ? await this.#take(wanted, now, me).catch(leftBy(queue)) : []
-    const all = taken.length > 0 ? [...held, ...taken].sort((a, b) => (a.id < b.id ? -1 : 1)) : held
+    const all = taken.length > 0 ? [...complete, ...taken].sort((a, b) => (a.id < b.id ? -1 : 1)) : complete
     return queue.lease(all, now + leaseMs)
   }
 
@@ -71,7 +71,7 @@ export class EventClaims {
     queue.lookAt = performance.now() + lookMs
     if (due.length < wantedCount) queue.retried(now)
     if (fresh.length < wantedCount && leftElsewhere === queue.leftElsewhere) queue.isLive = true
-    const found = [...fresh, ...due].map(kept => ({ id: kept.o, subject: kept.s, kept }))
+    const found = [...fresh, ...due].map(record => ({ id: record.o, subject: record.s, record }))
     if (found.length === 0) return found
     const subjects = [...new Set(found.map(({ subject }) => subject))]
     const busy = await this.#deliveries.busySubjects(queue.name, subjects, now, me)
@@ -84,7 +84,7 @@ export class EventClaims {
    * Leases candidates to this kernel; returns those it got. The first of each subject is taken before the others, so that of two kernels that
    * found the same events, one gets all of a subject: otherwise both would handle some at the same time.
    */
-  async #take(wanted: readonly Candidate[], now: number, me: string): Promise<readonly Held[]> {
+  async #take(wanted: readonly Candidate[], now: number, me: string): Promise<readonly ClaimedEvent[]> {
     const seen = new Set<string>()
     const first = wanted.filter(({ subject }) => !seen.has(subject) && seen.add(subject))
     // One for both calls: if the second fails, the first is void too.
@@ -95,15 +95,19 @@ export class EventClaims {
     return later.length > 0 ? [...taken, ...(await this.#takeAll(later, now, lease))] : taken
   }
 
-  async #takeAll(wanted: readonly Candidate[], now: number, lease: Parameters<PendingDeliveries['take']>[2]): Promise<readonly Held[]> {
+  async #takeAll(
+    wanted: readonly Candidate[],
+    now: number,
+    lease: Parameters<PendingDeliveries['take']>[2],
+  ): Promise<readonly ClaimedEvent[]> {
     const got = await this.#deliveries.take(
-      wanted.map(({ kept }) => kept._id),
+      wanted.map(({ record }) => record._id),
       now,
       lease,
     )
     return wanted
-      .filter(({ kept }) => got.has(kept._id))
-      .map(({ id, subject, kept }) => ({ id, subject, event: eventOf(kept.e), attempt: kept.n + 1 }))
+      .filter(({ record }) => got.has(record._id))
+      .map(({ id, subject, record }) => ({ id, subject, event: eventOf(record.e), attempt: record.n + 1 }))
   }
 }
 

@@ -2,7 +2,7 @@ import { type Log, Unavailable } from 'pounce/sdk'
 import type { AcknowledgedEvents, Acknowledgement } from './acknowledged-events.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { NewDelivery, PendingDeliveries } from './pending-deliveries.ts'
-import type { Kept } from './record-format.ts'
+import type { StoredRecord } from './record-format.ts'
 
 /** An event that is still embedded in the document it was committed with. */
 export interface EmbeddedEvent {
@@ -201,10 +201,10 @@ export class EventRelay {
     const { server } = this.#tools
     const documents = [...new Set(some.map(({ document }) => document))]
     const pull = { $pull: { ev: { id: { $in: some.map(({ id }) => id) } } } }
-    const collection = () => server.collection<Kept>(name)
+    const collection = () => server.collection<StoredRecord>(name)
     await server.use(() => collection().updateMany({ _id: { $in: documents } }, pull))
-    const gone = [...new Set(some.filter(({ isGone }) => isGone).map(({ document }) => document))]
-    if (gone.length === 0) return
-    await server.use(() => collection().deleteMany({ _id: { $in: gone }, gone: true, ev: { $size: 0 } }))
+    const deleted = [...new Set(some.filter(({ isGone }) => isGone).map(({ document }) => document))]
+    if (deleted.length === 0) return
+    await server.use(() => collection().deleteMany({ _id: { $in: deleted }, gone: true, ev: { $size: 0 } }))
   }
 }

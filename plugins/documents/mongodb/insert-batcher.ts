@@ -1,10 +1,10 @@
 import type { MongoBulkWriteError, WriteError } from 'mongodb'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { codeOf } from './problems.ts'
-import type { Kept } from './record-format.ts'
+import type { StoredRecord } from './record-format.ts'
 
 interface Waiting {
-  readonly kept: Kept
+  readonly record: StoredRecord
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -32,12 +32,12 @@ export class InsertBatcher {
   }
 
   /** Resolves once the document is durable. */
-  add(collection: string, kept: Kept): Promise<void> {
+  add(collection: string, record: StoredRecord): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(collection)
-      if (waiting) waiting.push({ kept, resolve, reject })
+      if (waiting) waiting.push({ record, resolve, reject })
       else {
-        this.#waiting.set(collection, [{ kept, resolve, reject }])
+        this.#waiting.set(collection, [{ record, resolve, reject }])
         setImmediate(() => this.#send(collection))
       }
     })
@@ -50,11 +50,11 @@ export class InsertBatcher {
   }
 
   async #sendSome(collection: string, some: readonly Waiting[]): Promise<void> {
-    const documents = some.map(({ kept }) => kept)
+    const documents = some.map(({ record }) => record)
     try {
       const [only, ...others] = documents
-      if (only && others.length === 0) await this.#server.use(() => this.#server.collection<Kept>(collection).insertOne(only))
-      else await this.#server.use(() => this.#server.collection<Kept>(collection).insertMany(documents, { ordered: false }))
+      if (only && others.length === 0) await this.#server.use(() => this.#server.collection<StoredRecord>(collection).insertOne(only))
+      else await this.#server.use(() => this.#server.collection<StoredRecord>(collection).insertMany(documents, { ordered: false }))
       for (const { resolve } of some) resolve()
     } catch (error) {
       const errors = errorsOf(error)

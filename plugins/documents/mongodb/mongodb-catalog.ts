@@ -4,7 +4,7 @@ import { checkCollection, type Index } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { OtherKernels } from './other-kernels.ts'
 import { codeOf, isDuplicate } from './problems.ts'
-import { fieldOf, type Kept, memberOf, partsOf, type RecordFormat, recordFormatOf, uniqueMember } from './record-format.ts'
+import { fieldOf, memberOf, partsOf, type RecordFormat, recordFormatOf, type StoredRecord, uniqueMember } from './record-format.ts'
 
 /** The format that a collection's documents were last converted to. */
 interface CollectionState {
@@ -146,10 +146,10 @@ export class MongodbCatalog {
   }
 
   async #dropIndexes(format: RecordFormat): Promise<void> {
-    const kept = new Set(specsOf(format).map(({ name }) => name))
+    const specified = new Set(specsOf(format).map(({ name }) => name))
     const there = await this.#server.use(() => this.#server.collection(format.name).indexes()).catch(noneIfNew)
     for (const { name } of there) {
-      if (name === undefined || name === '_id_' || kept.has(name)) continue
+      if (name === undefined || name === '_id_' || specified.has(name)) continue
       await this.#server.withoutTimeLimit(() => this.#server.collection(format.name).dropIndex(name)).catch(unlessGone)
     }
   }
@@ -160,7 +160,7 @@ export class MongodbCatalog {
   }
 
   async #fillRound(format: RecordFormat): Promise<number> {
-    const collection = () => this.#server.collection<Kept>(format.name)
+    const collection = () => this.#server.collection<StoredRecord>(format.name)
     let count = 0
     for (let after = ''; ; ) {
       const filter = { _id: { $gt: after }, r: { $gt: 0 }, f: { $ne: format.filling } }

@@ -11,7 +11,7 @@ import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { Before } from './mongodb-writer.ts'
 import { PendingDeliveries, subjectOf } from './pending-deliveries.ts'
-import type { KeptEvent } from './record-format.ts'
+import type { OutboxEvent } from './record-format.ts'
 import { RepeatingTask } from './repeating-task.ts'
 import { sweep } from './sweep.ts'
 
@@ -178,7 +178,7 @@ export class MongodbOutbox implements Outbox {
   }
 
   /** Completes new events, without those that have no consumer. `after`: ID of an event that they follow. */
-  make(events: readonly NewEvent[], after?: string): readonly KeptEvent[] {
+  make(events: readonly NewEvent[], after?: string): readonly OutboxEvent[] {
     const now = this.#wiring.clock.now()
     return events.flatMap(event => {
       const to = this.#consumers.audienceOf(event.type)
@@ -189,25 +189,25 @@ export class MongodbOutbox implements Outbox {
   }
 
   /** The marker of a tombstone, by which a sweep finds it. */
-  tombstoneMark(after?: string): KeptEvent {
+  tombstoneMark(after?: string): OutboxEvent {
     return { id: this.#ids.next(this.#now(), after), at: this.#now(), e: '', to: [] }
   }
 
   /** Delivers the events of a durable commit. */
-  committed(kept: readonly KeptEvent[], changed: ChangedDocument, before: Before): void {
+  committed(events: readonly OutboxEvent[], changed: ChangedDocument, before: Before): void {
     const key = keyOf(changed)
     if (before !== 'own') this.#note(key, before === 'nothing')
-    if (kept.length === 0) return
+    if (events.length === 0) return
     if ((this.#held.has(key) && !this.#deferred.hasAnyOf(key)) || this.#deferred.isFull) {
-      this.#deliver(kept, changed)
+      this.#deliver(events, changed)
       return
     }
     const { collection, document } = changed
     this.#deferred.add({
-      ...{ collection, document, events: kept },
+      ...{ collection, document, events: events },
       earlier: typeof before === 'string' ? undefined : before,
-      findBusy: () => this.#busyWith(kept),
-      deliver: busy => this.#deliver(kept, changed, busy),
+      findBusy: () => this.#busyWith(events),
+      deliver: busy => this.#deliver(events, changed, busy),
     })
   }
 
@@ -221,10 +221,10 @@ export class MongodbOutbox implements Outbox {
   }
 
   /** Consumers with undelivered earlier events of the same subjects in `_deliveries`; all consumers when the query fails. */
-  async #busyWith(kept: readonly KeptEvent[]): Promise<ReadonlySet<string>> {
-    const consumers = [...new Set(kept.flatMap(({ to }) => to))]
+  async #busyWith(events: readonly OutboxEvent[]): Promise<ReadonlySet<string>> {
+    const consumers = [...new Set(events.flatMap(({ to }) => to))]
     if (consumers.length === 0) return new Set()
-    const subjects = kept.flatMap(({ e }) => (e === '' ? [] : [subjectOf(JSON.parse(e) as AnyEvent)]))
+    const subjects = events.flatMap(({ e }) => (e === '' ? [] : [subjectOf(JSON.parse(e) as AnyEvent)]))
     try {
       return await this.#deliveries.waitingOf(consumers, [...new Set(subjects)], this.#me)
     } catch (error) {
@@ -233,12 +233,12 @@ export class MongodbOutbox implements Outbox {
     }
   }
 
-  #deliver(kept: readonly KeptEvent[], changed: ChangedDocument, busy?: ReadonlySet<string>): void {
+  #deliver(events: readonly OutboxEvent[], changed: ChangedDocument, busy?: ReadonlySet<string>): void {
     const { collection, document, isGone } = changed
     const until = performance.now() + maxWaitMs
     for (const consumer of busy ?? []) this.#queues.get(consumer)?.leave()
     let areHeld = true
-    const fresh = kept.map((one): EmbeddedEvent => {
+    const fresh = events.map((one): EmbeddedEvent => {
       const { id, e: text, to } = one
       if (text === '') return { id, subject: '', text, collection, document, isGone, left: new Set(), recorded: new Set(), until }
       const event = eventOf(text)

@@ -4,7 +4,7 @@ import { checkFind, checkSeek, conjunctsOf, indexesOf, isScalar, matcher } from 
 import { alternativesOf, translateAll } from './conditions.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { type DocumentRow, living, MergedSource, type QueryRead, QuerySource } from './query-source.ts'
-import { encode, encodeText, fieldOf, type Kept, type RecordFormat } from './record-format.ts'
+import { encode, encodeText, fieldOf, type RecordFormat, type StoredRecord } from './record-format.ts'
 import { type SortOrder, sortOf } from './sort-positions.ts'
 
 /** Arguments of `count`. */
@@ -16,7 +16,8 @@ export type Seek = Pick<Find, 'using' | 'where' | 'sort'> & { readonly position:
 /** Batch size of a scan: in documents, and in characters, which ends a batch early: a document may have 10 MiB. */
 const batch = { first: 200, maxCharacters: 1024 * 1024 } as const
 
-const parse = <T>(kept: Kept): (T & Stored) | undefined => (kept.d === undefined ? undefined : (JSON.parse(kept.d) as T & Stored))
+const parse = <T>(record: StoredRecord): (T & Stored) | undefined =>
+  record.d === undefined ? undefined : (JSON.parse(record.d) as T & Stored)
 
 /** Runs queries. The server filters as far as it can; documents are then checked again here. */
 export class MongodbReader {
@@ -32,10 +33,10 @@ export class MongodbReader {
 
   async get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined> {
     const { name } = this.#formatOf(from)
-    const kept = await this.#server.use(() =>
-      this.#server.collection<Kept>(name).findOne({ _id: encodeText(id) }, { projection: { d: 1 } }),
+    const record = await this.#server.use(() =>
+      this.#server.collection<StoredRecord>(name).findOne({ _id: encodeText(id) }, { projection: { d: 1 } }),
     )
-    return kept ? parse<T>(kept) : undefined
+    return record ? parse<T>(record) : undefined
   }
 
   async getMany<T extends object>(from: Collection<T>, ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>> {
@@ -43,8 +44,9 @@ export class MongodbReader {
     const { name } = this.#formatOf(from)
     const filter = { _id: { $in: ids.map(encodeText) } }
     const options = { projection: { d: 1 }, batchSize: 1001 }
-    const kept = ids.length === 0 ? [] : await this.#server.use(() => this.#server.collection<Kept>(name).find(filter, options).toArray())
-    const found = kept.map(one => parse<T>(one)).filter(document => document !== undefined)
+    const records =
+      ids.length === 0 ? [] : await this.#server.use(() => this.#server.collection<StoredRecord>(name).find(filter, options).toArray())
+    const found = records.map(one => parse<T>(one)).filter(document => document !== undefined)
     return new Map(found.map(document => [document.id, document]))
   }
 
@@ -102,7 +104,7 @@ export class MongodbReader {
     const conjuncts = conjunctsOf(where)
     const { filter, isExact } = translateAll(format, conjuncts)
     if (isExact) {
-      return this.#server.use(() => this.#server.collection<Kept>(format.name).countDocuments(living(filter), { limit: upTo }))
+      return this.#server.use(() => this.#server.collection<StoredRecord>(format.name).countDocuments(living(filter), { limit: upTo }))
     }
     const fits = matcher(where)
     const order = { fields: [], isDescending: false }
@@ -121,8 +123,8 @@ export class MongodbReader {
     if (!isExact) throw new Error(`No index of ${format.name} answers this query alone`)
     const order: SortOrder = { fields: sort ? [fieldOf(sort.by)] : [], isDescending: sort?.order === 'descending' }
     const options = { projection: { d: 1 }, sort: sortOf(order), skip: position - 1, limit: 1, maxTimeMS: this.#limitMs }
-    const kept = await this.#server.use(() => this.#server.collection<Kept>(format.name).find(living(filter), options).next())
-    const document = kept ? parse<T>(kept) : undefined
+    const record = await this.#server.use(() => this.#server.collection<StoredRecord>(format.name).find(living(filter), options).next())
+    const document = record ? parse<T>(record) : undefined
     return document && afterOf(document, query)
   }
 

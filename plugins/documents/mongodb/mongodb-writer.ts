@@ -5,13 +5,13 @@ import { InsertBatcher } from './insert-batcher.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { isDuplicate } from './problems.ts'
-import { encodeText, freeKeysOf, type Kept, type KeptEvent, partsOf, type RecordFormat, uniqueMember } from './record-format.ts'
+import { encodeText, freeKeysOf, type OutboxEvent, partsOf, type RecordFormat, type StoredRecord, uniqueMember } from './record-format.ts'
 
 /** A completed change. */
 export interface WriteResult {
   readonly document: Stored
   /** Events that are now in the document. */
-  readonly left: readonly KeptEvent[]
+  readonly left: readonly OutboxEvent[]
   /** The document is deleted; while it has events left, its tombstone remains. */
   readonly isGone: boolean
   readonly before: Before
@@ -39,7 +39,7 @@ type Guarded = Extract<Change, { update: string } | { tombstone: string }>
  * Creates the events of a change again for each attempt, so that their IDs rise with the revisions: they are greater than `after`, the ID of the document's
  * last event. A tombstone's events end with its marker.
  */
-export type MakeEvents = (after?: string) => readonly KeptEvent[]
+export type MakeEvents = (after?: string) => readonly OutboxEvent[]
 
 /** Maximum number of documents whose latest state is cached, and maximum characters of each. */
 const remembered = { documents: 500, characters: 32_768 }
@@ -55,14 +55,14 @@ interface State {
 }
 
 /** Documents of earlier versions have no `l`. */
-const eventsIn = (ev: readonly Pick<KeptEvent, 'id'>[], l: string | undefined) => {
+const eventsIn = (ev: readonly Pick<OutboxEvent, 'id'>[], l: string | undefined) => {
   const earlier = ev.map(({ id }) => id)
   return { earlier, last: l ?? earlier.at(-1) }
 }
 
 const noEvents = eventsIn([], undefined)
 
-const lastOf = (events: readonly KeptEvent[]): { readonly l?: string } => {
+const lastOf = (events: readonly OutboxEvent[]): { readonly l?: string } => {
   const last = events.at(-1)
   return last ? { l: last.id } : {}
 }
@@ -94,7 +94,7 @@ export class MongodbWriter {
     return this.#guarded(format, change, makeEvents)
   }
 
-  async #insert(format: RecordFormat, input: Stored, events: readonly KeptEvent[]): Promise<WriteResult> {
+  async #insert(format: RecordFormat, input: Stored, events: readonly OutboxEvent[]): Promise<WriteResult> {
     checkId(input.id)
     const { id, revision: _, ...rest } = input
     const text = JSON.stringify({ id, revision: 1, ...rest })
@@ -111,8 +111,8 @@ export class MongodbWriter {
   async #insertOnce(
     format: RecordFormat,
     id: string,
-    parts: Omit<Kept, '_id' | 'ev'>,
-    events: readonly KeptEvent[],
+    parts: Omit<StoredRecord, '_id' | 'ev'>,
+    events: readonly OutboxEvent[],
   ): Promise<'new' | 'replaced' | undefined> {
     try {
       await this.#inserts.add(format.name, { _id: encodeText(id), ...parts, ...lastOf(events), ev: [...events] })
@@ -130,8 +130,8 @@ export class MongodbWriter {
   async #replaceTombstone(
     format: RecordFormat,
     id: string,
-    parts: Omit<Kept, '_id' | 'ev'>,
-    events: readonly KeptEvent[],
+    parts: Omit<StoredRecord, '_id' | 'ev'>,
+    events: readonly OutboxEvent[],
   ): Promise<boolean> {
     const update = { $set: { ...parts, ...lastOf(events) }, $unset: { gone: true as const }, $push: { ev: { $each: [...events] } } }
     try {
@@ -199,7 +199,7 @@ export class MongodbWriter {
   async #rewrite(
     format: RecordFormat,
     state: { readonly r: number; readonly b?: string },
-    { document, text, events }: { readonly document: Stored; readonly text: string; readonly events: readonly KeptEvent[] },
+    { document, text, events }: { readonly document: Stored; readonly text: string; readonly events: readonly OutboxEvent[] },
   ): Promise<boolean> {
     const parts = partsOf(format, document, text)
     const update = events.length > 0 ? { $set: { ...parts, ...lastOf(events) }, $push: { ev: { $each: [...events] } } } : { $set: parts }
@@ -216,7 +216,7 @@ export class MongodbWriter {
     format: RecordFormat,
     document: Stored,
     birth: string,
-    events: readonly KeptEvent[],
+    events: readonly OutboxEvent[],
   ): Promise<Omit<WriteResult, 'before'> | undefined> {
     const { id, revision } = document
     this.#states.delete(stateKey(format, id))
@@ -255,7 +255,7 @@ export class MongodbWriter {
   }
 
   #collection(format: RecordFormat) {
-    return this.#server.collection<Kept>(format.name)
+    return this.#server.collection<StoredRecord>(format.name)
   }
 
   #remember(format: RecordFormat, id: string, state: State): void {

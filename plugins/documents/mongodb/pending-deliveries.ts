@@ -4,7 +4,7 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import { isDuplicate } from './problems.ts'
 
 /** An event that waits for one consumer, after it has left the document it was committed with. */
-export interface Kept {
+export interface PendingRecord {
   /** The event's id, a slash and the consumer. */
   readonly _id: string
   /** Consumer. */
@@ -62,13 +62,13 @@ export class PendingDeliveries {
     this.#server = server
   }
 
-  #kept() {
-    return this.#server.collection<Kept>('_deliveries')
+  #collection() {
+    return this.#server.collection<PendingRecord>('_deliveries')
   }
 
   async declare(): Promise<void> {
     const keys = [{ c: 1, t: 1, o: 1 }, { c: 1, s: 1 }, { by: 1 }, { parkedAt: 1 }] as const
-    for (const key of keys) await this.#server.withoutTimeLimit(() => this.#kept().createIndex({ ...key }))
+    for (const key of keys) await this.#server.withoutTimeLimit(() => this.#collection().createIndex({ ...key }))
   }
 
   /** Existing records are left unchanged. */
@@ -85,7 +85,7 @@ export class PendingDeliveries {
         by: lease?.by ?? null,
       }))
       try {
-        await this.#server.use(() => this.#kept().insertMany(some, { ordered: false }))
+        await this.#server.use(() => this.#collection().insertMany(some, { ordered: false }))
       } catch (error) {
         if (!isDuplicate(error)) throw error
       }
@@ -98,13 +98,13 @@ export class PendingDeliveries {
     now: number,
     limit: number,
     me: string,
-  ): Promise<{ readonly fresh: readonly Kept[]; readonly due: readonly Kept[] }> {
+  ): Promise<{ readonly fresh: readonly PendingRecord[]; readonly due: readonly PendingRecord[] }> {
     const [fresh, due] = await this.#server.use(() =>
       Promise.all([
-        this.#kept()
+        this.#collection()
           .find({ c: consumer, t: 0 }, { sort: { o: 1 }, limit })
           .toArray(),
-        this.#kept()
+        this.#collection()
           .find({ c: consumer, t: { $gt: 0, $lte: now }, by: { $ne: me } }, { sort: { t: 1 }, limit })
           .toArray(),
       ]),
@@ -116,7 +116,7 @@ export class PendingDeliveries {
   async busySubjects(consumer: string, subjects: readonly string[], now: number, me: string): Promise<ReadonlySet<string>> {
     const filter = { c: consumer, s: { $in: [...subjects] }, by: { $nin: [null, me] }, t: { $gt: now, $lt: never } }
     const found = await this.#server.use(() =>
-      this.#kept()
+      this.#collection()
         .find(filter, { projection: { s: 1 } })
         .toArray(),
     )
@@ -126,13 +126,13 @@ export class PendingDeliveries {
   /** Whether any of these events is pending for any of these consumers. */
   async hasAny(events: readonly string[], consumers: readonly string[]): Promise<boolean> {
     const ids = events.flatMap(event => consumers.map(consumer => idOf(event, consumer)))
-    return (await this.#server.use(() => this.#kept().countDocuments({ _id: { $in: ids }, t: { $lt: never } }, { limit: 1 }))) > 0
+    return (await this.#server.use(() => this.#collection().countDocuments({ _id: { $in: ids }, t: { $lt: never } }, { limit: 1 }))) > 0
   }
 
   /** Which of these consumers have pending events of these subjects, not counting those leased by this kernel. */
   async waitingOf(consumers: readonly string[], subjects: readonly string[], me: string): Promise<ReadonlySet<string>> {
     const filter = { c: { $in: [...consumers] }, s: { $in: [...subjects] }, by: { $ne: me }, t: { $lt: never } }
-    return new Set(await this.#server.use(() => this.#kept().distinct('c', filter)))
+    return new Set(await this.#server.use(() => this.#collection().distinct('c', filter)))
   }
 
   /** Leases those that are still unleased; returns the IDs of the deliveries it got. When it fails, `releaseDoubtful` releases what it leased. */
@@ -158,11 +158,11 @@ export class PendingDeliveries {
     const filter = { _id: { $in: [...ids] }, t: { $lte: now } }
     const { by, until, take } = lease
     const { modifiedCount } = await this.#server.use(() =>
-      this.#kept().updateMany({ ...filter, by: { $ne: by } }, { $set: { by, t: until, take }, $inc: { n: 1 } }),
+      this.#collection().updateMany({ ...filter, by: { $ne: by } }, { $set: { by, t: until, take }, $inc: { n: 1 } }),
     )
     if (modifiedCount === ids.length) return new Set(ids)
     const mine = await this.#server.use(() =>
-      this.#kept()
+      this.#collection()
         .find({ _id: { $in: [...ids] }, take }, { projection: { _id: 1 } })
         .toArray(),
     )
@@ -179,53 +179,53 @@ export class PendingDeliveries {
     if (this.#doubtful.size === 0) return 0
     const takes = [...this.#doubtful]
     const update = { $set: { by: null, t: 0 }, $inc: { n: -1 } }
-    const { modifiedCount } = await this.#server.use(() => this.#kept().updateMany({ by, take: { $in: takes } }, update))
+    const { modifiedCount } = await this.#server.use(() => this.#collection().updateMany({ by, take: { $in: takes } }, update))
     this.#areReleased ||= takes.length === this.#doubtful.size
     return modifiedCount
   }
 
   /** Renews the leases of a kernel. */
   async renew(by: string, until: number): Promise<void> {
-    await this.#server.use(() => this.#kept().updateMany({ by, t: { $gt: 0, $lt: never } }, { $set: { t: until } }))
+    await this.#server.use(() => this.#collection().updateMany({ by, t: { $gt: 0, $lt: never } }, { $set: { t: until } }))
   }
 
   /** Releases all leases of a kernel. */
   async release(by: string): Promise<void> {
-    await this.#server.use(() => this.#kept().updateMany({ by }, { $set: { by: null, t: 0 } }))
+    await this.#server.use(() => this.#collection().updateMany({ by }, { $set: { by: null, t: 0 } }))
   }
 
   async settle(consumer: string, events: readonly string[]): Promise<void> {
     if (events.length === 0) return
-    await this.#server.use(() => this.#kept().deleteMany({ _id: { $in: events.map(id => idOf(id, consumer)) } }))
+    await this.#server.use(() => this.#collection().deleteMany({ _id: { $in: events.map(id => idOf(id, consumer)) } }))
   }
 
   async fail(consumer: string, event: string, tries: number, error: string, due: number): Promise<void> {
     const set = { by: null, t: Math.max(1, due), n: tries, error }
-    await this.#server.use(() => this.#kept().updateOne({ _id: idOf(event, consumer) }, { $set: set }))
+    await this.#server.use(() => this.#collection().updateOne({ _id: idOf(event, consumer) }, { $set: set }))
   }
 
   async park(consumer: string, event: string, tries: number, error: string, parkedAt: string): Promise<void> {
     const set = { by: null, t: never, n: tries, error, parkedAt }
-    await this.#server.use(() => this.#kept().updateOne({ _id: idOf(event, consumer) }, { $set: set }))
+    await this.#server.use(() => this.#collection().updateOne({ _id: idOf(event, consumer) }, { $set: set }))
   }
 
   /** True when it was dead-lettered and is now due. */
   async retryDeadLetters(consumer: string, event: string): Promise<boolean> {
     const filter = { _id: idOf(event, consumer), t: never }
     const update = { $set: { t: 0, n: 0, by: null }, $unset: { parkedAt: true as const, error: true as const } }
-    const { matchedCount } = await this.#server.use(() => this.#kept().updateOne(filter, update))
+    const { matchedCount } = await this.#server.use(() => this.#collection().updateOne(filter, update))
     return matchedCount > 0
   }
 
   async dropDeadLetters(consumer: string, event: string): Promise<void> {
-    await this.#server.use(() => this.#kept().deleteOne({ _id: idOf(event, consumer), t: never }))
+    await this.#server.use(() => this.#collection().deleteOne({ _id: idOf(event, consumer), t: never }))
   }
 
   /** Newest first. */
   async deadLetters(limit: number): Promise<readonly DeadLetter[]> {
     const options = { sort: { parkedAt: -1, _id: -1 } as const, limit }
     const found = await this.#server.use(() =>
-      this.#kept()
+      this.#collection()
         .find({ parkedAt: { $gt: '' } }, options)
         .toArray(),
     )
@@ -240,12 +240,12 @@ export class PendingDeliveries {
 
   /** Number of events pending for a consumer, up to 100,000. */
   async waiting(consumer: string): Promise<number> {
-    return this.#server.use(() => this.#kept().countDocuments({ c: consumer, t: { $lt: never } }, { limit: counted }))
+    return this.#server.use(() => this.#collection().countDocuments({ c: consumer, t: { $lt: never } }, { limit: counted }))
   }
 
   /** Names of the consumers with pending events or dead letters. */
   async consumers(): Promise<readonly string[]> {
-    return this.#server.use(() => this.#kept().distinct('c'))
+    return this.#server.use(() => this.#collection().distinct('c'))
   }
 
   /** Number of events pending for a consumer that no kernel claims for, up to 10,000, and when the oldest of them was committed. */
@@ -253,8 +253,8 @@ export class PendingDeliveries {
     const filter = { c: consumer, t: { $lt: never } }
     const [waiting, first] = await this.#server.use(() =>
       Promise.all([
-        this.#kept().countDocuments(filter, { limit: countedOfAbsent }),
-        this.#kept()
+        this.#collection().countDocuments(filter, { limit: countedOfAbsent }),
+        this.#collection()
           .find(filter, { sort: { t: 1, o: 1 }, limit: 1 })
           .next(),
       ]),
@@ -264,6 +264,6 @@ export class PendingDeliveries {
 
   /** Deletes everything pending for a consumer. */
   async forget(consumer: string): Promise<void> {
-    await this.#server.withoutTimeLimit(() => this.#kept().deleteMany({ c: consumer }))
+    await this.#server.withoutTimeLimit(() => this.#collection().deleteMany({ c: consumer }))
   }
 }

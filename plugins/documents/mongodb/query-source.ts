@@ -3,7 +3,7 @@ import type { Stored } from 'pounce/sdk'
 import { valueAt } from 'pounce/sdk/kit'
 import { compareScalars, type Scalar } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
-import { encode, type Kept } from './record-format.ts'
+import { encode, type StoredRecord } from './record-format.ts'
 import { rangesAfter, type SortOrder, type SortPosition, sortOf } from './sort-positions.ts'
 
 /** A document as read. */
@@ -19,7 +19,7 @@ export interface DocumentRow {
 export interface QueryRead {
   readonly server: MongodbConnection
   readonly collection: string
-  readonly filter: Filter<Kept>
+  readonly filter: Filter<StoredRecord>
   readonly order: SortOrder
   /** Paths of the order's fields in documents. */
   readonly paths: readonly string[]
@@ -33,10 +33,11 @@ export interface QueryRead {
 const largestPiece = 500
 
 /** Tombstones have no revision. */
-const live: Filter<Kept> = { r: { $gt: 0 } }
+const live: Filter<StoredRecord> = { r: { $gt: 0 } }
 
 /** Documents that exist and match. */
-export const living = (filter: Filter<Kept>): Filter<Kept> => (Object.keys(filter).length === 0 ? live : { $and: [filter, live] })
+export const living = (filter: Filter<StoredRecord>): Filter<StoredRecord> =>
+  Object.keys(filter).length === 0 ? live : { $and: [filter, live] }
 
 const scalarAt = (document: unknown, path: string): Scalar => {
   const value = valueAt(document, path) ?? null
@@ -46,7 +47,7 @@ const scalarAt = (document: unknown, path: string): Scalar => {
 /** The documents of one query in order, read in batches by position, so that the server keeps no state between them. */
 export class QuerySource {
   readonly #reading: QueryRead
-  #stretches: readonly Filter<Kept>[]
+  #stretches: readonly Filter<StoredRecord>[]
   #rows: readonly DocumentRow[] = []
   #at = 0
   #size: number
@@ -82,8 +83,8 @@ export class QuerySource {
     let characters = 0
     await server.use(async () => {
       // The server sends at most 16 MiB at a time, and the driver requests more only when these are used up.
-      for await (const kept of server.collection<Kept>(collection).find(wanted, options)) {
-        rows.push(this.#rowOf(kept))
+      for await (const record of server.collection<StoredRecord>(collection).find(wanted, options)) {
+        rows.push(this.#rowOf(record))
         characters += rows.at(-1)?.characters ?? 0
         if (characters >= maxCharacters) break
       }
@@ -95,7 +96,7 @@ export class QuerySource {
     this.#stretches = isEnd ? others : rangesAfter(order, this.#rows.at(-1)?.place)
   }
 
-  #rowOf({ _id, d }: Kept): DocumentRow {
+  #rowOf({ _id, d }: StoredRecord): DocumentRow {
     const document = JSON.parse(d ?? 'null') as Stored
     return { document, place: [...this.#reading.paths.map(path => scalarAt(document, path)), _id], characters: d?.length ?? 0 }
   }

@@ -24,7 +24,7 @@ export const encode = (value: Scalar): Scalar => (typeof value === 'string' ? en
 export const afterPrefix = (encoded: string): string => `${encoded}\ue003`
 
 /** A document as stored in MongoDB. A tombstone with undelivered events has none of `r`, `b`, `f`, `d` and `k`. */
-export interface Kept {
+export interface StoredRecord {
   readonly _id: string
   /** Revision. */
   readonly r?: number
@@ -39,14 +39,14 @@ export interface Kept {
   /** One field for each unique index: the key as text, or a random unique value when part of it is null. */
   readonly u: Readonly<Record<string, string>>
   /** Undelivered events. */
-  readonly ev: readonly KeptEvent[]
+  readonly ev: readonly OutboxEvent[]
   /** ID of the last event, delivered or not: those of the next change are greater, whichever kernel makes it. */
   readonly l?: string
   readonly gone?: boolean
 }
 
 /** An event embedded in the document it was committed with. */
-export interface KeptEvent {
+export interface OutboxEvent {
   readonly id: string
   /** Commit time, in milliseconds: a sweep looks for stale ones. */
   readonly at: number
@@ -120,7 +120,11 @@ export const freeKeysOf = (format: RecordFormat, id: string): Record<string, str
   Object.fromEntries(format.unique.map(([name, index]) => [uniqueMember(name, index), freeKey(id)]))
 
 /** The fields derived from a document; throws `Invalid` for one that the indexes cannot take. */
-export const partsOf = (format: RecordFormat, document: Stored, text: string): Required<Pick<Kept, 'r' | 'f' | 'd' | 'k' | 'u'>> => ({
+export const partsOf = (
+  format: RecordFormat,
+  document: Stored,
+  text: string,
+): Required<Pick<StoredRecord, 'r' | 'f' | 'd' | 'k' | 'u'>> => ({
   r: document.revision,
   f: format.filling,
   d: text,

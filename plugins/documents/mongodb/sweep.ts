@@ -3,14 +3,14 @@ import type { AcknowledgedEvents } from './acknowledged-events.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { idOf, type NewDelivery, type PendingDeliveries, subjectOf } from './pending-deliveries.ts'
-import type { Kept, KeptEvent } from './record-format.ts'
+import type { OutboxEvent, StoredRecord } from './record-format.ts'
 
 /** Events older than this belong to a kernel that died, or to a commit whose result was lost. */
 const ageMs = 20_000
 const maxDocuments = 200
 
 /** The records of an event for the consumers that have not acknowledged it. */
-const deliveriesOf = ({ id, e, to }: KeptEvent, acknowledged: ReadonlySet<string>): readonly NewDelivery[] => {
+const deliveriesOf = ({ id, e, to }: OutboxEvent, acknowledged: ReadonlySet<string>): readonly NewDelivery[] => {
   if (e === '') return []
   const subject = subjectOf(JSON.parse(e) as AnyEvent)
   const waiting = to.filter(consumer => !acknowledged.has(idOf(id, consumer)))
@@ -38,7 +38,7 @@ const sweepOne = async (
   name: string,
   before: number,
 ): Promise<number> => {
-  const collection = () => server.collection<Kept>(name)
+  const collection = () => server.collection<StoredRecord>(name)
   const options = { projection: { ev: 1, gone: 1 }, sort: { 'ev.at': 1 as const }, limit: maxDocuments }
   const left = await server.use(() =>
     collection()
@@ -56,7 +56,7 @@ const sweepOne = async (
   const documents = [...new Set(events.map(({ _id }) => _id))]
   const pull = { $pull: { ev: { id: { $in: events.map(({ event }) => event.id) } } } }
   await server.use(() => collection().updateMany({ _id: { $in: documents } }, pull))
-  const gone = left.filter(one => one.gone).map(({ _id }) => _id)
-  if (gone.length > 0) await server.use(() => collection().deleteMany({ _id: { $in: gone }, gone: true, ev: { $size: 0 } }))
+  const deleted = left.filter(one => one.gone).map(({ _id }) => _id)
+  if (deleted.length > 0) await server.use(() => collection().deleteMany({ _id: { $in: deleted }, gone: true, ev: { $size: 0 } }))
   return events.length
 }

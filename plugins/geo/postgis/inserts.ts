@@ -135,9 +135,9 @@ const byStream = `select id from points where id in (select id from points where
 /** Locks in the same order as inserts: points by ID, then streams. */
 const removeSome = async (run: RunStatement, chosen: string, list: string): Promise<number> => {
   const removing = `with chosen as materialized (${chosen}), gone as (delete from points p using chosen c where p.id = c.id returning p.stream) select stream, count(*) from gone group by stream`
-  const gone = await run(removing, [list])
-  if (gone.length === 0) return 0
-  const counts = gone.map(([stream, count]) => [Number(stream), Number(count)] as const)
+  const removed = await run(removing, [list])
+  if (removed.length === 0) return 0
+  const counts = removed.map(([stream, count]) => [Number(stream), Number(count)] as const)
   const binds = new SqlParameters()
   const streams = binds.numbers(counts.map(([stream]) => stream))
   const lists = [...binds.values, `{${counts.map(([, count]) => count).join(',')}}`]

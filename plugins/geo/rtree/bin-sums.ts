@@ -8,7 +8,7 @@ import { longBounds, pieceSize, type Slices, sliceEffort } from './slices.ts'
 import { byCodePoint, namesOf } from './statistics.ts'
 import type { GeoReadRequest } from './thread-requests.ts'
 
-type Growing = { -readonly [K in keyof GeoBin]: GeoBin[K] }
+type MutableBin = { -readonly [K in keyof GeoBin]: GeoBin[K] }
 
 type Properties = Datapoint['properties']
 
@@ -17,13 +17,13 @@ interface Bucket {
   readonly span: TimeSpan
   readonly depth: number | null
   readonly group: readonly (string | null)[]
-  readonly byName: Map<string, Growing>
+  readonly byName: Map<string, MutableBin>
   readonly byShape: Map<number, ShapeBins>
 }
 
 /** The bins of a shape's columns, in order; undefined for those not requested. */
 interface ShapeBins {
-  readonly columns: readonly (Growing | undefined)[]
+  readonly columns: readonly (MutableBin | undefined)[]
   /** False if all numbers of rows without texts of their own are in columns. */
   readonly hasOthers: boolean
 }
@@ -55,7 +55,7 @@ class BinSums implements Sink {
   readonly #groupBy: readonly string[]
   readonly #limit: BinLimit
   readonly #buckets = new Map<string, Bucket>()
-  #bins: Growing[] = []
+  #bins: MutableBin[] = []
   #lastStart = Number.NEGATIVE_INFINITY
   #span: TimeSpan | undefined
   #last: Bucket | undefined
@@ -63,7 +63,7 @@ class BinSums implements Sink {
   #lastBins: ShapeBins | undefined
   #further = 0
   #turnFurther = 0
-  #held = 0
+  #textLength = 0
 
   constructor(stream: number, binning: GeoBinning, { shapes, places }: Pick<Known, 'shapes' | 'places'>, limit: BinLimit) {
     this.#stream = stream
@@ -194,14 +194,14 @@ class BinSums implements Sink {
     if (bucket === undefined) {
       bucket = { span, depth, group, byName: new Map(), byShape: new Map() }
       const length = lengthOf(group)
-      this.#held += length
+      this.#textLength += length
       this.#limit.hold(length)
       this.#buckets.set(key, bucket)
     }
     return bucket
   }
 
-  #binOf({ span, depth, group, byName }: Bucket, property: string): Growing {
+  #binOf({ span, depth, group, byName }: Bucket, property: string): MutableBin {
     let bin = byName.get(property)
     if (bin === undefined) {
       const none = { count: 0, sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
@@ -229,24 +229,24 @@ class BinSums implements Sink {
 
   /** All bins, in order; they are the last. */
   sorted(): readonly GeoBin[] {
-    this.leave()
+    this.releaseTexts()
     return this.#bins.sort(compareBins)
   }
 
   /** Ends its count of texts held. */
-  leave(): void {
-    this.#release(this.#held)
+  releaseTexts(): void {
+    this.#release(this.#textLength)
   }
 
   #release(length: number): void {
-    this.#held -= length
+    this.#textLength -= length
     this.#limit.release(length)
   }
 }
 
 const lengthOf = (group: Bucket['group']): number => group.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 
-const sum = (bin: Growing, value: number, { fromMs, toMs }: TimeSpan): void => {
+const sum = (bin: MutableBin, value: number, { fromMs, toMs }: TimeSpan): void => {
   bin.count += 1
   bin.sum += value
   if (value < bin.min) bin.min = value
@@ -319,14 +319,14 @@ function* streamSlices(
     if (!isSplit) continue
     // All of it is counted again.
     limit.allow(sums.further)
-    sums.leave()
-    yield* nameByName(known, { stream, rows }, range, work)
+    sums.releaseTexts()
+    yield* byPropertySlices(known, { stream, rows }, range, work)
     return
   }
   yield sums.sorted()
 }
 
-function* nameByName(
+function* byPropertySlices(
   known: Known,
   { stream, rows }: StreamRows,
   range: StartRange,

@@ -49,7 +49,7 @@ export class GeoFile {
   #opened: Promise<RtreeReader> | undefined
   #connection: Connection | undefined
   #lock: FileLock | undefined
-  #learnt: number | undefined
+  #loadedEpoch: number | undefined
 
   constructor(opening: Opening) {
     this.#opening = opening
@@ -60,7 +60,7 @@ export class GeoFile {
     try {
       this.#opened ??= this.#open()
       const reader = await this.#opened
-      if (this.#learnt !== epoch) await this.#learn(reader, epoch)
+      if (this.#loadedEpoch !== epoch) await this.#load(reader, epoch)
       return work(reader)
     } catch (error) {
       if (isBroken(error) || !this.#connection) this.close()
@@ -73,14 +73,14 @@ export class GeoFile {
     await this.use(epoch, () => undefined)
   }
 
-  async #learn(reader: RtreeReader, epoch: number): Promise<void> {
-    while (!reader.learn(epoch)) await setImmediate()
-    this.#learnt = epoch
+  async #load(reader: RtreeReader, epoch: number): Promise<void> {
+    while (!reader.load(epoch)) await setImmediate()
+    this.#loadedEpoch = epoch
   }
 
   async #open(): Promise<RtreeReader> {
-    const made = await mkdir(dirname(this.#opening.file), { recursive: true, mode: 0o700 })
-    if (made) await makeDurable(dirname(this.#opening.file), dirname(made))
+    const created = await mkdir(dirname(this.#opening.file), { recursive: true, mode: 0o700 })
+    if (created) await makeDurable(dirname(this.#opening.file), dirname(created))
     this.#lock = FileLock.take(this.#opening.file)
     const connection = new Connection(this.#opening)
     try {
@@ -97,7 +97,7 @@ export class GeoFile {
     const connection = this.#connection
     this.#opened = undefined
     this.#connection = undefined
-    this.#learnt = undefined
+    this.#loadedEpoch = undefined
     connection?.close()
     this.#lock?.release()
     this.#lock = undefined

@@ -30,17 +30,17 @@ const post = (message: FromThread, transferList: ArrayBuffer[] = []): void => {
   parentPort?.postMessage(message, transferList)
 }
 
-const readerNow = (): RtreeReader => {
+const openReader = (): RtreeReader => {
   connection ??= new Connection(opening)
   reader ??= new RtreeReader(connection)
   return reader
 }
 
 const begin = (request: ThreadRequest): Slices<unknown> =>
-  writer ? writer.slices(request as GeoWriteRequest) : readerNow().slices(request as GeoReadRequest)
+  writer ? writer.slices(request as GeoWriteRequest) : openReader().slices(request as GeoReadRequest)
 
 const step = ({ request, slices }: Task): IteratorResult<unknown, void> =>
-  'epoch' in request ? readerNow().look(request.epoch, () => slices.next()) : slices.next()
+  'epoch' in request ? openReader().look(request.epoch, () => slices.next()) : slices.next()
 
 const buffersIn = (piece: unknown): ArrayBuffer[] => {
   if (typeof piece !== 'object' || piece === null) return []

@@ -70,7 +70,7 @@ const maxOfNames = 256
 const maxRestLength = 1000
 
 /** How a point is stored: its shape, and its own properties. */
-interface Kept {
+interface StoredShape {
   readonly shape: number
   readonly isBare: boolean
   readonly rest: string | null
@@ -88,7 +88,7 @@ class ShapeIds {
   }
 
   /** A shape that the point shares with others if there is room for it. */
-  keep({ names, rest }: PointShape): Kept {
+  keep({ names, rest }: PointShape): StoredShape {
     const text = JSON.stringify(names)
     const whole = this.#idOf(text, rest)
     if (whole !== undefined) return { shape: whole, isBare: false, rest: null }
@@ -125,15 +125,15 @@ export interface WriteCaches {
   readonly shapes: ShapeIds
 }
 
-export const openBooks = (db: Connection, placesPerStream: number): WriteCaches => ({
+export const openWriteCaches = (db: Connection, placesPerStream: number): WriteCaches => ({
   places: new PlaceIds(db, placesPerStream),
   shapes: new ShapeIds(db),
 })
 
 /** Inserts points in the open transaction. The result has 1 for each new point, 0 for one whose ID existed. */
-export const insertPoints = (db: Connection, books: WriteCaches, packed: PackedPoints, changes: StreamChanges): Uint8Array => {
+export const insertPoints = (db: Connection, caches: WriteCaches, packed: PackedPoints, changes: StreamChanges): Uint8Array => {
   const { count, numbers, values, geometries, shapes } = packed
-  const kept: (Kept | undefined)[] = []
+  const stored: (StoredShape | undefined)[] = []
   const isNew = new Uint8Array(count)
   let at = 0
   for (let point = 0, cell = 0; point < count; point += 1, cell += cellsEach) {
@@ -145,11 +145,11 @@ export const insertPoints = (db: Connection, books: WriteCaches, packed: PackedP
     const [id, stream, start, end] = [number(cells.id), number(cells.stream), number(cells.start), number(cells.end)]
     isNew[point] = db.run('INSERT OR IGNORE INTO ids VALUES (?, ?, ?)', id, stream, start)
     if (isNew[point] === 0) continue
-    kept[shapeAt] ??= books.shapes.keep(shape)
-    const { shape: shapeId, isBare, rest } = kept[shapeAt] as Kept
-    const besides = isBare ? textOf(shape.names, own, rest) : rest
+    stored[shapeAt] ??= caches.shapes.keep(shape)
+    const { shape: shapeId, isBare, rest } = stored[shapeAt] as StoredShape
+    const ownProperties = isBare ? textOf(shape.names, own, rest) : rest
     const text = geometries[number(cells.geometry)] as string
-    const placed = books.places.place(stream, text)
+    const placed = caches.places.place(stream, text)
     const span = Number.isNaN(end) ? null : end - start
     const columns = isBare || own.length === 0 ? noValues : [...own, ...noValues.slice(own.length)]
     const [place, geometry] = placed.place === undefined ? [null, text] : [placed.place, null]
@@ -163,11 +163,11 @@ export const insertPoints = (db: Connection, books: WriteCaches, packed: PackedP
       place,
       shapeId,
       ...columns,
-      besides,
+      ownProperties,
       geometry,
     )
     note(db, changes, { id, stream, start, span, placed })
-    changes.properties(stream, shapeId, besides, 1)
+    changes.properties(stream, shapeId, ownProperties, 1)
   }
   return isNew
 }

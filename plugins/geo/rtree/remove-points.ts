@@ -8,7 +8,7 @@ const piece = 1000
 /** Number of points removed, and of streams left without points. */
 export interface Removed {
   readonly count: number
-  readonly gone: number
+  readonly removed: number
 }
 
 interface RemovedCounts {
@@ -18,7 +18,7 @@ interface RemovedCounts {
 }
 
 /** Removes points by id in the open transaction. */
-export const removeIds = (db: Connection, books: WriteCaches, ids: readonly number[]): Removed => {
+export const removeIds = (db: Connection, caches: WriteCaches, ids: readonly number[]): Removed => {
   const rows = [...new Set(ids)].flatMap(id => {
     const place = db.get('SELECT stream, start FROM ids WHERE id = ?', id)
     if (place === undefined) return []
@@ -27,14 +27,14 @@ export const removeIds = (db: Connection, books: WriteCaches, ids: readonly numb
     db.run('DELETE FROM points WHERE stream = ? AND start = ? AND id = ?', ...found)
     return [row]
   })
-  return settle(db, books, rows)
+  return settle(db, caches, rows)
 }
 
 /** Removes the first points of a stream, at most `limit`. */
 export const removeFirst = (db: Connection, books: WriteCaches, stream: number, limit: number): Removed => {
   const rows = db.all(`SELECT ${columns} FROM points WHERE stream = ? ORDER BY start, id LIMIT ?`, stream, limit)
   const last = rows.at(-1)
-  if (last === undefined) return { count: 0, gone: 0 }
+  if (last === undefined) return { count: 0, removed: 0 }
   db.run('DELETE FROM points WHERE stream = ? AND (start, id) <= (?, ?)', stream, Number(last[1]), Number(last[2]))
   return settle(db, books, rows)
 }
@@ -55,9 +55,9 @@ const settle = (db: Connection, books: WriteCaches, rows: readonly Row[]): Remov
     db.run('DELETE FROM ids WHERE id = ?', id)
   }
   changes.write(db)
-  let gone = 0
-  for (const [stream, loss] of losses) gone += Number(take(db, books, stream, loss))
-  return { count: rows.length, gone }
+  let removed = 0
+  for (const [stream, loss] of losses) removed += Number(take(db, books, stream, loss))
+  return { count: rows.length, removed: removed }
 }
 
 /** Returns whether nothing of the stream is left. */

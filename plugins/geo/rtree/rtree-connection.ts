@@ -34,7 +34,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   readonly #inserting = new Set<Promise<unknown>>()
   /** Incremented when readers should drop removed places, which are harmless but take memory. */
   #epoch = 0
-  #gone = 0
+  #removedStreams = 0
   #isOpen = true
 
   constructor(opening: GeoOpening, readers: number) {
@@ -197,10 +197,10 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     if ('ids' in what) checkGeoIds(what.ids, 'ids', 1000)
     else checkGeoIds(what.streams, 'streams', 1000)
     await this.#file.ready(this.#epoch)
-    const { count, gone } = (await this.#writer.ask({ ask: 'remove', ...what })) as Removed
-    this.#gone += gone
-    if (this.#gone >= maxRemovedStreams) {
-      this.#gone = 0
+    const { count, removed: gone } = (await this.#writer.ask({ ask: 'remove', ...what })) as Removed
+    this.#removedStreams += gone
+    if (this.#removedStreams >= maxRemovedStreams) {
+      this.#removedStreams = 0
       this.#epoch += 1
     }
     return count

@@ -45,7 +45,7 @@ export class RtreeReader {
   }
 
   /** Loads some of the places that are not cached yet; true when all are cached. Called before reading many places, so that no single call has to load all of them. */
-  learn(epoch: number): boolean {
+  load(epoch: number): boolean {
     return this.#known.places.refresh(epoch, loadBatchSize)
   }
 

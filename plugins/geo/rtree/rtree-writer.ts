@@ -1,5 +1,5 @@
 import { Connection, replaceInDoubt } from 'pounce/sdk/sqlite'
-import { insertPoints, openBooks, type WriteCaches } from './insert-points.ts'
+import { insertPoints, openWriteCaches, type WriteCaches } from './insert-points.ts'
 import type { PackedPoints } from './packed-points.ts'
 import { type Removed, removeFirst, removeIds, settleBox } from './remove-points.ts'
 import type { Slices } from './slices.ts'
@@ -44,7 +44,7 @@ export class RtreeWriter {
     const db = this.#usable()
     try {
       return db.transaction(() => {
-        this.#books ??= openBooks(db, this.#opening.placesPerStream)
+        this.#books ??= openWriteCaches(db, this.#opening.placesPerStream)
         return work(db, this.#books)
       })
     } catch (error) {
@@ -110,11 +110,11 @@ export class RtreeWriter {
         const one = this.#transaction((db, books) => removeFirst(db, books, stream, removeBatchSize))
         removed = one.count
         count += one.count
-        gone += one.gone
+        gone += one.removed
         if (removed > 0) yield undefined
       }
     }
-    yield { count, gone }
+    yield { count, removed: gone }
   }
 
   *#settle({ boxes }: Extract<GeoWriteRequest, { ask: 'settle' }>): Slices<null> {

@@ -292,12 +292,12 @@ const shapeTest = (attributes: readonly GeoAttribute[], names: readonly string[]
     if (column < 0 ? hasAttribute(others, attribute) : attribute.contains === undefined) return () => true
     if (column >= 0 && typeof attribute.contains === 'number') numbers.push([at.values + column, attribute.contains])
   }
-  const besides = attributes.filter(({ key }) => !names.includes(key))
+  const inText = attributes.filter(({ key }) => !names.includes(key))
   return row => {
     if (numbers.some(([cell, value]) => row[cell] === value)) return true
     const rest = row[at.rest]
-    if (typeof rest !== 'string' || besides.length === 0) return false
+    if (typeof rest !== 'string' || inText.length === 0) return false
     const own = JSON.parse(rest) as Properties
-    return besides.some(attribute => hasAttribute(own, attribute))
+    return inText.some(attribute => hasAttribute(own, attribute))
   }
 }

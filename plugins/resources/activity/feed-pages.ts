@@ -25,7 +25,7 @@ interface VisibleResources {
   readonly allowed: ReadonlySet<string>
   readonly existing: ReadonlySet<string>
   /** Containers of deleted resources in which the caller holds the view permission, by permission. */
-  readonly held: ReadonlyMap<string, ReadonlySet<string>>
+  readonly contentsOf: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** The kinds that everyone may view on a public server. */
@@ -43,7 +43,7 @@ export class FeedVisibility {
 
   async visible(caller: Caller, lines: readonly Line[]): Promise<readonly Line[]> {
     const named = lines.flatMap(({ object, source }) => [...(object ? [object] : []), ...(source ? [source] : [])])
-    const sight = { ...(await this.#look(caller, named)), held: await this.#heldOn(caller, lines) }
+    const sight = { ...(await this.#look(caller, named)), contentsOf: await this.#contentsOf(caller, lines) }
     return lines.filter(line => this.#isVisible(caller, line, sight)).map(line => withKnownNames(line, sight))
   }
 
@@ -58,35 +58,35 @@ export class FeedVisibility {
   }
 
   /** Entries about deleted resources are visible to callers who may view the contents of their container. */
-  #wasSeen({ type, object, within }: Line, { held }: VisibleResources): boolean {
+  #wasSeen({ type, object, within }: Line, { contentsOf }: VisibleResources): boolean {
     if (!type.startsWith('delete_') || object === null) return false
     if (!this.#policy.isPrivate && openKinds.has(object.kind)) return true
     const view = this.#things.viewOf(object.kind)
-    return view !== undefined && within.some(({ id }) => held.get(view)?.has(id))
+    return view !== undefined && within.some(({ id }) => contentsOf.get(view)?.has(id))
   }
 
-  async #heldOn(caller: Caller, lines: readonly Line[]): Promise<VisibleResources['held']> {
-    const held = new Map<string, Set<string>>()
-    const gone = lines.flatMap(({ type, object, within }) => {
+  async #contentsOf(caller: Caller, lines: readonly Line[]): Promise<VisibleResources['contentsOf']> {
+    const contentsOf = new Map<string, Set<string>>()
+    const removed = lines.flatMap(({ type, object, within }) => {
       const view = object && type.startsWith('delete_') ? this.#things.viewOf(object.kind) : undefined
       return view === undefined ? [] : within.map(place => ({ view, ...place }))
     })
-    for (const [view, places] of Map.groupBy(gone, each => each.view))
+    for (const [view, places] of Map.groupBy(removed, each => each.view))
       for (const [kind, some] of Map.groupBy(places, place => place.kind)) {
         const allowed = await this.#policy.allowed(caller, view, kind, [...new Set(some.map(({ id }) => id))])
         const ids = kind === 'space' ? [...allowed].filter(id => this.#viewsAllIn(caller, view, id)) : allowed
-        held.set(view, new Set([...(held.get(view) ?? []), ...ids]))
+        contentsOf.set(view, new Set([...(contentsOf.get(view) ?? []), ...ids]))
       }
-    return held
+    return contentsOf
   }
 
   /** On a private server a public space may contain private resources, which only its members view. */
   #viewsAllIn(caller: Caller, view: Permission, space: string): boolean {
     if (!this.#policy.isPrivate || isSuperAdmin(caller)) return true
-    return caller.user?.memberships.some(held => held.space === space && held.permissions.has(view)) ?? false
+    return caller.user?.memberships.some(one => one.space === space && one.permissions.has(view)) ?? false
   }
 
-  async #look(caller: Caller, named: readonly Ref[]): Promise<Omit<VisibleResources, 'held'>> {
+  async #look(caller: Caller, named: readonly Ref[]): Promise<Omit<VisibleResources, 'contentsOf'>> {
     const allowed = new Set<string>()
     for (const [kind, some] of Map.groupBy(named, ref => ref.kind)) {
       const ids = [...new Set(some.map(({ id }) => id))]

@@ -59,11 +59,11 @@ export class StoredActivity implements BatchHandler {
       const entry = event.actor === undefined || event.actor === anonymousUserId ? undefined : feedEntryOf(event)
       return entry ? [{ event, entry, user: entry.user ?? (event.actor as string) }] : []
     })
-    const gone = new Map(events.flatMap(event => pair(event.subject.id, lastNameOf(event))))
+    const lastNames = new Map(events.flatMap(event => pair(event.subject.id, lastNameOf(event))))
     const renamed = events.filter(renames).map(({ subject }) => subject)
     const named = recorded.flatMap(({ entry: { object, source, within = [] } }) => [object, source, ...within].filter(ref => ref != null))
     const things = await this.#things.of([...named, ...renamed])
-    const names = await this.#namesOf(named, things, gone)
+    const names = await this.#namesOf(named, things, lastNames)
     const lines: Line[] = []
     for (const { event, entry, user } of recorded) {
       const { type, object, source = null, target = null, within = [] } = entry
@@ -77,7 +77,7 @@ export class StoredActivity implements BatchHandler {
     await this.add(lines)
     await this.#grow(recorded.flatMap(({ entry: { id, type } }) => (id === undefined ? [] : [{ id, type }])))
     for (const subject of renamed) await this.#rename(subject, things.get(subject.id)?.name)
-    await this.#nameGone(gone)
+    await this.#nameGone(lastNames)
   }
 
   /** Adds entries; existing ones are unchanged. At most 1,000. */

@@ -194,9 +194,9 @@ export class AccessLog implements AccessTrail {
   async #write(): Promise<void> {
     const some = this.#waiting.slice(0, maxBatch)
     this.#combinable.clear()
-    const kept = await this.#private(some)
+    const privateReads = await this.#private(some)
     const lost = this.#lost
-    const lines = kept.map(lineOf)
+    const lines = privateReads.map(lineOf)
     if (lost > 0) lines.push(ownLine(this.#ids.next(), this.#clock.now().toISOString(), 'access.lost', { reads: lost }))
     await this.#chain.append(lines)
     this.#waiting = this.#waiting.slice(some.length)

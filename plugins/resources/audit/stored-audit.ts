@@ -84,14 +84,14 @@ export class StoredAudit implements AuditTrail, BatchHandler {
       if (!line) return []
       const { type = event.type, user = null, about = {}, address } = line
       const { id, at, actor = null, subject } = event
-      return [{ id, at, type, actor, user, subject, about, address: this.#kept(address), count: 1, last: at, hasFreshId: false }]
+      return [{ id, at, type, actor, user, subject, about, address: this.#retained(address), count: 1, last: at, hasFreshId: false }]
     })
     await this.#chain.append(lines)
   }
 
   async note({ type, actor, user, subject, about = {}, address, isCounted }: AuditNote): Promise<void> {
     const at = this.#clock.now().toISOString()
-    const line = { at, type, actor: actor ?? null, user: user ?? null, subject: subject ?? null, about, address: this.#kept(address) }
+    const line = { at, type, actor: actor ?? null, user: user ?? null, subject: subject ?? null, about, address: this.#retained(address) }
     if (isCounted) return this.#count({ ...line, count: 1, last: at }, address)
     await this.#chain.append([{ id: this.#ids.next(), ...line, count: 1, last: at, hasFreshId: true }])
   }
@@ -132,7 +132,7 @@ export class StoredAudit implements AuditTrail, BatchHandler {
     }
   }
 
-  #kept(address: string | undefined): string | null {
+  #retained(address: string | undefined): string | null {
     return keptAddress(address, this.#settings.addresses)
   }
 

@@ -49,10 +49,10 @@ export class CollectionLists {
     if (!user) return Promise.resolve(nothing)
     const seen = this.#seen(caller)
     if (showAll || seen === 'nothing') return this.#page(seen, query, all, caller)
-    const held = user.memberships.filter(({ permissions }) => permissions.has('ViewCollection')).map(({ space }) => space)
+    const viewableSpaces = user.memberships.filter(({ permissions }) => permissions.has('ViewCollection')).map(({ space }) => space)
     const limit = caller.limits?.spaces
     const within = limit === undefined ? [] : [isIn('spaces', [...limit])]
-    return this.#page(or(isIn('spaces', held), eq('author', user.id)), query, all, caller, ...within)
+    return this.#page(or(isIn('spaces', viewableSpaces), eq('author', user.id)), query, all, caller, ...within)
   }
 
   /** Collections that the caller may add to or change, at any depth. */

@@ -189,8 +189,8 @@ export class CollectionTree {
   /** A space may have been published, unpublished or deleted between the read and the commit; its event then preceded this change. */
   async #lookAgain(changed: Collected): Promise<Collected> {
     const found = await this.#spaces.getMany(changed.spaces)
-    const gone = changed.spaces.find(space => !found.has(space))
-    if (gone !== undefined) return this.leaveSpace(changed.id, gone)
+    const missing = changed.spaces.find(space => !found.has(space))
+    if (missing !== undefined) return this.leaveSpace(changed.id, missing)
     const isPublic = [...found.values()].some(space => space.isPublic)
     return isPublic === changed.isPublic ? changed : this.settle(changed.id)
   }

@@ -117,8 +117,8 @@ export class DatasetPlaces {
   /** A space may have been published, unpublished or deleted between the read and the commit; its event then preceded this change. */
   async #lookAgain(changed: Dataset): Promise<Dataset> {
     const found = await this.#spaces.getMany(changed.spaces)
-    const gone = changed.spaces.find(space => !found.has(space))
-    if (gone !== undefined) return this.leave(changed.id, { kind: 'space', id: gone }, undefined)
+    const missing = changed.spaces.find(space => !found.has(space))
+    if (missing !== undefined) return this.leave(changed.id, { kind: 'space', id: missing }, undefined)
     if (changed.access === 'TRIAL' && [...found.values()].some(({ access }) => access !== 'TRIAL'))
       return this.endTrial(changed.id, undefined)
     return this.settle(changed)

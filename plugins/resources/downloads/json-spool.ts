@@ -28,17 +28,17 @@ export class JsonSpool implements AsyncDisposable {
   /** A JSON list of the values. Its length and digest are known before it is sent; memory: one value. */
   async list(path: string, values: AsyncIterable<unknown> | Iterable<unknown>, modified: Date): Promise<PayloadFile> {
     const digest = createHash('sha256')
-    const held: Buffer[] = []
+    const buffers: Buffer[] = []
     let sizeBytes = 0
     let file: FileHandle | undefined
     const add = async (text: string): Promise<void> => {
       const piece = Buffer.from(text)
       digest.update(piece)
-      held.push(piece)
+      buffers.push(piece)
       sizeBytes += piece.length
       if (sizeBytes > maxHeldBytes) {
         file ??= await this.#create()
-        await written(file, held.splice(0))
+        await written(file, buffers.splice(0))
       }
       if (piece.length > longValue) await turns.use(() => setImmediate())
     }
@@ -48,7 +48,7 @@ export class JsonSpool implements AsyncDisposable {
       before = ','
     }
     await add(before === '[' ? '[]' : ']')
-    const entry = file ? this.#entryOf(path, file, sizeBytes, modified) : noteEntry(path, Buffer.concat(held), modified)
+    const entry = file ? this.#entryOf(path, file, sizeBytes, modified) : noteEntry(path, Buffer.concat(buffers), modified)
     return { entry, sha256: digest.digest('hex') }
   }
 

@@ -251,8 +251,8 @@ const begun = (entry: ZipEntry): ReadEntry => {
 export class ChunkMerger {
   /** Bytes written so far. */
   at: number
-  #held: Buffer[] = []
-  #heldBytes = 0
+  #buffers: Buffer[] = []
+  #bufferedBytes = 0
 
   constructor(at = 0) {
     this.at = at
@@ -260,21 +260,21 @@ export class ChunkMerger {
 
   add(...buffers: readonly Buffer[]): void {
     for (const buffer of buffers) {
-      this.#held.push(buffer)
-      this.#heldBytes += buffer.length
+      this.#buffers.push(buffer)
+      this.#bufferedBytes += buffer.length
       this.at += buffer.length
     }
   }
 
   /** True when the buffered bytes should be written. */
   get isFull(): boolean {
-    return this.#heldBytes >= pieceBytes
+    return this.#bufferedBytes >= pieceBytes
   }
 
   take(): Buffer {
-    const piece = Buffer.concat(this.#held, this.#heldBytes)
-    this.#held = []
-    this.#heldBytes = 0
+    const piece = Buffer.concat(this.#buffers, this.#bufferedBytes)
+    this.#buffers = []
+    this.#bufferedBytes = 0
     return piece
   }
 }

@@ -51,9 +51,9 @@ export const withLine = (lines: readonly StatusLine[], line: StatusLine): readon
   const before = Math.max(round.findLastIndex(({ at, status }) => status === submitted || at <= line.at) + 1, 0)
   const next = [...round.slice(0, before), line, ...round.slice(before)]
   // The line with the time of the request is always kept.
-  const kept = next.length > maxLines ? [...next.slice(0, 1), ...next.slice(1 - maxLines)] : next
-  const free = maxLines - kept.length
-  return [...(free > 0 ? lines.slice(0, start).slice(-free) : []), ...kept]
+  const latest = next.length > maxLines ? [...next.slice(0, 1), ...next.slice(1 - maxLines)] : next
+  const free = maxLines - latest.length
+  return [...(free > 0 ? lines.slice(0, start).slice(-free) : []), ...latest]
 }
 
 /**

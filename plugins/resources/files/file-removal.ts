@@ -55,9 +55,9 @@ export class FileRemoval {
 
   /** Before the deletion, so that an upload that no longer finds the file finds its id here. */
   async #keepIds(changes: readonly { readonly id: string; readonly keepsId: boolean }[]): Promise<void> {
-    const kept = changes.filter(({ keepsId }) => keepsId)
-    if (kept.length > 0)
-      requireDone(await this.#documents.commitEach(kept.map(({ id }) => ({ change: { insert: { id }, into: usedFileIds } }))))
+    const retained = changes.filter(({ keepsId }) => keepsId)
+    if (retained.length > 0)
+      requireDone(await this.#documents.commitEach(retained.map(({ id }) => ({ change: { insert: { id }, into: usedFileIds } }))))
   }
 }
 wire(FileRemoval, DocumentStore)
@@ -75,9 +75,9 @@ const leaving = (file: File, fits: PlaceFilter, actor: string | undefined) => {
     return { id, keepsId, change: { tombstone: id, in: files, where }, events: [removed(file, actor)] }
   }
   if (left.length === places.length) return undefined
-  const gone = new Map(places.filter(fits).map(({ dataset, folder }) => [dataset, folder]))
-  for (const place of left) gone.delete(place.dataset)
-  const detached = [...gone].map(([dataset, folder]) => event('file.detached', { kind: 'file', id }, { dataset, folder }, actor))
+  const removedPlaces = new Map(places.filter(fits).map(({ dataset, folder }) => [dataset, folder]))
+  for (const place of left) removedPlaces.delete(place.dataset)
+  const detached = [...removedPlaces].map(([dataset, folder]) => event('file.detached', { kind: 'file', id }, { dataset, folder }, actor))
   const events: readonly NewEvent[] = [...detached, filePlaced(id, places, left)]
   return { id, keepsId: false, change: { update: id, in: files, where, set: { places: left } }, events }
 }

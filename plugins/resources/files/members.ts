@@ -57,8 +57,8 @@ export class FileSpaceMembers {
   }
 
   async #firstOf(spaces: readonly string[], user: UserRecord): Promise<string | undefined> {
-    const held = new Set((await this.#users.membershipsOf(user)).map(({ space }) => space))
-    return spaces.find(space => held.has(space))
+    const memberSpaces = new Set((await this.#users.membershipsOf(user)).map(({ space }) => space))
+    return spaces.find(space => memberSpaces.has(space))
   }
 
   async #shown(caller: Caller, some: readonly (UserRecord & Stored)[]): Promise<readonly MemberJson[]> {

@@ -86,8 +86,8 @@ export class ConfiguredGroups {
   async #give(id: string, given: Memberships): Promise<void> {
     await updateWithRetry(this.#documents, groups, { kind: 'group', id }, now => {
       const spaces = given.map(({ space }) => space)
-      const kept = now.memberships.filter(({ space }) => !spaces.includes(space) && !now.configured?.includes(space))
-      const memberships = [...kept, ...given]
+      const unaffected = now.memberships.filter(({ space }) => !spaces.includes(space) && !now.configured?.includes(space))
+      const memberships = [...unaffected, ...given]
       const events = changes(now, memberships)
       const isSame = events.length === 0 && [...spaces].sort().join() === [...(now.configured ?? [])].sort().join()
       return isSame ? undefined : { set: { memberships, configured: spaces }, events }

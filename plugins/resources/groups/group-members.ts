@@ -87,10 +87,10 @@ export class GroupMembers {
     for (let tries = 1; tries <= maxTries; tries += 1) {
       const user: User | undefined = await this.#users.get(id)
       if (!user) throw new NotFound('user')
-      const held = user.groups ?? []
-      const wanted = next(held)
-      const joined = wanted.filter(group => !held.includes(group))
-      const left = held.filter(group => !wanted.includes(group))
+      const userGroups = user.groups ?? []
+      const wanted = next(userGroups)
+      const joined = wanted.filter(group => !userGroups.includes(group))
+      const left = userGroups.filter(group => !wanted.includes(group))
       if (joined.length + left.length === 0) return
       const changeEvent = (change: 'added' | 'removed') => (group: string) =>
         event('group.member-changed', { kind: 'group', id: group }, { user: id, change }, actor)

@@ -178,11 +178,11 @@ export class StoredGroups implements Groups {
 
   async setMembership(id: string, space: string, role: string | undefined, actor?: string): Promise<void> {
     await updateWithRetry(this.#documents, groups, { kind: 'group', id }, now => {
-      const held = now.memberships.find(membership => membership.space === space)
-      if (held?.role === role) return undefined
+      const membership = now.memberships.find(membership => membership.space === space)
+      if (membership?.role === role) return undefined
       const others = now.memberships.filter(membership => membership.space !== space)
       if (others.length >= maxMemberships) throw new Invalid(`A group cannot be in more than ${maxMemberships} spaces`)
-      const change = role === undefined ? 'removed' : held === undefined ? 'added' : 'role'
+      const change = role === undefined ? 'removed' : membership === undefined ? 'added' : 'role'
       return {
         set: { memberships: role === undefined ? others : [...others, { space, role }] },
         events: [event('space.group-changed', { kind: 'space', id: space }, { group: id, change, ...(role && { role }) }, actor)],

@@ -179,7 +179,7 @@ const toItem = (logo: Logo & Stored): s.Static<typeof LogoItem> => ({
 
 const success = { status: 200, body: { status: 'success' } } as const
 
-const gone = { status: 204, body: undefined } as const
+const noContent = { status: 204, body: undefined } as const
 
 export const listLogos = routesFor('logos', { ...needs, installation: Installation })({
   method: 'GET',
@@ -293,7 +293,7 @@ export const deleteLogo = route({
   throws: [Forbidden, NotFound],
   async handle({ params, caller }, resolved) {
     await resolved.logos.remove(await changeable(resolved, caller, params))
-    return gone
+    return noContent
   },
 })
 
@@ -307,7 +307,7 @@ export const deleteLogoAt = route({
   throws: [Forbidden, NotFound],
   async handle({ params, caller }, resolved) {
     await resolved.logos.remove(await changeable(resolved, caller, params))
-    return gone
+    return noContent
   },
 })
 

@@ -152,8 +152,8 @@ export class StoredLogos {
   /** A deleted one is not an error. */
   async remove({ id, blob }: StoredLogo): Promise<void> {
     try {
-      const gone = await this.#documents.commit({ tombstone: id, in: logos })
-      await this.#dropBytes(gone.blob)
+      const removed = await this.#documents.commit({ tombstone: id, in: logos })
+      await this.#dropBytes(removed.blob)
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
       this.#log.debug('Logo already deleted', { id, blob })

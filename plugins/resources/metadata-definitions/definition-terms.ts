@@ -24,7 +24,7 @@ export class DefinitionTerms {
   #vocabularies: StandardVocabularies
   #fetch: Fetch
   #clock: Clock
-  #kept = new Map<string, { readonly json: string; readonly until: number }>()
+  #cache = new Map<string, { readonly json: string; readonly until: number }>()
   #coming = new Map<string, Promise<string>>()
 
   constructor({ fetchFrom }: Settings, { baseUrl }: Installation, vocabularies: StandardVocabularies, fetch: Fetch, clock: Clock) {
@@ -61,7 +61,7 @@ export class DefinitionTerms {
   }
 
   async #cached(url: string): Promise<string> {
-    const known = this.#kept.get(url)
+    const known = this.#cache.get(url)
     if (known && known.until > this.#clock.now().getTime()) return known.json
     let coming = this.#coming.get(url)
     if (!coming) {
@@ -69,10 +69,10 @@ export class DefinitionTerms {
       this.#coming.set(url, coming)
     }
     const json = await coming
-    this.#kept.delete(url)
-    if (json.length <= maxCachedLength) this.#kept.set(url, { json, until: this.#clock.now().getTime() + freshMs })
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > maxCached && oldest !== undefined) this.#kept.delete(oldest)
+    this.#cache.delete(url)
+    if (json.length <= maxCachedLength) this.#cache.set(url, { json, until: this.#clock.now().getTime() + freshMs })
+    const [oldest] = this.#cache.keys()
+    if (this.#cache.size > maxCached && oldest !== undefined) this.#cache.delete(oldest)
     return json
   }
 

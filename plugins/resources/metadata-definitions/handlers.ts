@@ -59,8 +59,8 @@ export class CopyDefinitionToSpaces {
   /** A space may have been deleted after it was read, and the cascade that would delete the copies may have run. */
   async #takeBack(spaces: readonly string[]): Promise<void> {
     const there = await this.#spaces.getMany(spaces)
-    const gone = spaces.filter(space => !there.has(space))
-    if (gone.length > 0) await removeFound(this.#documents, definitions, { using: 'byScope', where: isIn('scope', gone) })
+    const removed = spaces.filter(space => !there.has(space))
+    if (removed.length > 0) await removeFound(this.#documents, definitions, { using: 'byScope', where: isIn('scope', removed) })
   }
 }
 wire(CopyDefinitionToSpaces, DocumentStore, Spaces)

@@ -30,13 +30,13 @@ class PermissionChecker {
 
   /** The permissions held on each resource, in the order of the request. */
   async check(caller: Caller, permissions: readonly Permission[], on: readonly Ref[]): Promise<readonly (readonly Permission[])[]> {
-    const held = new Map<Kind, ReadonlyMap<string, readonly Permission[]>>()
+    const byKind = new Map<Kind, ReadonlyMap<string, readonly Permission[]>>()
     for (const [kind, some] of Map.groupBy(on, ref => ref.kind)) {
       // Some permissions are open to everyone on every resource, and would reveal that a hidden one exists.
       const seen = await this.#policy.seen(caller, kind, [...new Set(some.map(({ id }) => id))])
-      held.set(kind, await this.#policy.held(caller, permissions, kind, [...seen]))
+      byKind.set(kind, await this.#policy.held(caller, permissions, kind, [...seen]))
     }
-    return on.map(({ kind, id }) => held.get(kind)?.get(id) ?? [])
+    return on.map(({ kind, id }) => byKind.get(kind)?.get(id) ?? [])
   }
 }
 wire(PermissionChecker, Policy)
@@ -127,8 +127,8 @@ export const checkPermissions = route({
     const { permissions: known } = installation
     const permissions = [...new Set(body.permissions ?? known.names)].map(name => readPermission(known, name))
     const resources = body.resources.map(({ type, id }) => readThing(kindsKnown, type, id))
-    const held = await checking.check(caller, permissions, resources)
-    return { status: 200, body: body.resources.map(({ type, id }, at) => ({ type, id, permissions: [...(held[at] ?? [])] })) }
+    const granted = await checking.check(caller, permissions, resources)
+    return { status: 200, body: body.resources.map(({ type, id }, at) => ({ type, id, permissions: [...(granted[at] ?? [])] })) }
   },
 })
 

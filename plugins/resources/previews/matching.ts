@@ -93,12 +93,12 @@ export class PreviewMatching {
 
   async #ofFiles(files: readonly File[], caller: Caller): Promise<readonly Match[]> {
     const ids = files.map(({ id }) => id)
-    const [held, previews] = await Promise.all([
+    const [contents, previews] = await Promise.all([
       this.#policy.held(caller, ['ViewFile', 'DownloadFiles'], 'file', ids),
       Promise.all(ids.map(id => this.#previews.of({ kind: 'file', id }))),
     ])
     return files.flatMap((file, at) => {
-      const permissions = held.get(file.id) ?? []
+      const permissions = contents.get(file.id) ?? []
       return permissions.includes('ViewFile') ? [this.#match(file, previews[at] ?? [], permissions.includes('DownloadFiles'))] : []
     })
   }

@@ -149,10 +149,10 @@ export class Recount {
       const old = some.filter(({ at }) => at < before).map(({ id }) => id)
       if (old.length === 0) continue
       const there = await this.#files.getMany(old)
-      const gone = some.filter(({ id, at }) => at < before && !there.has(id))
-      await this.#storage.release(gone.filter(({ isReleased }) => !isReleased).map(({ id }) => id))
+      const removed = some.filter(({ id, at }) => at < before && !there.has(id))
+      await this.#storage.release(removed.filter(({ isReleased }) => !isReleased).map(({ id }) => id))
       // Left by a kernel that crashed: the sum below corrects the usage.
-      await this.#storage.forget(gone.filter(({ isReleased }) => isReleased).map(({ id }) => id))
+      await this.#storage.forget(removed.filter(({ isReleased }) => isReleased).map(({ id }) => id))
     }
   }
 
@@ -177,9 +177,9 @@ export class Recount {
   async #forget<T extends object>(from: Collection<T>, records: readonly (T & Stored)[]): Promise<void> {
     const ofSpaces = records.filter(({ id }) => holderOf(id).kind === 'space')
     const existing = await this.#spaces.getMany(ofSpaces.map(({ id }) => holderOf(id).id))
-    const gone = ofSpaces.filter(({ id }) => !existing.has(holderOf(id).id))
+    const removed = ofSpaces.filter(({ id }) => !existing.has(holderOf(id).id))
     const where = ({ revision }: Stored) => eq('revision', revision) as never
-    requireDone(await this.#documents.commitEach(gone.map(each => ({ change: { tombstone: each.id, in: from, where: where(each) } }))))
+    requireDone(await this.#documents.commitEach(removed.map(each => ({ change: { tombstone: each.id, in: from, where: where(each) } }))))
   }
 
   /** The usages that differ from the sum of their charges. */

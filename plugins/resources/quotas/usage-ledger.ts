@@ -23,14 +23,14 @@ class QuotaExceeded extends Problem {
     { maxBytes, maxFiles }: { readonly maxBytes: number; readonly maxFiles: number },
     more: UsageRecord,
   ) {
-    const whose = kind === 'user' ? 'Your storage quota' : 'The storage quota of the space'
+    const quota = kind === 'user' ? 'Your storage quota' : 'The storage quota of the space'
     const found = [sentence(used.bytes, more.bytes, maxBytes, 'bytes'), sentence(used.files, more.files, maxFiles, 'files')]
     // What exceeded the quota may have been deleted since.
     const why = found.filter(text => text !== undefined).join(', ') || 'another upload took what was left'
     super(
       413,
       'quota-exceeded',
-      `${whose} is exceeded: ${why}. Delete files (for good: the trash counts), or ask a server admin for more`,
+      `${quota} is exceeded: ${why}. Delete files (for good: the trash counts), or ask a server admin for more`,
       {
         details: { quota: { kind, usedBytes: used.bytes, maxBytes, usedFiles: used.files, maxFiles } },
       },

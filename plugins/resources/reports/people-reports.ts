@@ -131,8 +131,8 @@ export class SpacePeopleReader {
     do {
       const page = await this.#users.peopleOf(id, { limit: 1000, ...(after ? { after } : {}) })
       for (const user of page.items) {
-        const held = await this.#users.membershipsOf(user)
-        if (held.some(one => one.space === id && adminRoles.has(one.role))) admins.push(user.email)
+        const memberships = await this.#users.membershipsOf(user)
+        if (memberships.some(one => one.space === id && adminRoles.has(one.role))) admins.push(user.email)
       }
       after = page.next
     } while (after)

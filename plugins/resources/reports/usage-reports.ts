@@ -15,7 +15,7 @@ const recordFormat: RowFormat = {
   ],
 }
 
-interface Held {
+interface UserUsage {
   files: number
   bytes: number
 }
@@ -41,9 +41,9 @@ export class UsageReports {
   }
 
   async *#rows(span: Span, signal: AbortSignal): AsyncGenerator<readonly CellValue[]> {
-    const held = [...(await this.#sums(span, signal))].sort(([, a], [, b]) => b.bytes - a.bytes)
-    for (let at = 0; at < held.length; at += together) {
-      const some = held.slice(at, at + together)
+    const byUsage = [...(await this.#sums(span, signal))].sort(([, a], [, b]) => b.bytes - a.bytes)
+    for (let at = 0; at < byUsage.length; at += together) {
+      const some = byUsage.slice(at, at + together)
       const users = await this.#users.getMany(some.map(([id]) => id))
       for (const [id, { files, bytes }] of some) {
         const { name, email } = personOf(users.get(id))
@@ -52,11 +52,11 @@ export class UsageReports {
     }
   }
 
-  async #sums({ since, until }: Span, signal: AbortSignal): Promise<ReadonlyMap<string, Held>> {
+  async #sums({ since, until }: Span, signal: AbortSignal): Promise<ReadonlyMap<string, UserUsage>> {
     const { records, byCreated } = this.#sources.of('file')
     const bounds = { ...(since === undefined ? {} : { gt: since }), ...(until === undefined ? {} : { lt: until }) }
     const query = Object.keys(bounds).length > 0 ? { using: byCreated.using, where: range('created', bounds) } : undefined
-    const sums = new Map<string, Held>()
+    const sums = new Map<string, UserUsage>()
     for await (const piece of this.#documents.formattedRows(records, recordFormat, query)) {
       if (signal.aborted) break
       const rows = JSON.parse(`[${Buffer.from(piece).toString()}]`) as readonly { readonly author: string; readonly size: number }[]

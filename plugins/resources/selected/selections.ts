@@ -74,9 +74,9 @@ export class Selections {
   async add(caller: Caller, dataset: string): Promise<number> {
     const { id } = signedIn(caller)
     for (;;) {
-      const held = await this.#held(id)
-      if (held.includes(dataset)) break
-      if (held.length >= maxSelected && !(await this.#forgetDeleted(id, held)))
+      const selected = await this.#selected(id)
+      if (selected.includes(dataset)) break
+      if (selected.length >= maxSelected && !(await this.#forgetDeleted(id, selected)))
         throw new Invalid(`At most ${maxSelected} datasets can be selected; deselect some first`)
       try {
         if (await this.#documents.get(selections, id))
@@ -101,13 +101,13 @@ export class Selections {
   /** Removes datasets that were deleted permanently; false if there are none. */
   async #forgetDeleted(id: string, held: readonly string[]): Promise<boolean> {
     const there = await this.#datasets.getMany(held)
-    const gone = held.filter(each => !there.has(each))
-    if (gone.length > 0) await this.#documents.commit({ update: id, in: selections, pull: { datasets: gone } })
-    return gone.length > 0
+    const missing = held.filter(each => !there.has(each))
+    if (missing.length > 0) await this.#documents.commit({ update: id, in: selections, pull: { datasets: missing } })
+    return missing.length > 0
   }
 
   async clear(caller: Caller): Promise<void> {
-    await this.remove(caller, await this.#held(signedIn(caller).id))
+    await this.remove(caller, await this.#selected(signedIn(caller).id))
   }
 
   /** Adds tags to each dataset where the caller has the right; the selection is unchanged. */
@@ -128,12 +128,12 @@ export class Selections {
     return outcomes
   }
 
-  async #held(user: string): Promise<readonly string[]> {
+  async #selected(user: string): Promise<readonly string[]> {
     return (await this.#documents.get(selections, user))?.datasets ?? []
   }
 
   async #withRight(caller: Caller, permission: Permission): Promise<readonly string[]> {
-    const held = await this.#held(signedIn(caller).id)
+    const held = await this.#selected(signedIn(caller).id)
     const seen = await this.#policy.allowed(caller, 'ViewDataset', 'dataset', held)
     const allowed = permission === 'ViewDataset' ? seen : await this.#policy.allowed(caller, permission, 'dataset', [...seen])
     const there = await this.#datasets.getMany([...allowed])

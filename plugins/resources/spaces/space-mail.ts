@@ -147,8 +147,8 @@ export class SpaceMail {
   async #editors(space: string): Promise<readonly User[]> {
     const editors: User[] = []
     for await (const member of this.#peopleOf(space)) {
-      const held = await this.#users.membershipsOf(member)
-      if (held.some(one => one.space === space && one.permissions.has('EditSpace'))) editors.push(member)
+      const memberships = await this.#users.membershipsOf(member)
+      if (memberships.some(one => one.space === space && one.permissions.has('EditSpace'))) editors.push(member)
     }
     return editors
   }

@@ -67,8 +67,8 @@ export class SpaceMembers {
     const named = new Set([...roles.values()].map(role => role.id))
     const next = new Map<User, string | undefined>(people.map(user => [user, roleOf.get(user.id)]))
     for await (const member of this.#members(space)) {
-      const held = roleIn(member, space)
-      if (held !== undefined && named.has(held) && !roleOf.has(member.id)) next.set(member, undefined)
+      const currentRole = roleIn(member, space)
+      if (currentRole !== undefined && named.has(currentRole) && !roleOf.has(member.id)) next.set(member, undefined)
     }
     await this.#change(space, next, caller.user?.id)
   }

@@ -85,13 +85,13 @@ export class SpaceViews {
       const { id, created, modified = created, access, isPublic, homePage, logoUrl, bannerUrl, requests } = space
       const shown = common(space)
       const { dataset = 0, collection = 0 } = counts.get(id) ?? {}
-      const held = caller.user?.memberships.filter(membership => membership.space === id) ?? []
+      const memberships = caller.user?.memberships.filter(membership => membership.space === id) ?? []
       return {
         ...shown,
         ...{ modified, access, isPublic, homePage: [...homePage], logoUrl, bannerUrl },
         timeToLive: { isEnabled: space.isTimeToLiveEnabled, hours: space.timeToLiveMs / hourMs },
         counts: { datasets: dataset, collections: collection, members: members[at] ?? 0 },
-        roles: [...new Set(held.flatMap(({ roleName }) => roleName ?? []))],
+        roles: [...new Set(memberships.flatMap(({ roleName }) => roleName ?? []))],
         requested: requests.some(({ user }) => user === caller.user?.id),
         ...(shown.rights.includes('EditSpace') ? { requests: requests.length } : {}),
         resource_type: 'space',

@@ -85,23 +85,23 @@ export class StoredTags implements Tags {
 
   /** Removes tags by name; with `addedSince` only those that the actor added from then on. Earlier versions stored some names with a blank at the end. */
   removeNamed(target: Ref, names: readonly string[], actor: string | undefined, addedSince?: string): Promise<void> {
-    const gone = new Set(names.map(tidy))
+    const removed = new Set(names.map(tidy))
     const isRecent = ({ user, created }: Tag): boolean => addedSince === undefined || (user === actor && created >= addedSince)
-    return this.remove(target, tag => gone.has(tidy(tag.name)) && isRecent(tag), actor)
+    return this.remove(target, tag => removed.has(tidy(tag.name)) && isRecent(tag), actor)
   }
 
   /** Removes tags by id, as clients of Clowder 1.x do for sections, or by name. */
   removeNamedOrWithId(target: Ref, ids: readonly string[], actor: string | undefined): Promise<void> {
-    const gone = new Set([...ids, ...ids.map(tidy)])
-    return this.remove(target, tag => gone.has(tag.id) || gone.has(tidy(tag.name)), actor)
+    const removed = new Set([...ids, ...ids.map(tidy)])
+    return this.remove(target, tag => removed.has(tag.id) || removed.has(tidy(tag.name)), actor)
   }
 
   /** Removes the matching tags, regardless of who added them. */
   async remove(target: Ref, fits: (tag: Tag) => boolean, actor: string | undefined): Promise<void> {
     await this.#alter(target, tags => {
-      const gone = tags.filter(fits)
-      const tagEvent = event('tags.removed', target, { tags: gone.map(tag => tag.name) }, actor)
-      return { tags: tags.filter(tag => !fits(tag)), events: gone.length > 0 ? [tagEvent] : [] }
+      const removed = tags.filter(fits)
+      const tagEvent = event('tags.removed', target, { tags: removed.map(tag => tag.name) }, actor)
+      return { tags: tags.filter(tag => !fits(tag)), events: removed.length > 0 ? [tagEvent] : [] }
     })
   }
 

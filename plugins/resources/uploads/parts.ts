@@ -92,8 +92,8 @@ export class StoredParts {
 
   /** Deletes all parts of an upload with their bytes, except bytes that became those of the file, whose id is the upload's. */
   async dropAll(upload: string): Promise<void> {
-    const kept = (await this.#files.get(upload))?.blob
-    for await (const part of this.#all(upload)) await this.drop(part, kept)
+    const blob = (await this.#files.get(upload))?.blob
+    for await (const part of this.#all(upload)) await this.drop(part, blob)
   }
 
   /** All parts. */

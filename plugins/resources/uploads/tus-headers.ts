@@ -30,8 +30,8 @@ type TusMethod = 'POST' | 'PATCH' | 'DELETE' | 'HEAD'
  */
 export const requireTus = (headers: IncomingHttpHeaders, method: TusMethod): void => {
   if (headers['tus-resumable'] !== '1.0.0') throw new OtherVersion()
-  const meant = headers['x-http-method-override']
-  if (meant !== undefined && meant !== method)
+  const override = headers['x-http-method-override']
+  if (override !== undefined && override !== method)
     throw new Invalid('X-HTTP-Method-Override must be PATCH, DELETE or HEAD, in a POST to an upload')
 }
 

@@ -58,8 +58,8 @@ export class EnqueueDeliveries implements PublicEventHandler {
   async #enqueue(webhook: Webhook, described: readonly PublicEvent[]): Promise<void> {
     const { id, owner, scope, space, filter } = webhook
     const caller = await this.#owners.callerOf(webhook)
-    const held = scope === 'space' ? described.filter(event => event.spaces.includes(space ?? '')) : described
-    const selected = held.filter(event => this.#events.matches(filter, event, caller ?? anonymous))
+    const inScope = scope === 'space' ? described.filter(event => event.spaces.includes(space ?? '')) : described
+    const selected = inScope.filter(event => this.#events.matches(filter, event, caller ?? anonymous))
     // Left to the dispatcher, which pauses the webhook of an owner without rights.
     const receivable = caller ? await this.#events.receivable(caller, selected, filter) : selected
     if (receivable.length === 0) return
@@ -109,7 +109,7 @@ export class DeliveryLog {
 
   /** Resends a delivery, regardless of its outcome. */
   async resend({ id, webhook }: WebhookDelivery): Promise<WebhookDelivery> {
-    const sent = await this.#documents.commit({ update: id, in: deliveries, set: this.#again() })
+    const sent = await this.#documents.commit({ update: id, in: deliveries, set: this.#resetState() })
     this.#dispatcher.wake(webhook)
     return sent
   }
@@ -125,8 +125,8 @@ export class DeliveryLog {
     do {
       const query = { using: 'byCreated', where, sort: { by: 'created', order: 'ascending' }, limit: batchSize } as const
       const page = await this.#documents.find(deliveries, { ...query, ...(after && { after }) })
-      const again = this.#again()
-      requireDone(await this.#documents.commitEach(page.items.map(({ id }) => ({ change: { update: id, in: deliveries, set: again } }))))
+      const reset = this.#resetState()
+      requireDone(await this.#documents.commitEach(page.items.map(({ id }) => ({ change: { update: id, in: deliveries, set: reset } }))))
       resent += page.items.length
       after = page.next
       hasMore = after !== undefined && resent >= maxResent
@@ -135,7 +135,7 @@ export class DeliveryLog {
     return { resent, hasMore }
   }
 
-  #again() {
+  #resetState() {
     const now = this.#clock.now().toISOString()
     return { state: 'waiting', since: now, dueAt: now, tries: 0 }
   }

@@ -18,7 +18,7 @@ const stopGraceMs = 3000
 /** Maximum age of the check of a webhook and of its owner's rights when a delivery starts. */
 const maxCheckAgeMs = 1000
 /** How many owners of webhooks whose targets respond slowly can use all deliveries in progress. */
-const ownersServed = 4
+const minOwners = 4
 
 /** The state of one round of deliveries. */
 interface DeliveryRound {
@@ -57,7 +57,7 @@ export class DeliveryDispatcher {
   /** By owner. */
   readonly #shares: KeyedSemaphores
   #poll: NodeJS.Timeout | undefined
-  #looking: Promise<void> | undefined
+  #finding: Promise<void> | undefined
 
   constructor(
     settings: Settings,
@@ -89,14 +89,14 @@ export class DeliveryDispatcher {
     this.#log = log
     this.#slots = new Semaphore({ max: settings.maxConcurrent })
     this.#targets = new KeyedSemaphores(settings.maxConcurrentPerTarget)
-    this.#shares = new KeyedSemaphores(Math.ceil(settings.maxConcurrent / ownersServed))
+    this.#shares = new KeyedSemaphores(Math.ceil(settings.maxConcurrent / minOwners))
   }
 
   start(): void {
     if (!this.#installation.roles.has('worker')) return
     this.#poll = setInterval(() => {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = undefined
+      this.#finding ??= this.#findWaiting().finally(() => {
+        this.#finding = undefined
       })
     }, pollMs).unref()
   }
@@ -105,7 +105,7 @@ export class DeliveryDispatcher {
     this.#stopped.abort(new Error('the server is stopping'))
     clearInterval(this.#poll)
     const interruption = setTimeout(() => this.#interrupted.abort(new Error('the server is stopping')), stopGraceMs)
-    await this.#looking
+    await this.#finding
     await Promise.all(this.#running.values())
     clearTimeout(interruption)
   }
@@ -130,7 +130,7 @@ export class DeliveryDispatcher {
   }
 
   /** Finds webhooks with waiting deliveries, one read each. */
-  async #look(): Promise<void> {
+  async #findWaiting(): Promise<void> {
     try {
       let last = ''
       while (!this.#stopped.signal.aborted) {

@@ -6,9 +6,9 @@ import { type DeliveryRecord, deliveries, type Webhook, type WebhookDelivery } f
 import { StoredWebhooks } from './stored-webhooks.ts'
 
 const dayMs = 86_400_000
-const maxAttemptsKept = 10
+const maxAttempts = 10
 /** Number of webhooks whose cut responses are recorded, so that each is logged once. */
-const maxCutRemembered = 10_000
+const maxCut = 10_000
 /**
  * The first retry is after 2 s, then each delay is a quarter longer than the previous one, so that it stays a fraction of the outage; at
  * most an hour.
@@ -57,7 +57,7 @@ export class DeliveryOutcomes {
         state: isDelivered ? 'delivered' : isOver ? 'failed' : 'waiting',
         ...(isDelivered ? {} : { dueAt: new Date(now + pauseMs).toISOString() }),
       } satisfies Partial<DeliveryRecord>
-      const push = { attempts: { values: [attempt], keepLast: maxAttemptsKept } }
+      const push = { attempts: { values: [attempt], keepLast: maxAttempts } }
       // One that was resent meanwhile is sent again.
       return { change: { update: delivery.id, in: deliveries, where: eq('revision', delivery.revision), set, push } }
     })
@@ -104,7 +104,7 @@ export class DeliveryOutcomes {
   #reportCut({ id, url }: Webhook, results: readonly TriedDelivery[]): void {
     const isCut = results.some(({ outcome }) => outcome.isCut)
     if (isCut && !this.#cut.has(id)) this.#log.warn('Webhook response cut: too long or too slow', { webhook: id, host: new URL(url).host })
-    if (this.#cut.size >= maxCutRemembered) this.#cut.clear()
+    if (this.#cut.size >= maxCut) this.#cut.clear()
     if (isCut) this.#cut.add(id)
     else if (results.length > 0) this.#cut.delete(id)
   }

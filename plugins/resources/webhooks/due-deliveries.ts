@@ -3,7 +3,7 @@ import { deliveries, type Webhook, type WebhookDelivery } from './records.ts'
 
 const maxBatch = 100
 /** Maximum number of deliveries skipped because they are not due, or wait behind one of the same subject. */
-const maxPassedOver = 5000
+const maxSkipped = 5000
 const pageSize = 200
 
 /** Finds the deliveries of a webhook that may be sent now. */
@@ -25,18 +25,18 @@ export class DueDeliveries {
   async #due({ id, recoveredAt }: Webhook): Promise<readonly WebhookDelivery[]> {
     const now = this.#clock.now().toISOString()
     const due: WebhookDelivery[] = []
-    const held = new Set<string>()
+    const blockedSubjects = new Set<string>()
     let after: After | undefined
-    for (let passed = 0; passed < maxPassedOver; passed += pageSize) {
+    for (let skipped = 0; skipped < maxSkipped; skipped += pageSize) {
       const page = await this.#waiting(id, pageSize, after)
       for (const delivery of page.items) {
         const { event, since, dueAt, attempts } = delivery
         const lastTry = attempts.at(-1)?.at
         // Times in the future are from before the clock was set back.
         const isDue = dueAt <= now || (lastTry ?? since) > now || (recoveredAt !== null && (lastTry ?? '') < recoveredAt)
-        if (held.has(event.event.subject)) continue
+        if (blockedSubjects.has(event.event.subject)) continue
         if (isDue) due.push(delivery)
-        else held.add(event.event.subject)
+        else blockedSubjects.add(event.event.subject)
         if (due.length === maxBatch) return due
       }
       after = page.next

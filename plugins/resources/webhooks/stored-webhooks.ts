@@ -215,10 +215,10 @@ export class StoredWebhooks {
 
   /** The first free slot. It is always below the limit minus the number of webhooks without a slot, so concurrent requests cannot exceed the limit. */
   async #freeSlot(of: WebhookOwner, owner: string): Promise<string> {
-    const held = await Array.fromAsync(this.#documents.scan(webhooks, queryOf(of, owner)))
-    if (held.length >= this.#settings.maxPerOwner)
+    const existing = await Array.fromAsync(this.#documents.scan(webhooks, queryOf(of, owner)))
+    if (existing.length >= this.#settings.maxPerOwner)
       throw new Conflict(`At most ${this.#settings.maxPerOwner} webhooks are allowed here: delete others first`)
-    const used = new Set(held.map(({ slot }) => slot))
+    const used = new Set(existing.map(({ slot }) => slot))
     const holder = of.scope === 'space' ? of.space : of.scope === 'server' ? 'server' : owner
     for (let n = 0; ; n += 1) if (!used.has(`${holder} ${n}`)) return `${holder} ${n}`
   }

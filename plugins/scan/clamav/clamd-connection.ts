@@ -38,7 +38,7 @@ export class ClamdConnection {
       await once(socket, 'connect', { signal })
     } catch (error) {
       socket.destroy()
-      throw gone(error)
+      throw unavailable(error)
     }
     return new ClamdConnection(socket)
   }
@@ -84,14 +84,14 @@ export class ClamdConnection {
         if (reply.includes('\0')) break
       }
     } catch (error) {
-      throw gone(error)
+      throw unavailable(error)
     }
     const end = reply.indexOf('\0')
-    if (end < 0) throw gone(new Error('the connection was closed before the reply'))
+    if (end < 0) throw unavailable(new Error('the connection was closed before the reply'))
     this.#isAnswered = true
     return reply.slice(0, end).trim()
   }
 }
 
-const gone = (cause: unknown): Problem =>
+const unavailable = (cause: unknown): Problem =>
   cause instanceof Problem ? cause : new Unavailable('The malware scanner clamd is unreachable', { cause })

@@ -42,8 +42,8 @@ export class WordCompiler {
 
   /** A piece that is anything says something only if it is alone. */
   #all(pieces: readonly string[]): string {
-    const telling = pieces.filter(piece => !isAnything(piece))
-    return allOf((telling.length === 0 ? pieces.slice(0, 1) : telling).map(piece => this.#piece(piece)))
+    const specific = pieces.filter(piece => !isAnything(piece))
+    return allOf((specific.length === 0 ? pieces.slice(0, 1) : specific).map(piece => this.#piece(piece)))
   }
 
   /** All pieces, each in any of the fields. */

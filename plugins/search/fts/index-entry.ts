@@ -38,7 +38,7 @@ export function typeOf(value: MetadataValue['value']): FieldType {
 }
 
 /** The stored form of a value for comparisons and suggestions. */
-function kept(value: MetadataValue['value']): { readonly v: number | string; readonly shown?: string } {
+function storedValue(value: MetadataValue['value']): { readonly v: number | string; readonly shown?: string } {
   if (typeof value === 'number') return { v: value }
   if (value instanceof Date) return { v: value.getTime() }
   const v = comparableText(String(value))
@@ -95,7 +95,7 @@ function indexMetadata(
     const id = fieldId(field, typeOf(value))
     if (fields.has(id)) manyValued.add(id)
     fields.add(id)
-    values.push({ field: id, ...kept(value) })
+    values.push({ field: id, ...storedValue(value) })
     addValue(fieldToken(id), value, found)
   }
   return { values, fields: [...fields], manyValued: [...manyValued] }

@@ -15,7 +15,7 @@ const everyMs = 5000
 const goneMs = 12_000
 /** For a kernel that starts: other kernels, if any, write more often than this. */
 const goneAtStartMs = everyMs + 1000
-const kept = 50
+const maxEntries = 50
 /** An extractor's request right after a restart may still have failed: its clock differs, and a server takes a moment. */
 const slackMs = 15_000
 
@@ -75,7 +75,7 @@ export class DowntimeLog {
     // Another kernel has just recorded it.
     if (gapMs < everyMs / 2) return
     const outage = gapMs > maxMs ? [{ from: record.seen, to: now.toISOString() }] : []
-    const times = [...record.times, ...outage].slice(-kept)
+    const times = [...record.times, ...outage].slice(-maxEntries)
     await this.#documents.commit({ replace: { ...record, seen: now.toISOString(), times }, in: outages })
     this.#times = times
   }

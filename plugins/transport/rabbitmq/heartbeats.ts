@@ -43,7 +43,7 @@ export class Heartbeats implements ConnectionUser {
   #characters = 0
   /** Heartbeats not yet passed to the listener, by queue; only the latest is kept. */
   #waiting = new Map<string, Heartbeat>()
-  #telling: Promise<void> | undefined
+  #reporting: Promise<void> | undefined
 
   constructor(parts: HeartbeatsParts) {
     this.#parts = parts
@@ -72,7 +72,7 @@ export class Heartbeats implements ConnectionUser {
 
   async stop(limitMs: number): Promise<void> {
     this.#stopping.abort()
-    await Promise.race([this.#telling, pause(limitMs)])
+    await Promise.race([this.#reporting, pause(limitMs)])
   }
 
   /** Public for benchmarks. */
@@ -84,8 +84,8 @@ export class Heartbeats implements ConnectionUser {
         throw new Error(`${maxWaiting} other registrations are pending`)
       if (this.#queues.size < maxQueues) this.#queues.add(heartbeat.queue)
       this.#waiting.set(heartbeat.queue, heartbeat)
-      this.#telling ??= this.#reportAll().finally(() => {
-        this.#telling = undefined
+      this.#reporting ??= this.#reportAll().finally(() => {
+        this.#reporting = undefined
       })
     } catch (error) {
       this.#parts.log.warn('Extractor heartbeat ignored', { reason: maskKeys(textOf(error)), bytes: content.length })

@@ -55,7 +55,7 @@ export interface SenderParts {
   refuse(job: StoredJob, reason: string): Promise<void>
 }
 
-interface Held {
+interface LeasedJob {
   readonly job: StoredJob
   /** By `performance.now`; until then no other kernel sends it. */
   until: number
@@ -70,8 +70,8 @@ export class JobSender implements ConnectionUser {
   #confirms: PublisherConfirms | undefined
   #isBlocked = false
   #isStopping = false
-  #held = new Map<string, Held>()
-  #ready: Held[] = []
+  #leased = new Map<string, LeasedJob>()
+  #ready: LeasedJob[] = []
   #isPumping = false
   #confirmed: IdBatcher
   #given: IdBatcher
@@ -96,7 +96,7 @@ export class JobSender implements ConnectionUser {
 
   /** How many more jobs it can hold. */
   get room(): number {
-    return 2 * this.#parts.maxUnconfirmed - this.#held.size
+    return 2 * this.#parts.maxUnconfirmed - this.#leased.size
   }
 
   async up(model: ChannelModel): Promise<void> {
@@ -119,30 +119,30 @@ export class JobSender implements ConnectionUser {
   /** Sends jobs that this kernel has claimed; their lease starts at `since`. */
   take(jobs: readonly StoredJob[], since: number): void {
     for (const job of jobs) {
-      if (this.#held.has(job.id)) continue
-      const held = { job, until: since + this.#parts.leaseMs }
-      this.#held.set(job.id, held)
-      this.#ready.push(held)
+      if (this.#leased.has(job.id)) continue
+      const leased = { job, until: since + this.#parts.leaseMs }
+      this.#leased.set(job.id, leased)
+      this.#ready.push(leased)
     }
     if (this.isConnected) this.#pump()
     else this.#freeReady()
   }
 
   isHeld(id: string): boolean {
-    return this.#held.has(id)
+    return this.#leased.has(id)
   }
 
   /** Renews claims that take long, such as messages that a broker short of memory does not confirm. */
   async renew(): Promise<void> {
     const { leaseMs, repository } = this.#parts
     const since = performance.now()
-    const late = [...this.#held.values()].filter(({ until }) => until - since < leaseMs / 2)
+    const late = [...this.#leased.values()].filter(({ until }) => until - since < leaseMs / 2)
     if (late.length === 0) return
     await repository.hold(
       late.map(({ job }) => job.id),
       leaseMs,
     )
-    for (const held of late) held.until = since + leaseMs
+    for (const leased of late) leased.until = since + leaseMs
   }
 
   /** Stops sending; resolves when pending jobs are confirmed and recorded, or after `limitMs`. */
@@ -150,7 +150,7 @@ export class JobSender implements ConnectionUser {
     this.#isStopping = true
     this.#freeReady()
     const until = performance.now() + limitMs
-    while (this.#held.size > 0 && performance.now() < until) await pause(5)
+    while (this.#leased.size > 0 && performance.now() < until) await pause(5)
   }
 
   #freeReady(): void {
@@ -176,18 +176,18 @@ export class JobSender implements ConnectionUser {
         await this.#confirms.room
         continue
       }
-      const held = this.#ready.shift()
-      if (!held) return
+      const leased = this.#ready.shift()
+      if (!leased) return
       // Another kernel may have it by now.
-      if (held.until < performance.now()) this.#held.delete(held.job.id)
+      if (leased.until < performance.now()) this.#leased.delete(leased.job.id)
       else {
-        const key = await this.#keyOf(held)
-        if (key !== undefined) this.#send(held, key)
+        const key = await this.#keyOf(leased)
+        if (key !== undefined) this.#send(leased, key)
       }
     }
   }
 
-  async #keyOf(held: Held): Promise<string | undefined> {
+  async #keyOf(held: LeasedJob): Promise<string | undefined> {
     try {
       const key = await this.#parts.keys.jobKey(held.job)
       if (key === undefined) this.#refuse(held, 'It has no owner, and no communication key is set (resources.users.commKey)')
@@ -202,7 +202,7 @@ export class JobSender implements ConnectionUser {
     }
   }
 
-  #send(held: Held, secretKey: string): void {
+  #send(held: LeasedJob, secretKey: string): void {
     const { message, queue } = held.job
     // It may have been deleted while the key was read.
     if (!this.#confirms) return void this.#given.add(held.job.id)
@@ -210,7 +210,7 @@ export class JobSender implements ConnectionUser {
     this.#confirms.send(queue, held.job.id, content, this.#parts.replyTo(), outcome => this.#settle(held, outcome))
   }
 
-  #settle(held: Held, outcome: SendOutcome): void {
+  #settle(held: LeasedJob, outcome: SendOutcome): void {
     const { id } = held.job
     if (outcome === 'confirmed') this.#confirmed.add(id)
     // The broker may have it without having confirmed it.
@@ -219,7 +219,7 @@ export class JobSender implements ConnectionUser {
     else this.#refuse(held, 'The queue of this extractor does not exist on the broker: no extractor of this name has connected')
   }
 
-  #refuse(held: Held, reason: string): void {
+  #refuse(held: LeasedJob, reason: string): void {
     const { job } = held
     this.#parts.metrics.count('rabbitmq_jobs_refused_total')
     this.#parts
@@ -233,7 +233,7 @@ export class JobSender implements ConnectionUser {
         await this.#parts.repository.postpone([job.id], refusedAgainMs)
       })
       .catch((error: unknown) => this.#parts.log.warn('Job delayed until its lease expires', { jobId: job.id, error }))
-      .finally(() => this.#held.delete(job.id))
+      .finally(() => this.#leased.delete(job.id))
   }
 
   async #noteSent(ids: readonly string[]): Promise<void> {
@@ -247,7 +247,7 @@ export class JobSender implements ConnectionUser {
       return
     }
     this.#parts.metrics.count('rabbitmq_jobs_sent_total', {}, ids.length)
-    for (const id of ids) this.#held.delete(id)
+    for (const id of ids) this.#leased.delete(id)
   }
 
   async #letGo(ids: readonly string[], note: (repository: RabbitJobRepository) => Promise<void>): Promise<void> {
@@ -256,7 +256,7 @@ export class JobSender implements ConnectionUser {
     } catch (error) {
       this.#parts.log.warn('Jobs delayed until their lease expires', { jobs: ids.length, error })
     } finally {
-      for (const id of ids) this.#held.delete(id)
+      for (const id of ids) this.#leased.delete(id)
     }
   }
 }

@@ -149,7 +149,7 @@ export class RawEntries {
   readonly #found = new Map<string, Map<string, Growing>>()
   readonly #limit: BinLimit
   #values = 0
-  #held = 0
+  #textLength = 0
 
   constructor(request: Pick<BinQuery, 'times' | 'depthMetres'>, limit: BinLimit) {
     this.#request = request
@@ -177,8 +177,8 @@ export class RawEntries {
 
   /** Call when nothing of it is used any more. */
   release(): void {
-    this.#limit.release(this.#held)
-    this.#held = 0
+    this.#limit.release(this.#textLength)
+    this.#textLength = 0
   }
 
   #take(point: Datapoint, isWanted: NameFilter): number {
@@ -212,7 +212,7 @@ export class RawEntries {
   }
 
   #hold(length: number): void {
-    this.#held += length
+    this.#textLength += length
     this.#limit.hold(length)
   }
 

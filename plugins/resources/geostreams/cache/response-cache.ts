@@ -130,7 +130,7 @@ class TooLong extends Error {}
  * streams get separate responses, which are never cached.
  */
 export class ResponseCache {
-  #kept: StoredResponses
+  #responses: StoredResponses
   #state: StreamVersions
   #blobs: BlobStore
   #policy: Policy
@@ -140,7 +140,7 @@ export class ResponseCache {
   #refused = new Set<string>()
 
   constructor(kept: StoredResponses, state: StreamVersions, blobs: BlobStore, policy: Policy, clock: Clock, log: Log) {
-    this.#kept = kept
+    this.#responses = kept
     this.#state = state
     this.#blobs = blobs
     this.#policy = policy
@@ -159,12 +159,12 @@ export class ResponseCache {
    */
   async answer(request: DatapointQuery, produce: Produce): Promise<Bytes> {
     const { signal } = request
-    if (this.#kept.maxBytes === 0 || request.isHead || !this.isFor(request.caller)) return produce(signal)
+    if (this.#responses.maxBytes === 0 || request.isHead || !this.isFor(request.caller)) return produce(signal)
     const key = answerKey(request)
     if (this.#refused.has(key)) return produce(signal)
     const state = await this.#state.of(request.streams)
     if (state === undefined) return produce(signal)
-    const known = await this.#kept.get(key)
+    const known = await this.#responses.get(key)
     // A result shared by several requests does not end with the first of them.
     const answer = known?.state === state ? known : await this.#once(`${key} ${state}`, () => this.#make(key, state, request, produce()))
     return answer ? this.show(answer, () => produce(signal)) : produce(signal)
@@ -198,14 +198,14 @@ export class ResponseCache {
     const created = this.#clock.now().toISOString()
     const { streams } = request
     try {
-      const { key: blob, sizeBytes } = await this.#blobs.put(streamed(limited(await open(), this.#kept.maxBytes, fault)))
+      const { key: blob, sizeBytes } = await this.#blobs.put(streamed(limited(await open(), this.#responses.maxBytes, fault)))
       const named = streams && streams.length <= maxNamed ? streams : null
       const query = { route: request.route, ...normalForm(request) } as { readonly [name: string]: Json }
       const record = { blob, sizeBytes, contentType, filename: filename ?? null, query, created, state, streams: named }
       try {
-        return await this.#kept.keep(key, record)
+        return await this.#responses.keep(key, record)
       } catch (error) {
-        await this.#kept.dropBytes(blob)
+        await this.#responses.dropBytes(blob)
         throw error
       }
     } catch (error) {

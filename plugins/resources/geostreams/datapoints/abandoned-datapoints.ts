@@ -58,8 +58,8 @@ export class DeleteReadingsOnStreamRemoved implements BatchHandler {
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const ids = [...new Set(events.map(({ subject }) => subject.id))]
     const there = await this.#documents.getMany(streams, ids)
-    const gone = ids.filter(id => !there.has(id))
-    if (gone.length > 0) await this.#geo.remove({ streams: gone.map(geoNumberOf) })
+    const missing = ids.filter(id => !there.has(id))
+    if (missing.length > 0) await this.#geo.remove({ streams: missing.map(geoNumberOf) })
   }
 }
 wire(DeleteReadingsOnStreamRemoved, DocumentStore, GeoStore)

@@ -76,7 +76,7 @@ const maxConcurrent = 100
 
 const maxNames = 1000
 
-const gone: Refused = { field: 'stream_id', message: 'Stream not found' }
+const streamNotFound: Refused = { field: 'stream_id', message: 'Stream not found' }
 
 interface NumberedDraft {
   readonly line: number
@@ -216,7 +216,7 @@ class DatapointImportRun {
     return batch.filter(({ line, draft }) => {
       const may = this.#may.get(draft.stream)
       if (may && 'stream' in may) return true
-      this.refuse(line, { field: 'stream_id', message: may ? may.problem.message : gone.message })
+      this.refuse(line, { field: 'stream_id', message: may ? may.problem.message : streamNotFound.message })
       return false
     })
   }
@@ -267,7 +267,7 @@ class DatapointImportRun {
     await this.#of.geo.remove({ streams: [number] })
     this.#may.set(number, { problem: new NotFound('stream') })
     this.report.inserted -= tally.count
-    for (const line of tally.lines) this.refuse(line, gone)
+    for (const line of tally.lines) this.refuse(line, streamNotFound)
   }
 }
 

@@ -7,7 +7,7 @@ export interface StreamOwner {
   readonly sensorName: string
 }
 
-const maxKept = 20_000
+const maxCached = 20_000
 
 const batchSize = 1000
 
@@ -15,7 +15,7 @@ const batchSize = 1000
 export class StreamSensors {
   readonly #streams: Streams
   readonly #sensors: Sensors
-  readonly #kept = new Map<number, StreamOwner | undefined>()
+  readonly #cache = new Map<number, StreamOwner | undefined>()
 
   constructor(streams: Streams, sensors: Sensors) {
     this.#streams = streams
@@ -25,14 +25,14 @@ export class StreamSensors {
   /** The result is valid until the next call. */
   async of(numbers: Iterable<number>): Promise<ReadonlyMap<number, StreamOwner | undefined>> {
     const wanted = new Set(numbers)
-    let missing = [...wanted].filter(number => !this.#kept.has(number))
-    if (missing.length === 0) return this.#kept
-    if (this.#kept.size + missing.length > maxKept) {
-      this.#kept.clear()
+    let missing = [...wanted].filter(number => !this.#cache.has(number))
+    if (missing.length === 0) return this.#cache
+    if (this.#cache.size + missing.length > maxCached) {
+      this.#cache.clear()
       missing = [...wanted]
     }
     for (let at = 0; at < missing.length; at += batchSize) await this.#look(missing.slice(at, at + batchSize))
-    return this.#kept
+    return this.#cache
   }
 
   async #look(numbers: readonly number[]): Promise<void> {
@@ -41,7 +41,7 @@ export class StreamSensors {
     for (const number of numbers) {
       const stream = streams.get(streamIdOf(number))
       const sensor = stream?.state === 'live' ? sensors.get(stream.sensor) : undefined
-      this.#kept.set(number, sensor?.state === 'live' ? { sensor: geoNumberOf(sensor.id), sensorName: sensor.name } : undefined)
+      this.#cache.set(number, sensor?.state === 'live' ? { sensor: geoNumberOf(sensor.id), sensorName: sensor.name } : undefined)
     }
   }
 }

@@ -69,8 +69,8 @@ export class UpdateStreamsOnSensorUpdated {
     const sensor = await this.#documents.get(sensors, subject.id)
     if (!sensor) return
     const there = sensor.spaces.length > 0 ? await this.#spaces.getMany(sensor.spaces) : new Map()
-    const gone = sensor.spaces.filter(space => !there.has(space))
-    if (gone.length > 0) return takeOut(this.#documents, sensor, gone, actor)
+    const removed = sensor.spaces.filter(space => !there.has(space))
+    if (removed.length > 0) return takeOut(this.#documents, sensor, removed, actor)
     await this.#settle(sensor, actor)
   }
 

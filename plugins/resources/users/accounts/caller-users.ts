@@ -6,17 +6,17 @@ type User = UserRecord & Stored
 
 /** The status and restrictions of an account, for requests and for background work. */
 export class CallerUsers {
-  #held: EffectiveRoles
+  #roles: EffectiveRoles
   #sites: Contributions<Site>
 
   constructor(held: EffectiveRoles, sites: Contributions<Site>) {
-    this.#held = held
+    this.#roles = held
     this.#sites = sites
   }
 
   async of(user: User): Promise<CallerUser> {
     const { id, email, status } = user
-    const known = { id, email, fullName: fullNameOf(user), status, memberships: await this.#held.of(user) }
+    const known = { id, email, fullName: fullNameOf(user), status, memberships: await this.#roles.of(user) }
     return (await this.#acceptsTerms(user)) ? known : { ...known, termsPending: true }
   }
 

@@ -123,8 +123,8 @@ export class FirstAdmin implements StartupMessage {
 
   /** True for the token of the last printed link, while there is no admin. */
   async isOpen(token: string): Promise<boolean> {
-    const kept = await this.#documents.get(settings, id)
-    return kept !== undefined && isSameDigest(kept.value, sha256(token)) && !(await this.#accounts.hasAdmin())
+    const setting = await this.#documents.get(settings, id)
+    return setting !== undefined && isSameDigest(setting.value, sha256(token)) && !(await this.#accounts.hasAdmin())
   }
 
   async #hasAccounts(): Promise<boolean> {

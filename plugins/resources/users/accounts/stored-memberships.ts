@@ -46,12 +46,12 @@ export class StoredMemberships {
   async #try(id: string, space: string, role: string | undefined, by: MembershipChange): Promise<Outcome> {
     const user: User | undefined = await this.#documents.get(users, id)
     if (!user || (role !== undefined && user.erasure)) throw new NotFound('user')
-    const held = user.memberships.find(membership => membership.space === space)
-    if (held?.role === role || (held && by.onlyNew)) return undefined
+    const membership = user.memberships.find(membership => membership.space === space)
+    if (membership?.role === role || (membership && by.onlyNew)) return undefined
     const others = user.memberships.filter(membership => membership.space !== space)
     if (role !== undefined && others.length >= maxMemberships) throw new Invalid(`A user can be in at most ${maxMemberships} spaces`)
     const memberships = role === undefined ? others : [...others, { space, role }]
-    const outcome = outcomeOf(held?.role, role)
+    const outcome = outcomeOf(membership?.role, role)
     const change = outcome === 'added' ? (by.joining ?? outcome) : outcome
     const now = role === undefined ? {} : { role }
     const more = {

@@ -45,7 +45,7 @@ const isPerson = eq('erasure.done', null)
 export class StoredUsers implements Users {
   #documents: DocumentStore
   #roles: StoredRoles
-  #held: EffectiveRoles
+  #effectiveRoles: EffectiveRoles
   #memberships: StoredMemberships
   #standing: CallerUsers
   #ids: Ids
@@ -65,7 +65,7 @@ export class StoredUsers implements Users {
   ) {
     this.#documents = documents
     this.#roles = roles
-    this.#held = held
+    this.#effectiveRoles = held
     this.#memberships = memberships
     this.#standing = standing
     this.#ids = ids
@@ -110,7 +110,7 @@ export class StoredUsers implements Users {
   /** Directly, or through one of the groups that are members. */
   async #inSpace(space: string): Promise<Pick<Find, 'using' | 'where'>> {
     const own = eq('memberships.space', space)
-    const groups = await this.#held.groupsIn(space)
+    const groups = await this.#effectiveRoles.groupsIn(space)
     if (groups.length === 0) return { using: 'bySpace', where: own }
     return { using: ['bySpace', 'byGroup'], where: or(own, isIn('groups', groups)) }
   }
@@ -120,7 +120,7 @@ export class StoredUsers implements Users {
   }
 
   membershipsOf(user: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]> {
-    return this.#held.of(user)
+    return this.#effectiveRoles.of(user)
   }
 
   async followersOf(thing: string, limit: number): Promise<readonly User[]> {

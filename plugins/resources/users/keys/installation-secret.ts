@@ -35,7 +35,7 @@ export class InstallationSecret {
   #overlapMs: number
   #documents: DocumentStore
   #clock: Clock
-  #kept: { readonly record: SettingRecord; readonly untilMs: number } | undefined
+  #cached: { readonly record: SettingRecord; readonly untilMs: number } | undefined
 
   constructor(
     { secret, previousSecrets, secretOverlapHours }: Pick<Settings, 'secret' | 'previousSecrets' | 'secretOverlapHours'>,
@@ -65,9 +65,9 @@ export class InstallationSecret {
 
   async #current(): Promise<SettingRecord> {
     const now = this.#clock.now().getTime()
-    if (this.#kept === undefined || this.#kept.untilMs <= now || this.#kept.untilMs > now + keptMs)
-      this.#kept = { record: await this.#stored(), untilMs: now + keptMs }
-    return this.#kept.record
+    if (this.#cached === undefined || this.#cached.untilMs <= now || this.#cached.untilMs > now + keptMs)
+      this.#cached = { record: await this.#stored(), untilMs: now + keptMs }
+    return this.#cached.record
   }
 
   /**
@@ -90,7 +90,7 @@ export class InstallationSecret {
       where: eq('revision', record.revision),
       set: { value: newSecret(), previous: overlapHours === 0 ? [] : previous },
     })
-    this.#kept = undefined
+    this.#cached = undefined
     return { validUntil: until }
   }
 

@@ -52,8 +52,8 @@ export class ListKeys implements Command {
 
   async run(input: Input) {
     const user = await namedAccount(this.#users, input)
-    const held = await this.#keys.of(user.id)
-    return held.map(({ name, prefix, scope, verbs, spaces, created, lastUsed, expires }) => ({
+    const all = await this.#keys.of(user.id)
+    return all.map(({ name, prefix, scope, verbs, spaces, created, lastUsed, expires }) => ({
       name,
       key: `${prefix}-****`,
       scope,

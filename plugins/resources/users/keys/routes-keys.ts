@@ -55,8 +55,8 @@ export const listKeys = route({
   throws: [Forbidden],
   async handle({ caller }, { users, keys }) {
     const user = await account(users, caller)
-    const held = await keys.of(user.id)
-    return { status: 200, body: held.map(key => shown(key, user)) }
+    const all = await keys.of(user.id)
+    return { status: 200, body: all.map(key => shown(key, user)) }
   },
 })
 

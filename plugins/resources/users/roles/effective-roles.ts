@@ -25,9 +25,9 @@ export class EffectiveRoles {
   /** Roles of the account itself come first. */
   async of({ memberships, groups }: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]> {
     const [known] = groups?.length ? this.#groups.all() : []
-    if (!known) return memberships.length === 0 ? none : held(memberships, await this.#roles.live())
+    if (!known) return memberships.length === 0 ? none : withRoles(memberships, await this.#roles.live())
     const [live, given] = await Promise.all([this.#roles.live(), known.live(groups ?? [])])
-    return [...held(memberships, live), ...[...given].flatMap(([group, those]) => held(those, live, group))]
+    return [...withRoles(memberships, live), ...[...given].flatMap(([group, those]) => withRoles(those, live, group))]
   }
 
   /** Ids of the groups that are members of a space. */
@@ -45,7 +45,7 @@ export class EffectiveRoles {
 }
 wire(EffectiveRoles, StoredRoles, KnownGroups)
 /** A role that no longer exists grants nothing. */
-const held = (memberships: GroupRecord['memberships'], roles: ReadonlyMap<string, LiveRole>, group?: string): Membership[] =>
+const withRoles = (memberships: GroupRecord['memberships'], roles: ReadonlyMap<string, LiveRole>, group?: string): Membership[] =>
   memberships.flatMap(({ space, role }) => {
     const live = roles.get(role)
     if (!live) return []

@@ -86,10 +86,10 @@ export class LoginAttempts {
   /** The current counts of keys; those without an open window are absent. */
   async look(keys: readonly string[]): Promise<ReadonlyMap<string, Counted>> {
     const now = this.#clock.now().getTime()
-    const held = await this.#documents.getMany(tries, keys.map(idOf))
+    const records = await this.#documents.getMany(tries, keys.map(idOf))
     const open = new Map<string, Counted>()
     for (const key of keys) {
-      const found = held.get(idOf(key))
+      const found = records.get(idOf(key))
       const leftMs = found ? Date.parse(found.until) - now : 0
       // Marks, which last longer, count nothing.
       const isOver = leftMs <= 0 || (found?.count !== 0 && leftMs > maxLeftMs)
@@ -107,10 +107,10 @@ export class LoginAttempts {
   async mark(key: string, forMs: number): Promise<void> {
     const id = idOf(key)
     const now = this.#clock.now().getTime()
-    const held = await this.#documents.get(tries, id)
+    const existing = await this.#documents.get(tries, id)
     const mark: TriesRecord = { count: 0, until: new Date(now + forMs).toISOString() }
     await unlessMoved(
-      this.#documents.commit(held ? { replace: { ...held, ...mark }, in: tries } : { insert: { id, ...mark }, into: tries }),
+      this.#documents.commit(existing ? { replace: { ...existing, ...mark }, in: tries } : { insert: { id, ...mark }, into: tries }),
     )
   }
 

@@ -229,9 +229,10 @@ export class UnlinkIdentity implements Command {
 
   async run(input: Input) {
     const user = await namedAccount(this.#users, input)
-    const gone = (user.identities ?? []).filter(identity => identity.startsWith(`${input.arguments['provider']} `))
+    const removed = (user.identities ?? []).filter(identity => identity.startsWith(`${input.arguments['provider']} `))
     const changed = event('user.updated', { kind: 'user', id: user.id }, { fields: ['identities'] })
-    const { identities = [] } = gone.length === 0 ? user : await this.#users.change(user.id, { pull: { identities: gone } }, [changed])
+    const { identities = [] } =
+      removed.length === 0 ? user : await this.#users.change(user.id, { pull: { identities: removed } }, [changed])
     await this.#sessions.revokeAll(user.id, user.id)
     return { email: user.email, identities: identities.join(', ') }
   }

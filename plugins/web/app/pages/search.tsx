@@ -108,9 +108,9 @@ const useSelection = (address: SearchAddress) => {
   useEffect(
     () =>
       onLiveEvents(events => {
-        const gone = new Set(events.flatMap(({ type, subject }) => (/\.(?:deleted|trashed)$/.test(type) ? subject.split('/')[1] : [])))
+        const removed = new Set(events.flatMap(({ type, subject }) => (/\.(?:deleted|trashed)$/.test(type) ? subject.split('/')[1] : [])))
         setChosen(now => {
-          const selection = new Map([...now.selection].filter(([id]) => !gone.has(id)))
+          const selection = new Map([...now.selection].filter(([id]) => !removed.has(id)))
           return selection.size === now.selection.size ? now : { ...now, selection }
         })
       }),

@@ -76,10 +76,10 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const target: UploadTarget = { dataset: dataset.id, datasetName: dataset.name, folder: query.folder }
 
   /** The selected rows if the row is one of them, otherwise only the row. */
-  const meant = (row: Entry): Promise<Target> =>
+  const targetOf = (row: Entry): Promise<Target> =>
     isChosen(selection, row.id) ? chosenTarget(selection, list) : Promise.resolve({ entries: [row] })
   /** The target of a keyboard shortcut: the selected rows, as for the buttons, or the focused row if none is selected. */
-  const keyed = (row: Entry): Promise<Target> => (count > 0 ? chosenTarget(selection, list) : meant(row))
+  const keyed = (row: Entry): Promise<Target> => (count > 0 ? chosenTarget(selection, list) : targetOf(row))
   const ask = (kind: EntryDialog, about: Promise<Target>): void =>
     void about.then(found => setDialog({ kind, target: kind === 'tag' || kind === 'untag' ? filesOf(found) : found })).catch(toastFailure)
   const move = (what: Target, to: FolderPlace): void => {
@@ -178,7 +178,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
                   ...{ rights, canCopy },
                   onOpen: () => openEntry(row),
                   onRename: () => setRenaming({ id: row.id }),
-                  onAsk: kind => ask(kind, meant(row)),
+                  onAsk: kind => ask(kind, targetOf(row)),
                 })
               }
               onOpen={openEntry}

@@ -40,13 +40,13 @@ export const HitSelectionBar = ({
   const [dialog, setDialog] = useState<OpenHitDialog>()
   const { work, run } = useWork()
   const user = useSession()?.user
-  const held = usePermissions(chosen) ?? []
+  const granted = usePermissions(chosen) ?? []
   const canChange = user != null && !user.isLimited
   const [only] = chosen
   const members = chosen.flatMap(hit => (hit.kind === 'collection' ? [] : [{ ...hit, kind: hit.kind }]))
   const isWithoutCollections = members.length === chosen.length
-  const some = (permission: string): boolean => canChange && held.some(each => each.has(permission))
-  const canDelete = canChange && isWithoutCollections && members.some(({ kind }, at) => held[at]?.has(deleting[kind]))
+  const some = (permission: string): boolean => canChange && granted.some(each => each.has(permission))
+  const canDelete = canChange && isWithoutCollections && members.some(({ kind }, at) => granted[at]?.has(deleting[kind]))
 
   const download = (): void => {
     if (chosen.length === 1 && only?.kind === 'file') startDownload(urlOf(`/api/files/${only.id}`))
@@ -54,8 +54,8 @@ export const HitSelectionBar = ({
   }
   const all: readonly (GridAction | false)[] = [
     isWithoutCollections &&
-      held.length > 0 &&
-      held.every(each => each.has('DownloadFiles')) && {
+      granted.length > 0 &&
+      granted.every(each => each.has('DownloadFiles')) && {
         id: 'download',
         label: t('entries.download'),
         icon: 'download',

@@ -73,7 +73,7 @@ export class ParquetSource implements TableSource {
   #sizeBytes: number
   #rows: number
   #coveredRows: number
-  #kept = new Map<string, Promise<readonly Cell[]>>()
+  #cache = new Map<string, Promise<readonly Cell[]>>()
   #keptValues = 0
 
   static async open(read: ReadBytes, sizeBytes: number): Promise<ParquetSource> {
@@ -196,25 +196,25 @@ export class ParquetSource implements TableSource {
   /** A column of a row group, cached once decoded. */
   #column(group: Group, column: number): Promise<readonly Cell[]> {
     const key = `${group.first}:${column}`
-    const known = this.#kept.get(key)
+    const known = this.#cache.get(key)
     if (known) {
       // Moves it to the end: the least recently used one is evicted first.
-      this.#kept.delete(key)
-      this.#kept.set(key, known)
+      this.#cache.delete(key)
+      this.#cache.set(key, known)
       return known
     }
     const values = group.end - group.first
     const name = this.columns[column]?.name ?? ''
     const reading = this.#readRaw([name], group.first, group.end).then(([cells = []]) => cells.map(cellOf))
-    reading.catch(() => this.#kept.delete(key))
-    this.#kept.set(key, reading)
+    reading.catch(() => this.#cache.delete(key))
+    this.#cache.set(key, reading)
     this.#keptValues += values
-    for (const [oldest] of this.#kept) {
+    for (const [oldest] of this.#cache) {
       if (this.#keptValues <= maxKeptValues || oldest === key) break
       const [first] = oldest.split(':').map(Number)
       const other = this.#groups.find(each => each.first === first)
       this.#keptValues -= other ? other.end - other.first : 0
-      this.#kept.delete(oldest)
+      this.#cache.delete(oldest)
     }
     return reading
   }

@@ -58,9 +58,9 @@ export class CsvSource implements TextSource {
   #isWide = false
   #read: ReadBytes
   #sizeBytes: number
-  #kept: Uint8Array
+  #buffer: Uint8Array
   #keptBytes: number
-  #keptLength = 0
+  #bufferLength = 0
   #position: number
   #scanner: RowScanner
   #starts = new Offsets()
@@ -136,7 +136,7 @@ export class CsvSource implements TextSource {
     this.#headerBytes = preamble + (isWideText ? 0 : this.#position)
     if (isWideText) this.#skipped = preamble
     else this.#position = this.#headerBytes
-    this.#kept = new Uint8Array(Math.min(keptBytes, sizeBytes * (isWideText ? 2 : 1)) + 4)
+    this.#buffer = new Uint8Array(Math.min(keptBytes, sizeBytes * (isWideText ? 2 : 1)) + 4)
     this.#scanner = new RowScanner(0, dialect.delimiter, dialect.newline)
   }
 
@@ -184,7 +184,7 @@ export class CsvSource implements TextSource {
   }
 
   async #readPiece(): Promise<void> {
-    const end = Math.min(this.#sizeBytes, this.#position + (this.#rows === 0 && this.#keptLength === 0 ? 1_000_000 : pieceBytes))
+    const end = Math.min(this.#sizeBytes, this.#position + (this.#rows === 0 && this.#bufferLength === 0 ? 1_000_000 : pieceBytes))
     const raw = this.#position < end ? await this.#read(this.#position, end) : new Uint8Array()
     const isLast = raw.length === 0 || this.#position + raw.length >= this.#sizeBytes
     this.#position += raw.length
@@ -202,16 +202,16 @@ export class CsvSource implements TextSource {
     if (this.#scanner.isQuoted && !this.#isKeptFull) {
       const { rowStart } = this.#scanner
       this.#scanner = new RowScanner(rowStart, this.dialect.delimiter, this.dialect.newline, false)
-      this.#scanner.take(this.#kept.subarray(rowStart, this.#keptLength), found)
+      this.#scanner.take(this.#buffer.subarray(rowStart, this.#bufferLength), found)
     }
     this.#scanner.end(found)
   }
 
   #take(bytes: Uint8Array): void {
-    const room = this.#isKeptFull ? 0 : Math.min(bytes.length, this.#keptBytes - this.#keptLength)
+    const room = this.#isKeptFull ? 0 : Math.min(bytes.length, this.#keptBytes - this.#bufferLength)
     if (room > 0) {
-      this.#kept.set(bytes.subarray(0, room), this.#keptLength)
-      this.#keptLength += room
+      this.#buffer.set(bytes.subarray(0, room), this.#bufferLength)
+      this.#bufferLength += room
       this.#scanner.take(bytes.subarray(0, room), (...row) => this.#foundRow(...row))
     }
     if (room === bytes.length) return
@@ -271,13 +271,13 @@ export class CsvSource implements TextSource {
     const stop = this.#endOf(end - 1)
     if (stop - start <= maxRowBytes || end - first > 1) {
       const isShort = stop - start <= maxRowBytes * 4
-      const rows = isShort ? this.#parsed(this.#kept.subarray(start, stop)) : []
+      const rows = isShort ? this.#parsed(this.#buffer.subarray(start, stop)) : []
       if (rows.length === end - first) return rows
       // If a row is malformed, each is parsed separately.
       if (end - first > 1) return Array.from({ length: end - first }, (_, at) => this.#keptText(first + at, first + at + 1)[0] ?? [])
       return [rows[0] ?? []]
     }
-    return [this.#parsed(this.#kept.subarray(start, start + maxRowBytes))[0] ?? []]
+    return [this.#parsed(this.#buffer.subarray(start, start + maxRowBytes))[0] ?? []]
   }
 
   #parsed(bytes: Uint8Array): string[][] {
@@ -328,7 +328,7 @@ export class CsvSource implements TextSource {
 
   #findInBlock(first: number, end: number, lowerCase: string, visit: (row: number) => void): void {
     const start = this.#starts.at(first)
-    const bytes = this.#kept.subarray(start, this.#endOf(end - 1))
+    const bytes = this.#buffer.subarray(start, this.#endOf(end - 1))
     const text = this.#textOf(bytes).toLocaleLowerCase()
     if (!text.includes(lowerCase)) return
     if (text.length !== bytes.length) {
@@ -347,7 +347,7 @@ export class CsvSource implements TextSource {
 
   #rowText(row: number): string {
     const start = this.#starts.at(row)
-    return this.#textOf(this.#kept.subarray(start, Math.min(this.#endOf(row), start + maxRowBytes)))
+    return this.#textOf(this.#buffer.subarray(start, Math.min(this.#endOf(row), start + maxRowBytes)))
   }
 
   async scan(

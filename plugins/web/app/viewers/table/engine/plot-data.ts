@@ -39,7 +39,7 @@ export const plotOf = (x: Float64Array | undefined, ys: readonly Float64Array[])
 /** The rows with the minimum and maximum of each column, in groups of equal size. */
 const extremes = (rows: Uint32Array, ys: readonly Float64Array[]): Uint32Array => {
   const groups = Math.floor(maxPoints / (2 * Math.max(1, ys.length)))
-  const kept = new Set<number>()
+  const indexes = new Set<number>()
   for (let group = 0; group < groups; group++) {
     const start = Math.floor((group * rows.length) / groups)
     const end = Math.floor(((group + 1) * rows.length) / groups)
@@ -51,11 +51,11 @@ const extremes = (rows: Uint32Array, ys: readonly Float64Array[]): Uint32Array =
         if (!(value >= (y[rows[least] ?? 0] ?? Number.NaN))) least = at
         if (!(value <= (y[rows[most] ?? 0] ?? Number.NaN))) most = at
       }
-      kept.add(least).add(most)
+      indexes.add(least).add(most)
     }
   }
   return Uint32Array.from(
-    [...kept].sort((one, other) => one - other),
+    [...indexes].sort((one, other) => one - other),
     at => rows[at] ?? 0,
   )
 }
