@@ -100,10 +100,10 @@ const options = {
 } satisfies ConstructorParameters<typeof Ajv>[0]
 
 /** 63 modules, loaded at the first request that needs validation to keep the start fast. */
-let made: Ajv | undefined
+let sharedAjv: Ajv | undefined
 const theAjv = (): Ajv => {
-  made ??= new (createRequire(import.meta.url)('ajv') as typeof import('ajv')).Ajv(options)
-  return made
+  sharedAjv ??= new (createRequire(import.meta.url)('ajv') as typeof import('ajv')).Ajv(options)
+  return sharedAjv
 }
 
 /** Annotations that are already registered; ajv does not expose them. */

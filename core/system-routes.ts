@@ -210,7 +210,7 @@ const types = new Map([
   ['favicon-32x32.png', 'image/png'],
 ])
 
-const made = (text: string, contentType: string): Bytes => ({
+const bytesOf = (text: string, contentType: string): Bytes => ({
   open: () => streamed([Buffer.from(text)]),
   contentType,
   isTrusted: true,
@@ -220,12 +220,12 @@ const made = (text: string, contentType: string): Bytes => ({
 const docsPage = (): { readonly body: Bytes; readonly headers: Readonly<Record<string, string>> } => {
   const nonce = randomBytes(16).toString('base64')
   const headers = { 'content-security-policy': pagePolicy({ scripts: [`'nonce-${nonce}'`] }), 'cache-control': 'no-store' }
-  return { body: made(pageWith(nonce), 'text/html; charset=utf-8'), headers }
+  return { body: bytesOf(pageWith(nonce), 'text/html; charset=utf-8'), headers }
 }
 
 /** A file of the documentation page; undefined for unknown names. */
 const docsFile = async (name: string): Promise<Bytes | undefined> => {
-  if (name === 'start.js') return made(script, 'text/javascript; charset=utf-8')
+  if (name === 'start.js') return bytesOf(script, 'text/javascript; charset=utf-8')
   const contentType = types.get(name)
   if (contentType === undefined) return undefined
   const path = join(dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')), name)

@@ -18,7 +18,7 @@ const seconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 
 type Metric = Counter | Gauge | Histogram
 
-interface Made {
+interface MetricEntry {
   readonly metric: Metric
   readonly labels: readonly string[]
 }
@@ -52,7 +52,7 @@ class PrometheusMetrics implements KernelMetrics {
   readonly #client: typeof import('prom-client')
   readonly #log: Log
   readonly #registry: Registry
-  readonly #made = new Map<string, Made>()
+  readonly #entries = new Map<string, MetricEntry>()
   readonly #refused = new Set<string>()
 
   constructor(client: typeof import('prom-client'), log: Log) {
@@ -86,15 +86,15 @@ class PrometheusMetrics implements KernelMetrics {
   #get<M extends Metric>(name: string, labels: Labels, Kind: Make<M>, more: { buckets?: number[] } = {}): Found<M> | undefined {
     const word = `pounce_${wordOf(name)}`
     const given = new Map(Object.entries(labels).map(([label, value]) => [labelOf(label), textOf(value)]))
-    let made = this.#made.get(word)
-    if (!made) {
+    let entry = this.#entries.get(word)
+    if (!entry) {
       const labelNames = [...given.keys()]
       const help = wordOf(name).replaceAll('_', ' ') || word
-      made = { metric: new Kind({ name: word, help, labelNames, registers: [this.#registry], ...more }), labels: labelNames }
-      this.#made.set(word, made)
+      entry = { metric: new Kind({ name: word, help, labelNames, registers: [this.#registry], ...more }), labels: labelNames }
+      this.#entries.set(word, entry)
     }
-    if (!(made.metric instanceof Kind)) return this.#refuse(name, word)
-    return { metric: made.metric, fitting: Object.fromEntries(made.labels.map(label => [label, given.get(label) ?? ''])) }
+    if (!(entry.metric instanceof Kind)) return this.#refuse(name, word)
+    return { metric: entry.metric, fitting: Object.fromEntries(entry.labels.map(label => [label, given.get(label) ?? ''])) }
   }
 
   #refuse(name: string, word: string): undefined {

@@ -98,18 +98,18 @@ export const login: RunUserCommand = async context => {
   if (url.startsWith('http:') && !isLocal(url))
     context.output.err(`Warning: ${url} has no TLS, so others can read your password and your data\n`)
   const key = await givenKey(context)
-  const made: { readonly key: string; readonly keyName?: string } =
+  const created: { readonly key: string; readonly keyName?: string } =
     key === undefined ? await keyByPassword(context, clientFor({ url, kind })) : { key: key.trim() }
-  const me = await inWordsOfServer(accountOf(clientFor({ url, kind, key: made.key })))
+  const me = await inWordsOfServer(accountOf(clientFor({ url, kind, key: created.key })))
   const before = (await savedServers()).servers[url]
-  await saveServer(url, { kind, email: me.email, ...made })
+  await saveServer(url, { kind, email: me.email, ...created })
   // Revoked with the old key itself: the new key may belong to another account, or have the same name.
   if (before?.keyName !== undefined) await revoke(clientFor({ url, kind, key: before.key }), before.keyName)
   return {
     server: url,
     software: kind === 'pounce' ? `Pounce ${version}` : `Clowder ${version}`,
     email: me.email,
-    key: made.keyName ?? 'given',
+    key: created.keyName ?? 'given',
     storedIn: credentialPath(),
   }
 }

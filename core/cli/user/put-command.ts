@@ -106,10 +106,10 @@ const createDataset = async (
   name: string,
 ): Promise<string> => {
   const place = kind === 'space' ? { space: [id] } : kind === 'collection' ? { collection: [id] } : {}
-  const made = await client.json<{ readonly id: string }>('POST', '/api/datasets/createempty', {
+  const created = await client.json<{ readonly id: string }>('POST', '/api/datasets/createempty', {
     json: { name, description: '', ...place },
   })
-  return made.id
+  return created.id
 }
 
 /**

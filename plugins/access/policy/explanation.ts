@@ -62,7 +62,7 @@ export class Explanation {
     const { callerRoles } = this.#decision
     const { mode, caller } = callerRoles
     const isOnItsOwn = rights.parents === undefined || rights.parents.length === 0
-    const made = caller.user && rights.author !== '' ? [`the caller did not create ${name(ref)}`] : []
+    const authorship = caller.user && rights.author !== '' ? [`the caller did not create ${name(ref)}`] : []
     const states = rights.state === 'live' ? [] : [`${name(ref)} ${restriction(rights.state)}`]
     const roles =
       caller.user && ref.kind !== 'user' && (rights.spaces.length > 0 || isOnItsOwn) ? this.#roles(permission, ref, rights.spaces) : []
@@ -71,7 +71,7 @@ export class Explanation {
     const limits =
       caller.limits && ref.kind === 'user' && !readingPermissions.has(permission) ? ['limited keys cannot change accounts'] : []
     const anonymous = caller.user ? [] : [`anonymous callers do not hold ${permission} on ${name(ref)}`]
-    return [...limits, ...made, ...states, ...roles, ...open, ...anonymous]
+    return [...limits, ...authorship, ...states, ...roles, ...open, ...anonymous]
   }
 
   #roles(permission: Permission, ref: Ref, spaces: readonly string[]): readonly string[] {

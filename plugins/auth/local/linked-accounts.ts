@@ -50,9 +50,9 @@ export class LinkedAccounts {
     const status = this.#settings.registerThroughAdmins ? 'Inactive' : 'Active'
     try {
       // The link is used up because an email address has at most one account; deleting it is only cleanup.
-      const made = await this.#users.create({ email: link.email, firstName, lastName, password, status, acceptsTerms: acceptTerms })
+      const created = await this.#users.create({ email: link.email, firstName, lastName, password, status, acceptsTerms: acceptTerms })
       await this.#links.spend(link)
-      return made
+      return created
     } catch (error) {
       if (error instanceof Taken) return this.#links.refuse(address, error)
       throw error

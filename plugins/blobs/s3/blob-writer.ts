@@ -298,8 +298,8 @@ export class BlobWriter {
       await multipart.complete(sizeBytes, signal)
     } catch (error) {
       signal?.throwIfAborted()
-      const made = await this.#parts.objects.head(key).catch(() => undefined)
-      if (made?.totalBytes !== sizeBytes) throw error
+      const existing = await this.#parts.objects.head(key).catch(() => undefined)
+      if (existing?.totalBytes !== sizeBytes) throw error
     }
     return { key, sizeBytes, sha256 }
   }

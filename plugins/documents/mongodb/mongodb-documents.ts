@@ -146,8 +146,8 @@ export class MongodbDocuments implements DocumentStore {
     const id = idOf(change)
     const isTombstone = 'tombstone' in change
     const make = (after?: string) => {
-      const made = this.#outbox.make(events, after)
-      return isTombstone ? [...made, this.#outbox.tombstoneMark(after)] : made
+      const outboxEvents = this.#outbox.make(events, after)
+      return isTombstone ? [...outboxEvents, this.#outbox.tombstoneMark(after)] : outboxEvents
     }
     return this.#server.within(isOver =>
       this.#mutex.use(`${collection}/${id}`, async () => {

@@ -8,11 +8,11 @@ interface Statements {
   readonly holder: string
 }
 
-const made = new Map<string, Statements>()
+const statementCache = new Map<string, Statements>()
 
 const statementsOf = ({ table, index }: IndexTable): Statements => {
   const memo = `${table}/${index.on.length}`
-  let statements = made.get(memo)
+  let statements = statementCache.get(memo)
   if (statements === undefined) {
     const columns = columnsOf(index)
     const equal = columns.map(column => `${column} = ?`).join(' AND ')
@@ -21,7 +21,7 @@ const statementsOf = ({ table, index }: IndexTable): Statements => {
       remove: `DELETE FROM ${table} WHERE ${equal} AND id = ?`,
       holder: `SELECT id FROM ${table} WHERE ${equal} LIMIT 1`,
     }
-    made.set(memo, statements)
+    statementCache.set(memo, statements)
   }
   return statements
 }

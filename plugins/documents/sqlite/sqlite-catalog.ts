@@ -100,9 +100,9 @@ const define = (db: Connection, collections: readonly Collection<object>[]): rea
     sql.push(...gone.map(one => dropIndex(db, one)))
     const missing = Object.entries(indexes).filter(([key]) => !kept.some(one => one.name === key))
     const isEmpty = known === undefined || (missing.length > 0 && db.get(`SELECT 1 FROM ${table} LIMIT 1`) === undefined)
-    const made = missing.map(([key, index]) => addIndex(db, id, key, index, isEmpty))
-    sql.push(...made.map(one => indexSql(one.table, one.index)))
-    return { collection: name, table, indexes: [...kept, ...made] }
+    const added = missing.map(([key, index]) => addIndex(db, id, key, index, isEmpty))
+    sql.push(...added.map(one => indexSql(one.table, one.index)))
+    return { collection: name, table, indexes: [...kept, ...added] }
   })
   db.exec(sql.join(';'))
   return tables

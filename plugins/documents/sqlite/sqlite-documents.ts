@@ -106,8 +106,8 @@ export class SqliteDocuments implements DocumentStore {
   }
 
   async start(): Promise<void> {
-    const made = await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    if (made) await makeDurable(this.#folder, dirname(made))
+    const created = await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    if (created) await makeDurable(this.#folder, dirname(created))
     try {
       this.#database.open()
       this.#catalog.load()

@@ -21,4 +21,4 @@ export const checkFile = async (file: string): Promise<void> => {
 
 /** The message for a file that was written by a newer program. */
 export const newerFormat = (file: string, format: number, known: number): string =>
-  `${file} was written by a newer version of this program (form ${format}, known up to ${known})`
+  `${file} was written by a newer version of this program (format ${format}, known up to ${known})`

@@ -75,7 +75,7 @@ export class TaskThread {
   #begin(request: ThreadRequest, transferList: ArrayBuffer[]): [number, Task] {
     if (this.#isClosed) throw this.#closed()
     clearTimeout(this.#idle)
-    this.#worker ??= this.#made()
+    this.#worker ??= this.#startWorker()
     this.#worker.ref()
     this.#last += 1
     const task: Task = { pieces: [], isDone: false, error: undefined, wake: () => undefined }
@@ -104,7 +104,7 @@ export class TaskThread {
     this.#silence = setTimeout(() => this.#fail(new Unavailable(`${this.#name} does not respond`)), silentMs).unref()
   }
 
-  #made(): Worker {
+  #startWorker(): Worker {
     const worker = this.#start()
     worker.on('message', (message: FromThread) => this.#receive(message))
     worker.on('error', error => this.#died(worker, error))

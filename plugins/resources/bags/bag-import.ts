@@ -175,19 +175,19 @@ export class BagImport {
     names: ReadonlyMap<string, string>,
     user: CallerUser,
   ): Promise<ReadonlyMap<string, string>> {
-    const made = new Map<string, string>()
-    const taken = new Set<string>()
+    const folderIds = new Map<string, string>()
+    const usedNames = new Set<string>()
     for (const path of folders) {
-      const above = made.get(path.slice(0, -1).join('/'))
+      const above = folderIds.get(path.slice(0, -1).join('/'))
       const parent = above === undefined ? ({ kind: 'dataset', id: dataset } as const) : ({ kind: 'folder', id: above } as const)
       const given = names.get(`data/${path.join('/')}`) ?? ''
-      const isUsable = given !== '' && !taken.has(`${parent.id}/${given}`)
+      const isUsable = given !== '' && !usedNames.has(`${parent.id}/${given}`)
       const name = (isUsable ? given : (path.at(-1) as string)).normalize('NFC')
-      taken.add(`${parent.id}/${name}`)
+      usedNames.add(`${parent.id}/${name}`)
       const { id } = await this.#folders.create({ name, dataset, parent, author: user.id, isImporting: true })
-      made.set(path.join('/'), id)
+      folderIds.set(path.join('/'), id)
     }
-    return made
+    return folderIds
   }
 
   async #makeFile({ path, folders, name: entryName, info, metadata }: BagFile, building: Building): Promise<void> {

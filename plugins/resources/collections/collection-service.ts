@@ -58,11 +58,11 @@ export class CollectionService {
       ...(parent === undefined ? [] : [{ kind: 'collection', id: parent } as const]),
       ...spaces.map(id => ({ kind: 'space', id }) as const),
     ]
-    const made = await this.#documents.commit({ insert: { id, ...record }, into: collections }, [
+    const collection = await this.#documents.commit({ insert: { id, ...record }, into: collections }, [
       event('collection.created', subject, {}, author),
       ...into.map(other => event('collection.attached', subject, { other, isNew: true }, author)),
     ])
-    return spaces.length > 0 ? this.#tree.settle(id) : made
+    return spaces.length > 0 ? this.#tree.settle(id) : collection
   }
 
   /** Moves a live collection to the trash if the trash is enabled; deletes it otherwise. */

@@ -84,10 +84,10 @@ export class StoredComments implements Comments {
     const posted = this.#clock.now().toISOString()
     const comment = { target, parent: to?.id ?? null, above, author: author ?? anonymousUserId, text, posted }
     const added = event('comment.added', { kind: 'comment', id }, { target }, author)
-    const made = await this.#documents.commit({ insert: { id, ...comment }, into: comments }, [added])
-    if (!to || (await this.get(to.id))) return made
+    const created = await this.#documents.commit({ insert: { id, ...comment }, into: comments }, [added])
+    if (!to || (await this.get(to.id))) return created
     // The target was deleted meanwhile, and its cascade may already have run.
-    await this.remove([made], author)
+    await this.remove([created], author)
     throw new NotFound('comment')
   }
 

@@ -3,7 +3,7 @@ import { optionalOrNull } from 'pounce/sdk/kit'
 import { DatasetCreation } from './dataset-creation.ts'
 
 const route = routesFor('datasets', { creation: DatasetCreation })
-const made = { 200: s.Object({ id: s.String() }) }
+const createdResponse = { 200: s.Object({ id: s.String() }) }
 /** Clients of Clowder 1.x send null for absent values. */
 const oneOrMore = s.Optional(
   s.Union([s.String(), s.Array(s.String(), { maxItems: 1000 }), s.Null()], { description: 'Ids; `default` means none' }),
@@ -38,7 +38,7 @@ export const createEmptyDataset = route({
       existingfiles: optionalOrNull(existingfiles),
     }),
   ),
-  responses: made,
+  responses: createdResponse,
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { creation }) {
     const dataset = {
@@ -62,7 +62,7 @@ export const createDataset = route({
     unscoped: 'The dataset is new; the handler checks the rights on the file and the spaces that the body names.',
   },
   body: s.model('NewDatasetOfFile', s.Object({ name: s.line(), file_id: s.String(), description, space: optionalOrNull(s.String()) })),
-  responses: made,
+  responses: createdResponse,
   throws: [Invalid, NotFound],
   async handle({ body: { name, description, space, file_id: file }, caller }, { creation }) {
     const dataset = { name, description: description ?? '', author: signedIn(caller).id, spaces: idsOf(space), access: 'PRIVATE' as const }
@@ -79,7 +79,7 @@ export const attachFilesToDataset = route({
     unscoped: 'The body names the dataset and the files; the handler checks AddResourceToDataset and EditFile on them.',
   },
   body: s.Object({ datasetid: s.String(), existingfiles }),
-  responses: made,
+  responses: createdResponse,
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { creation }) {
     await creation.attach(caller, body.datasetid, joinedIds(body.existingfiles))

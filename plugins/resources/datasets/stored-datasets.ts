@@ -86,8 +86,8 @@ export class StoredDatasets implements Datasets {
       trashedAt: null,
     }
     const events = isImporting ? [] : announcing({ id, ...record })
-    const made = await this.#documents.commit({ insert: { id, ...record }, into: datasets }, events)
-    return spaces.length > 0 ? this.#places.settleNew(made) : made
+    const created = await this.#documents.commit({ insert: { id, ...record }, into: datasets }, events)
+    return spaces.length > 0 ? this.#places.settleNew(created) : created
   }
 
   inCollection(collection: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Dataset>> {

@@ -36,21 +36,21 @@ export const copyFiles = async (
   { author, placesOf, shown }: FileCopy,
 ): Promise<ReadonlyMap<string, string>> => {
   const now = clock.now().toISOString()
-  const made = originals.map(original => {
+  const planned = originals.map(original => {
     const id = shown?.idOf(original) ?? ids.next()
     const copy = { id, ...copyOf(original), author, created: now, places: placesOf(original) }
     return { original, id, copy: shown ? copy : { ...copy, untold: { extract: false, key: null } } }
   })
   const datasets = [...new Set(originals.flatMap(original => placesOf(original).map(({ dataset }) => dataset)))]
-  const sizes = made.map(({ original: { sizeBytes }, id }) => ({ id, sizeBytes }))
+  const sizes = planned.map(({ original: { sizeBytes }, id }) => ({ id, sizeBytes }))
   for (const quota of quotas.all()) await quota.reserve({ author, datasets }, sizes)
   const done = await documents.commitEach(
-    made.map(({ original, copy }) => ({
+    planned.map(({ original, copy }) => ({
       change: { insert: copy, into: files },
       events: [...(shown ? announcing(copy, shown.batch) : []), ...eventsOf(copy.id, original, author)],
     })),
   )
-  const notMade = made.filter((_, at) => isRefused(done[at])).map(({ id }) => id)
+  const notMade = planned.filter((_, at) => isRefused(done[at])).map(({ id }) => id)
   if (notMade.length > 0) for (const quota of quotas.all()) await quota.release(notMade)
   const failed = done.find(isRefused)
   if (failed && !failed.ok) throw failed.error
@@ -59,7 +59,7 @@ export const copyFiles = async (
     originals.map(({ id }) => id),
   )
   const copies = new Map<string, string>()
-  for (const [at, { original, id }] of made.entries()) {
+  for (const [at, { original, id }] of planned.entries()) {
     const result = done[at]
     if (left.has(original.id)) copies.set(original.id, id)
     else if (result?.ok) await unlessGone(removal.remove(result.document, undefined))

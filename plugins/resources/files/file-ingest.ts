@@ -35,7 +35,7 @@ type Typed = Named & { readonly contentType: string }
 
 /** The outcome for the files of one upload. */
 interface IngestOutcome {
-  readonly made: Map<string, File>
+  readonly created: Map<string, File>
   /** Those of them that an earlier request made. */
   readonly known: Set<string>
   readonly failed: Map<string, unknown>
@@ -127,7 +127,7 @@ export class FileIngestService implements FileIngest {
     await this.#admission.admitAsOfNow(caller, options)
     const named: Named[] = []
     for (const each of incoming) named.push({ ...each, fileId: await this.#idOf(each) })
-    const outcome: IngestOutcome = { made: new Map(), known: new Set(), failed: new Map() }
+    const outcome: IngestOutcome = { created: new Map(), known: new Set(), failed: new Map() }
     try {
       for (const each of named) await this.#check(each, options.dataset, caller)
       const sizes = named.map(({ fileId: id, blob: { bytes } }) => ({ id, sizeBytes: bytes.sizeBytes }))
@@ -136,7 +136,7 @@ export class FileIngestService implements FileIngest {
       // One at a time: inspecting an archive holds a part of it in memory.
       for (const each of named) typed.push({ ...each, contentType: await fileTypeOf(this.#blobs, each) })
       await this.#recordAll(typed, caller, await this.#admission.placed(caller, options), outcome)
-      const files = [...outcome.made.values()]
+      const files = [...outcome.created.values()]
       for (const [at, file] of files.entries()) await this.#annotate(file, typed[at]?.metadata ?? [], caller)
       return files
     } catch (error) {
@@ -156,19 +156,19 @@ export class FileIngestService implements FileIngest {
   }
 
   async #recordAll(typed: readonly Typed[], caller: Caller, options: IngestOptions, outcome: IngestOutcome): Promise<void> {
-    const { made, failed } = outcome
+    const { created, failed } = outcome
     for (let from = 0; from < typed.length; from += batchSize) {
       const some = typed.slice(from, from + batchSize)
       const results = await Promise.allSettled(some.map(each => this.#record(each, caller, options, outcome)))
       for (const [at, result] of results.entries()) {
         const id = some[at]?.fileId ?? ''
-        if (result.status === 'fulfilled') made.set(id, result.value)
+        if (result.status === 'fulfilled') created.set(id, result.value)
         else failed.set(id, result.reason)
       }
       for (const [, reason] of failed) throw reason
     }
     // A concurrent deletion or move does not include these files.
-    const missing = await this.#files.settle(options, [...made.values()])
+    const missing = await this.#files.settle(options, [...created.values()])
     if (missing) throw new NotFound(missing)
   }
 
@@ -211,11 +211,11 @@ export class FileIngestService implements FileIngest {
     }
   }
 
-  async #undo({ id, key, fileId }: Named, { made, known, failed }: IngestOutcome, caller: Caller, error: unknown): Promise<void> {
+  async #undo({ id, key, fileId }: Named, { created, known, failed }: IngestOutcome, caller: Caller, error: unknown): Promise<void> {
     const isCertain = changedNothing(failed.get(fileId) ?? error)
     const isNew = id === undefined && key === undefined
     try {
-      const file = known.has(fileId) ? undefined : made.get(fileId)
+      const file = known.has(fileId) ? undefined : created.get(fileId)
       if (file) return await this.#removal.remove(file, caller.user?.id)
       const existing = isCertain && isNew ? undefined : await this.#files.get(fileId)
       // With the given ID, an earlier request may have made the file, or this one, of which only the response of the store was lost: the client can retry.

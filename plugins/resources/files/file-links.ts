@@ -120,8 +120,8 @@ export class FileLinks implements BatchHandler {
     const id = hash.slice(0, 24)
     const [created, ends, maker] = [now.toISOString(), expires.toISOString(), credential.user]
     const link: LinkRecord = { file, maker, created, expires: ends, hash, credential, lastUsed: null }
-    const made = event('file.link-created', { kind: 'file', id: file }, { link: id, expires: ends }, maker)
-    await this.#documents.commit({ insert: { id, ...link }, into: fileLinks }, [made])
+    const createdEvent = event('file.link-created', { kind: 'file', id: file }, { link: id, expires: ends }, maker)
+    await this.#documents.commit({ insert: { id, ...link }, into: fileLinks }, [createdEvent])
     return { id, token, expires }
   }
 

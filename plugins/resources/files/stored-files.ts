@@ -138,17 +138,17 @@ export class StoredFiles implements Files {
     // Uploads are charged at ingest, all files of one upload together.
     const counted = file.isImporting ? this.#quotas.all() : []
     const to = { author: file.author, datasets: file.dataset === undefined ? [] : [file.dataset] }
-    let made: FileRecord & Stored
+    let inserted: FileRecord & Stored
     try {
       for (const quota of counted) await quota.reserve(to, [{ id, sizeBytes: file.sizeBytes }])
-      made = await this.insert({ ...file, id })
+      inserted = await this.insert({ ...file, id })
     } catch (error) {
       if (changedNothing(error)) for (const quota of counted) await quota.release([id])
       throw error
     }
-    const missing = await this.settle(file, [made])
-    if (missing === undefined) return made
-    await this.#removal.remove(made, undefined)
+    const missing = await this.settle(file, [inserted])
+    if (missing === undefined) return inserted
+    await this.#removal.remove(inserted, undefined)
     throw new NotFound(missing)
   }
 

@@ -147,10 +147,10 @@ const freeName = async (documents: DocumentStore, { parent, name, self }: Named,
     sort: { by: 'displayName', order: 'ascending' },
     limit: 1000,
   })
-  const taken = new Set(numbered.items.map(folder => folder.displayName))
+  const usedNames = new Set(numbered.items.map(folder => folder.displayName))
   let number = 1
   // A full page may hide further numbers, so each round begins after those that it cannot see.
   if (numbered.next) number = 1000 * 2 ** Math.min(round, 20)
-  while (taken.has(`${name} (${number})`)) number++
+  while (usedNames.has(`${name} (${number})`)) number++
   return `${name} (${number})`
 }

@@ -69,9 +69,9 @@ export class StoredFolders implements Folders {
     if (there?.dataset === dataset) return there
     for (let left = tries; left > 0; left--) {
       await this.#places.mustTake({ dataset, parent }, path.length - 1)
-      const made = await this.#follow({ dataset, parent, path }, { author, isToldApart })
+      const created = await this.#follow({ dataset, parent, path }, { author, isToldApart })
       // A folder on the path was deleted or moved concurrently: start again at the root.
-      if (made?.dataset === dataset) return made
+      if (created?.dataset === dataset) return created
     }
     throw new Conflict('Too many concurrent changes of the folders on this path; try again')
   }

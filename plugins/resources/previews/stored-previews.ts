@@ -64,8 +64,8 @@ export class StoredPreviews implements Previews {
     const { id = this.#ids.next(), title = null, contentType } = file
     if (await this.preview(id)) return id
     const bytes = await this.#blobs.put(createReadStream(file.path))
-    const made = { filename: '', title, target, extractor: by.extractor, metadata: {}, author: by.author ?? null }
-    const record = { id, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes, contentType, created: this.#clock.now().toISOString() }
+    const fields = { filename: '', title, target, extractor: by.extractor, metadata: {}, author: by.author ?? null }
+    const record = { id, ...fields, blob: bytes.key, sizeBytes: bytes.sizeBytes, contentType, created: this.#clock.now().toISOString() }
     await this.#derived.keep(previews, record, [event('preview.attached', { kind: 'preview', id }, { target }, by.author)])
     return id
   }
@@ -84,8 +84,8 @@ export class StoredPreviews implements Previews {
       contentType: contentType === 'application/xml' ? 'application/dzi' : contentType,
     }
     const metadata: Record<string, Json> = iipKey ? { iipKey } : {}
-    const made = { target: null, extractor: 'Other', metadata, ...uploaderOf(caller), created: this.#clock.now().toISOString() }
-    await this.#derived.keep(previews, { id, ...shown, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes }, [])
+    const record = { target: null, extractor: 'Other', metadata, ...uploaderOf(caller), created: this.#clock.now().toISOString() }
+    await this.#derived.keep(previews, { id, ...shown, ...record, blob: bytes.key, sizeBytes: bytes.sizeBytes }, [])
     return id
   }
 

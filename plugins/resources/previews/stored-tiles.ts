@@ -32,9 +32,9 @@ export class StoredTiles {
 
   async upload({ bytes, filename, contentType }: Received, caller: Caller): Promise<string> {
     const id = this.#ids.next()
-    const made = { ...uploaderOf(caller), created: this.#clock.now().toISOString() }
+    const common = { ...uploaderOf(caller), created: this.#clock.now().toISOString() }
     const shown = { filename: storedName(filename), contentType, blob: bytes.key, sizeBytes: bytes.sizeBytes }
-    await this.#derived.keep(tiles, { id, ...shown, ...made, preview: null, level: null, place: null }, [])
+    await this.#derived.keep(tiles, { id, ...shown, ...common, preview: null, level: null, place: null }, [])
     return id
   }
 

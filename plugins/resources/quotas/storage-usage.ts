@@ -27,13 +27,13 @@ export class StorageUsage implements StorageQuota {
   async reserve(to: ChargedTo, files: readonly { readonly id: string; readonly sizeBytes: number }[]): Promise<void> {
     if (!this.#ledger.isOn || files.length === 0) return
     const holders = await this.#holdersOf(to)
-    const made: string[] = []
-    const taken: string[] = []
+    const created: string[] = []
+    const removed: string[] = []
     const amount = { bytes: 0, files: 0 }
     try {
       for (let at = 0; at < files.length; at += batchSize) {
         for (const { id, sizeBytes } of await this.#charge(holders, files.slice(at, at + batchSize))) {
-          made.push(id)
+          created.push(id)
           amount.bytes += sizeBytes
           amount.files += 1
         }
@@ -41,11 +41,11 @@ export class StorageUsage implements StorageQuota {
       if (amount.files === 0) return
       for (const key of holders) {
         await this.#ledger.take(key, amount)
-        taken.push(key)
+        removed.push(key)
       }
     } catch (error) {
-      for (const key of taken) await this.#ledger.add(key, { bytes: -amount.bytes, files: -amount.files })
-      for (let at = 0; at < made.length; at += batchSize) await this.forget(made.slice(at, at + batchSize))
+      for (const key of removed) await this.#ledger.add(key, { bytes: -amount.bytes, files: -amount.files })
+      for (let at = 0; at < created.length; at += batchSize) await this.forget(created.slice(at, at + batchSize))
       throw error
     }
   }

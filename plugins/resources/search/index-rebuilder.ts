@@ -28,7 +28,7 @@ const maxClearWaitMs = 5000
 export class IndexRebuilder {
   #index: SearchIndex
   #contents: IndexSources
-  #board: ReindexTasks
+  #tasks: ReindexTasks
   #installation: Installation
   #listeners: Contributions<ProgressListener>
   #log: Log
@@ -46,7 +46,7 @@ export class IndexRebuilder {
     this.#listeners = listeners
     this.#index = index
     this.#contents = contents
-    this.#board = board
+    this.#tasks = board
     this.#installation = installation
     this.#log = log
   }
@@ -62,9 +62,9 @@ export class IndexRebuilder {
 
   /** Rebuilds an index that is lost, damaged or out of date, and resumes abandoned work. */
   async run(): Promise<void> {
-    if (await this.#index.needsRebuild?.()) await this.#board.request(null, true, 'the index is new or incomplete')
-    else if (await this.#wasReplaced()) await this.#board.request(null, true, 'another index was in use meanwhile')
-    for (const { id } of await this.#board.waiting()) this.#begin(id)
+    if (await this.#index.needsRebuild?.()) await this.#tasks.request(null, true, 'the index is new or incomplete')
+    else if (await this.#wasReplaced()) await this.#tasks.request(null, true, 'another index was in use meanwhile')
+    for (const { id } of await this.#tasks.waiting()) this.#begin(id)
   }
 
   async dispose(): Promise<void> {
@@ -77,22 +77,22 @@ export class IndexRebuilder {
    * request is reused.
    */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
-    const reindexing = await this.#board.request(what, isRecursive, reason)
+    const reindexing = await this.#tasks.request(what, isRecursive, reason)
     if (reindexing.state === 'queued' && this.#installation.roles.has('worker')) this.#begin(reindexing.id)
     return reindexing
   }
 
   /** The latest request for everything, or for one resource. */
   latest(what?: Ref): Promise<Reindexing | undefined> {
-    return this.#board.get(what)
+    return this.#tasks.get(what)
   }
 
   /** Rebuilds everything and waits for the end. Throws `Conflict` while another kernel does. */
   async rebuild(onProgress: (count: number) => void): Promise<number> {
-    const { id } = await this.#board.request(null, true, 'by the reindex command')
-    const taken = await this.#board.take(id)
-    if (!taken) throw new Conflict('A rebuild of the search index is already running')
-    return this.#work(taken, onProgress)
+    const { id } = await this.#tasks.request(null, true, 'by the reindex command')
+    const task = await this.#tasks.take(id)
+    if (!task) throw new Conflict('A rebuild of the search index is already running')
+    return this.#work(task, onProgress)
   }
 
   /**
@@ -106,22 +106,22 @@ export class IndexRebuilder {
       await Promise.race([Promise.all(this.#running), delay(maxWaitMs, undefined, { signal }).catch(() => undefined)])
       stop.abort()
     }
-    if (await this.#board.isPending()) throw new Conflict('The index cannot be emptied during a rebuild')
+    if (await this.#tasks.isPending()) throw new Conflict('The index cannot be emptied during a rebuild')
     await this.#index.clear()
-    const latest = await this.#board.get()
+    const latest = await this.#tasks.get()
     const identity = latest && (await this.#index.identity?.())
-    if (latest && identity !== undefined) await this.#board.noteIndex(latest, identity)
+    if (latest && identity !== undefined) await this.#tasks.noteIndex(latest, identity)
   }
 
   /** Whether changes may have gone to another index since the last rebuild, such as that of another search plugin. */
   async #wasReplaced(): Promise<boolean> {
-    if (await this.#board.isPending()) return false
-    const latest = await this.#board.get()
+    if (await this.#tasks.isPending()) return false
+    const latest = await this.#tasks.get()
     const identity = latest && (await this.#index.identity?.())
     if (!latest || identity === undefined || latest.index === identity) return false
     // A rebuild that has ended since then has replaced the index.
-    if (latest.index !== undefined) return (await this.#board.get())?.revision === latest.revision
-    await this.#board.noteIndex(latest, identity)
+    if (latest.index !== undefined) return (await this.#tasks.get())?.revision === latest.revision
+    await this.#tasks.noteIndex(latest, identity)
     return false
   }
 
@@ -136,11 +136,11 @@ export class IndexRebuilder {
   }
 
   async #takeAndWork(id: string): Promise<void> {
-    const taken = this.#stop.signal.aborted ? undefined : await this.#board.take(id)
-    if (!taken) return
-    this.#log.info('Search index rebuild started', { what: taken.what ?? 'everything', reason: taken.reason })
-    const count = await this.#work(taken, () => undefined)
-    this.#log.info('Search index rebuilt', { what: taken.what ?? 'everything', count })
+    const task = this.#stop.signal.aborted ? undefined : await this.#tasks.take(id)
+    if (!task) return
+    this.#log.info('Search index rebuild started', { what: task.what ?? 'everything', reason: task.reason })
+    const count = await this.#work(task, () => undefined)
+    this.#log.info('Search index rebuilt', { what: task.what ?? 'everything', count })
   }
 
   /** Runs it, and records its progress and result. */
@@ -152,16 +152,16 @@ export class IndexRebuilder {
     try {
       const count = await this.#indexAnew(taken, signal, progress, onProgress)
       const index = taken.what ? undefined : await this.#index.identity?.()
-      await this.#board.end(taken.id, { ...progress, state: 'done', count, problem: null, ...(index === undefined ? {} : { index }) })
+      await this.#tasks.end(taken.id, { ...progress, state: 'done', count, problem: null, ...(index === undefined ? {} : { index }) })
       this.#report(taken, progress, 'finished')
       return count
     } catch (error) {
       if (this.#stop.signal.aborted) {
-        await this.#board.release(taken.id)
+        await this.#tasks.release(taken.id)
         throw this.#stop.signal.reason
       }
       const problem = error instanceof Problem ? error.message : 'an internal error; see the server log'
-      await this.#board.end(taken.id, { ...progress, state: 'failed', problem })
+      await this.#tasks.end(taken.id, { ...progress, state: 'failed', problem })
       this.#report(taken, progress, 'failed')
       throw error
     } finally {
@@ -171,7 +171,7 @@ export class IndexRebuilder {
 
   async #saveProgress(id: string, { count, total }: Progress, lost: AbortController): Promise<void> {
     try {
-      if (!(await this.#board.renew(id, count, total))) lost.abort(new Error('another kernel is rebuilding the index'))
+      if (!(await this.#tasks.renew(id, count, total))) lost.abort(new Error('another kernel is rebuilding the index'))
     } catch (error) {
       this.#log.warn('Failed to store the progress of the search index rebuild', { error })
     }

@@ -77,7 +77,7 @@ export class ReindexTasks {
     } as const
     const known = await this.#documents.get(reindexRecords, id)
     if (known && this.#isPending(known)) return known
-    const made = known
+    const task = known
       ? this.#documents.commit({
           update: id,
           in: reindexRecords,
@@ -85,7 +85,7 @@ export class ReindexTasks {
           set: { ...fresh, owner: null, until: null },
         })
       : this.#documents.commit({ insert: { id, what, ...fresh, owner: null, until: null }, into: reindexRecords })
-    return (await unlessConflict(made)) ?? (await this.request(what, isRecursive, reason))
+    return (await unlessConflict(task)) ?? (await this.request(what, isRecursive, reason))
   }
 
   /** Acquires the lease; undefined when another kernel has it, or there is no request. */

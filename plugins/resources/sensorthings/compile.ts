@@ -171,11 +171,11 @@ export class FilterCompiler {
         const [one, other] = [this.compile(what.left), this.compile(what.right)]
         const [left, right] = [this.#clockBeside(other, what.left) ?? one, this.#clockBeside(one, what.right) ?? other]
         this.#mustMatch(left.kind, right.kind, what.right.at)
-        return made('boolean', [left, right], ([one, other]) => compare(what.operator, one, other))
+        return compiledCall('boolean', [left, right], ([one, other]) => compare(what.operator, one, other))
       }
       case 'not': {
         const inner = this.condition(what.what)
-        return made('boolean', [inner], ([value]) => value !== true)
+        return compiledCall('boolean', [inner], ([value]) => value !== true)
       }
       case 'and':
       case 'or':
@@ -300,7 +300,7 @@ export class FilterCompiler {
       if (part.kind !== 'any' && part.kind !== takes[index] && !(part.kind === 'time of day' && takes[index] === 'text'))
         throw refusal(this.#of, of[index]?.at ?? at, `${name} takes a ${takes[index]} here, not a ${part.kind}`)
     if (takes[0] === 'place') this.#mustBeGiven(known, of, at)
-    return made(gives, parts, values => (values.every((value, index) => isOf(value, takes[index])) ? run(values) : undefined))
+    return compiledCall(gives, parts, values => (values.every((value, index) => isOf(value, takes[index])) ? run(values) : undefined))
   }
 
   /** Locations are compared with a constant in the filter. */
@@ -316,7 +316,7 @@ export class FilterCompiler {
     const [left, right] = [this.compile(one), this.compile(other)]
     const kind = resultOf(operator, left.kind, right.kind)
     if (kind === undefined) throw refusal(this.#of, at, `a ${left.kind} and a ${right.kind} have no ${operator}`)
-    return made(kind, [left, right], ([a, b]) => reckon(operator, a, b))
+    return compiledCall(kind, [left, right], ([a, b]) => reckon(operator, a, b))
   }
 }
 
@@ -334,7 +334,7 @@ const withinEdges = (polygon: GeoRings): GeoRings => {
 
 const constant = (kind: ValueKind, value: Value): Compiled => ({ kind, isConstant: true, value: () => value })
 
-const made = (kind: ValueKind, parts: readonly Compiled[], run: (values: readonly Value[]) => Value): Compiled => ({
+const compiledCall = (kind: ValueKind, parts: readonly Compiled[], run: (values: readonly Value[]) => Value): Compiled => ({
   kind,
   isConstant: parts.every(part => part.isConstant),
   value: seen => run(parts.map(part => part.value(seen))),

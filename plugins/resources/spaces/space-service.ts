@@ -52,12 +52,12 @@ export class SpaceService {
       state: 'live',
       spaces: [id],
     }
-    const made = await this.#documents.commit({ insert: { id, ...space }, into: spaces }, [
+    const created = await this.#documents.commit({ insert: { id, ...space }, into: spaces }, [
       event('space.created', { kind: 'space', id }, {}, author),
     ])
     const admin = (await this.#users.roles()).find(role => role.name === 'Admin')
     if (admin) await this.#users.setMembership(author, id, admin.id, { actor: author })
-    return made
+    return created
   }
 
   /** The access level is unchanged while the space is on trial. `ifMatch` is the `If-Match` header of the client. */

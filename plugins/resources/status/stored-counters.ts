@@ -91,8 +91,8 @@ export class StoredCounters implements Counters, BatchHandler {
     try {
       return await this.#documents.commit({ insert: { id: theCounter, ...none, counted: [] }, into: counters })
     } catch (error) {
-      const made = error instanceof CommitConflict ? await this.#documents.get(counters, theCounter) : undefined
-      if (made) return made
+      const existing = error instanceof CommitConflict ? await this.#documents.get(counters, theCounter) : undefined
+      if (existing) return existing
       throw error
     }
   }

@@ -64,11 +64,11 @@ export class EnqueueDeliveries implements PublicEventHandler {
     const receivable = caller ? await this.#events.receivable(caller, selected, filter) : selected
     if (receivable.length === 0) return
     const now = this.#clock.now().toISOString()
-    const made = receivable.map((event): DeliveryRecord & { readonly id: string } => ({
+    const records = receivable.map((event): DeliveryRecord & { readonly id: string } => ({
       ...{ id: deliveryId(event, id), webhook: id, owner, event },
       ...{ state: 'waiting', since: now, created: now, dueAt: now, tries: 0, attempts: [] },
     }))
-    requireDone(await this.#documents.commitEach(made.map(insert => ({ change: { insert, into: deliveries } }))))
+    requireDone(await this.#documents.commitEach(records.map(insert => ({ change: { insert, into: deliveries } }))))
     this.#dispatcher.wake(id)
   }
 }

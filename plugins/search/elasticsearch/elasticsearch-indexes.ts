@@ -40,7 +40,7 @@ export class ElasticsearchIndexes {
   ready(): Promise<void> {
     this.#ready ??= this.#prepare().catch((error: unknown) => {
       this.#ready = undefined
-      if (isNameTaken(error)) throw new Unavailable(this.#taken('an index'), { cause: error })
+      if (isNameTaken(error)) throw new Unavailable(this.#nameTaken('an index'), { cause: error })
       // Such as a taken name or too many shards: changes must wait until it is corrected, like those during an outage.
       if (statusOf(error) === 400)
         throw new Unavailable(`The search server could not create the index: ${reasonOf(error)}`, { cause: error })
@@ -60,7 +60,7 @@ export class ElasticsearchIndexes {
     this.#isReady = false
   }
 
-  #taken(by: string): string {
+  #nameTaken(by: string): string {
     const { live } = this.#names
     return `The search server has ${by} of another program under the name ${live}: delete it, or set search.elasticsearch.index to another prefix`
   }
@@ -176,7 +176,7 @@ export class ElasticsearchIndexes {
   async #prepare(): Promise<void> {
     const { live, first } = this.#names
     const existing = await this.under(live)
-    if (existing.some(index => this.#names.formatOf(index) !== indexFormat)) throw new Unavailable(this.#taken('an alias'))
+    if (existing.some(index => this.#names.formatOf(index) !== indexFormat)) throw new Unavailable(this.#nameTaken('an alias'))
     if (existing.length === 0) {
       await this.#makeFirst()
       const found = await this.under(live)

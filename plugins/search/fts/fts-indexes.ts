@@ -96,21 +96,21 @@ export class FtsIndexes {
 
   /** Applies changes to the index in use and to the next one, each in one transaction. */
   write(changes: Iterable<IndexChange>): void {
-    const taken: IndexChange[] = []
+    const written: IndexChange[] = []
     try {
       this.#open.transaction(() => {
         this.#markChanged()
         for (const change of changes) {
-          taken.push(change)
+          written.push(change)
           this.#open.apply(change)
         }
       })
     } catch (error) {
       if (!isDamage(sqliteCodeOf(error))) throw error
       this.replaceDamaged(this.path, error)
-      applyAll(this.#open, taken)
+      applyAll(this.#open, written)
     }
-    if (this.#next) this.#writeToNext(this.#next, taken)
+    if (this.#next) this.#writeToNext(this.#next, written)
   }
 
   /** The same on another thread; repeated when another file replaced the index meanwhile. */

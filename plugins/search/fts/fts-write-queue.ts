@@ -14,7 +14,7 @@ interface Waiting {
 /** Maximum duration of a transaction, so that other tasks of the event loop can run. */
 const sliceMs = 8
 /** From this many changes on, it pays to send them to another thread. */
-const many = 8
+const minThreadChanges = 8
 
 /** How a queue writes. */
 export interface IndexWrites {
@@ -75,20 +75,20 @@ export class FtsWriteQueue {
   }
 
   get #hasMany(): boolean {
-    return this.#waiting.reduce((sum, { changes, done }) => sum + changes.length - done, 0) >= many
+    return this.#waiting.reduce((sum, { changes, done }) => sum + changes.length - done, 0) >= minThreadChanges
   }
 
   /** Returns those that are now written completely: all pending ones, or none. */
   async #writeAll(): Promise<readonly Waiting[]> {
-    const taken = this.#waiting
+    const batch = this.#waiting
     this.#waiting = []
     try {
-      await this.#writes.writeMany(taken.flatMap(({ changes, done }) => changes.slice(done)))
+      await this.#writes.writeMany(batch.flatMap(({ changes, done }) => changes.slice(done)))
     } catch (error) {
-      for (const each of taken) each.reject(asProblem(error))
+      for (const each of batch) each.reject(asProblem(error))
       return []
     }
-    return taken
+    return batch
   }
 
   /** Returns those that are now written completely. */
@@ -121,7 +121,7 @@ export class FtsWriteQueue {
 }
 
 const { busy, locked, readOnly, ioError, cannotOpen } = sqliteCodes
-const away: readonly number[] = [busy, locked, readOnly, ioError, cannotOpen]
+const unavailableCodes: readonly number[] = [busy, locked, readOnly, ioError, cannotOpen]
 
 const isOfFileSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error && 'code' in error
 
@@ -131,5 +131,5 @@ function asProblem(error: unknown): unknown {
   if (isOfFileSystem(error)) return new Unavailable('The search index is not writable', { cause: error })
   const code = sqliteCodeOf(error)
   if (code === undefined || error instanceof Problem) return error
-  return away.includes(code) ? new Unavailable('The search index is not writable', { cause: error }) : error
+  return unavailableCodes.includes(code) ? new Unavailable('The search index is not writable', { cause: error }) : error
 }

@@ -292,11 +292,11 @@ const shortHeaders = (columns: readonly Column[], separator: string, fixed: read
 
 /** A name that contains the separator can equal that of a nested property. */
 const distinct = (headers: readonly string[], fixed: readonly string[]): readonly string[] => {
-  const taken = new Set(fixed)
+  const usedNames = new Set(fixed)
   return headers.map(header => {
     let name = header
-    for (let count = 2; taken.has(name); count += 1) name = `${header} (${count})`
-    taken.add(name)
+    for (let count = 2; usedNames.has(name); count += 1) name = `${header} (${count})`
+    usedNames.add(name)
     return name
   })
 }

@@ -48,9 +48,9 @@ export class DatapointService {
     await run.add(1, draft, 0)
     const { lines } = (await run.finish()).toJSON()
     if (lines[0]) throw lines[0].field === 'stream_id' ? new NotFound('stream') : new Invalid(lines[0].message)
-    const made = run.lastId === undefined ? undefined : await this.#readings.one(run.lastId)
-    if (!made) throw new NotFound('stream')
-    return toDatapointJson(made.point, made.owner)
+    const datapoint = run.lastId === undefined ? undefined : await this.#readings.one(run.lastId)
+    if (!datapoint) throw new NotFound('stream')
+    return toDatapointJson(datapoint.point, datapoint.owner)
   }
 
   /** By the number as sent; throws `NotFound` for one that the caller may not view. */

@@ -31,8 +31,8 @@ export const createSensor = route({
   async handle({ body, caller }, { service, view }) {
     const geometry = readGeometry(body.geometry)
     const properties = readProperties(body.properties)
-    const made = await service.create(caller, { name: body.name, geometry, properties, spaces: body.spaces ?? [] })
-    return { status: 200, body: await view.one(caller, made) }
+    const sensor = await service.create(caller, { name: body.name, geometry, properties, spaces: body.spaces ?? [] })
+    return { status: 200, body: await view.one(caller, sensor) }
   },
 })
 

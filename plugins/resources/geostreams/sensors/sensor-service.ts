@@ -95,7 +95,7 @@ export class SensorService {
     requirePlaced(caller, into.length > 0)
     for (const space of into) await authorize(this.#policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
     const id = sensorIdOf(await this.#numbers.next('sensor'))
-    const made = {
+    const record = {
       id,
       name,
       geometry,
@@ -107,7 +107,7 @@ export class SensorService {
       created: this.#clock.now().toISOString(),
       state: 'live',
     } as const
-    return this.#documents.commit({ insert: made, into: sensors }, [event('sensor.created', { kind: 'sensor', id }, {}, caller.user?.id)])
+    return this.#documents.commit({ insert: record, into: sensors }, [event('sensor.created', { kind: 'sensor', id }, {}, caller.user?.id)])
   }
 
   /**

@@ -116,8 +116,8 @@ export const createStream = route({
   async handle({ body, caller }, { service, settings }) {
     const geometry = readGeometry(body.geometry, settings)
     const properties = readProperties(body.properties)
-    const made = await service.create(caller, { name: body.name, sensor: body.sensor_id, geometry, properties })
-    return { status: 200, body: toStreamJson(made, undefined) }
+    const stream = await service.create(caller, { name: body.name, sensor: body.sensor_id, geometry, properties })
+    return { status: 200, body: toStreamJson(stream, undefined) }
   },
 })
 

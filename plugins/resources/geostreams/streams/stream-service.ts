@@ -50,7 +50,7 @@ export class StreamService {
     if (above?.state !== 'live') throw new NotFound('sensor')
     const id = streamIdOf(await this.#numbers.next('stream'))
     const created = this.#clock.now().toISOString()
-    const made = {
+    const record = {
       id,
       name,
       sensor,
@@ -65,7 +65,7 @@ export class StreamService {
       parameters: [],
       state: 'live',
     } as const
-    return this.#documents.commit({ insert: made, into: streams }, [
+    return this.#documents.commit({ insert: record, into: streams }, [
       event('stream.created', { kind: 'stream', id }, { sensor }, caller.user?.id),
     ])
   }

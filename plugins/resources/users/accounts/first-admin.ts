@@ -111,10 +111,10 @@ export class FirstAdmin implements StartupMessage {
     const value = sha256(token)
     await this.#take(value)
     try {
-      const made = await this.#users.create({ ...account, email, status: 'Admin' })
-      this.#log.info('First server admin created', { user: made.id })
+      const admin = await this.#users.create({ ...account, email, status: 'Admin' })
+      this.#log.info('First server admin created', { user: admin.id })
       if (isPrivate !== undefined && this.#access.origin !== 'configuration') await this.#access.choose(isPrivate)
-      return made
+      return admin
     } catch (error) {
       await this.#keep(value)
       throw error

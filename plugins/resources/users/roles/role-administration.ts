@@ -83,13 +83,13 @@ export class RoleAdministration {
       const lost = id === roleIds.Admin ? keptByAdmin.filter(each => !next.permissions.includes(each)) : []
       if (lost.length > 0) throw new Invalid(`The role Admin must keep ${lost.join(' and ')}, which are required to manage a space`)
       const given = next.permissions.filter(each => !now.permissions.includes(each))
-      const taken = now.permissions.filter(each => !next.permissions.includes(each))
+      const revoked = now.permissions.filter(each => !next.permissions.includes(each))
       const fields = [
         ...(['name', 'description'] as const).filter(field => next[field] !== now[field]),
-        ...(given.length + taken.length > 0 ? ['permissions'] : []),
+        ...(given.length + revoked.length > 0 ? ['permissions'] : []),
       ]
       if (fields.length === 0) return undefined
-      return { set: next, events: [event('role.updated', { kind: 'role', id }, { fields, given, taken }, actor)] }
+      return { set: next, events: [event('role.updated', { kind: 'role', id }, { fields, given, taken: revoked }, actor)] }
     })
     this.#roles.forget()
   }

@@ -111,11 +111,11 @@ export class FactorEnrolment {
     name: string,
   ): Promise<{ id: string; codes: readonly string[] | undefined }> {
     const { user, webauthn = '' } = await this.#begun('passkey enrolment', owner, enrolment)
-    const made = await this.#passkeys.registered(registration, webauthn)
-    if (!made) throw new Invalid('The passkey was created for another server, URL or enrolment; start again')
+    const registered = await this.#passkeys.registered(registration, webauthn)
+    if (!registered) throw new Invalid('The passkey was created for another server, URL or enrolment; start again')
     await this.#useUp(enrolment)
-    const id = idOfHash(sha256(made.credential))
-    const passkey: PasskeyRecord = { id, ...made, name, created: this.#clock.now().toISOString(), lastUsed: null }
+    const id = idOfHash(sha256(registered.credential))
+    const passkey: PasskeyRecord = { id, ...registered, name, created: this.#clock.now().toISOString(), lastUsed: null }
     const codes = await this.#add(owner, user, 'passkey-added', present => {
       const factors = present.secondFactor ?? none
       if (factors.passkeys.some(each => each.id === id)) throw new Conflict('This passkey is already registered')

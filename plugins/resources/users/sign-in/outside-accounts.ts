@@ -73,8 +73,8 @@ export class OutsideAccounts {
       const account = (await this.known(identity)) ?? (await this.#unlessMoved(this.#known(identity)))
       if (account !== undefined && account !== 'moved') return account
       if (account === undefined && identity.email === '') return undefined
-      const made = account === undefined ? await this.#unlessMoved(this.#made(identity)) : 'moved'
-      if (made !== 'moved') return made
+      const user = account === undefined ? await this.#unlessMoved(this.#createUser(identity)) : 'moved'
+      if (user !== 'moved') return user
     }
     throw new CommitConflict('revision', 'The account was changed concurrently; try again')
   }
@@ -130,7 +130,7 @@ export class OutsideAccounts {
     }
   }
 
-  async #made(identity: VerifiedIdentity): Promise<User> {
+  async #createUser(identity: VerifiedIdentity): Promise<User> {
     const { provider, email, isEmailVerified, firstName, lastName } = identity
     if (this.#rules.outsideAccounts === 'none') throw new NotSignedIn('You have no account on this server; ask an admin to create one')
     const id = await this.#newIdFor(identityName(identity))

@@ -11,12 +11,12 @@ export const make = <Tag extends keyof HTMLElementTagNameMap>(
   { attributes = {}, on = {}, ...properties }: Partial<Omit<HTMLElementTagNameMap[Tag], 'attributes'>> & Extras = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Tag] => {
-  const made = document.createElement(tag)
-  Object.assign(made, properties)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  for (const [name, listener] of Object.entries(on)) made.addEventListener(name, listener)
-  made.append(...children)
-  return made
+  const element = document.createElement(tag)
+  Object.assign(element, properties)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
+  for (const [name, listener] of Object.entries(on)) element.addEventListener(name, listener)
+  element.append(...children)
+  return element
 }
 
 /** A button. If given, `short` is shown instead of the label, which becomes the accessible name and the tooltip. */

@@ -231,9 +231,9 @@ export const copyEntries = async (
       // Not the folder of this name that may be there already: the copy is `name (1)` then.
       const parent =
         folder === undefined ? ({ parentId: to, parentType: 'dataset' } as const) : ({ parentId: folder, parentType: 'folder' } as const)
-      const made = await api('POST /api/datasets/{id}/newFolder', { path: { id: to }, body: { name: entry.name, ...parent } })
+      const created = await api('POST /api/datasets/{id}/newFolder', { path: { id: to }, body: { name: entry.name, ...parent } })
       const select = { dataset, folder: entry.id, recursive: true }
-      jobs.push({ act: 'copy', to: placeIn(to, made.id), select })
+      jobs.push({ act: 'copy', to: placeIn(to, created.id), select })
     }
     outcome = await runJobs(jobs, progress, signal)
   } catch (error) {

@@ -95,9 +95,9 @@ export class PdfSearch {
       text += item.str.replaceAll(/\s/g, ' ')
       if (item.hasEOL && !text.endsWith(' ')) text += ' '
     }
-    const made = { text: folded(text), starts }
-    this.#texts.set(page, made)
-    return made
+    const pageText = { text: folded(text), starts }
+    this.#texts.set(page, pageText)
+    return pageText
   }
 
   #show(): void {

@@ -128,11 +128,11 @@ const Editor = ({
   useEffect(() => {
     if (!box.current) return undefined
     const { shown } = latest.current.loaded
-    const made = new TextEditor(box.current, host, shown, at => latest.current.onLine(at))
-    editor.current = made
+    const textEditor = new TextEditor(box.current, host, shown, at => latest.current.onLine(at))
+    editor.current = textEditor
     drawn.current = shown
-    if (latest.current.line > 1) made.goTo(latest.current.line)
-    return () => made.remove()
+    if (latest.current.line > 1) textEditor.goTo(latest.current.line)
+    return () => textEditor.remove()
   }, [host])
   useEffect(() => {
     if (drawn.current === loaded.shown) return
