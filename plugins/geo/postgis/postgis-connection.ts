@@ -10,7 +10,7 @@ class HealthProbe {
   readonly #connect: (limitMs: number) => Client
   readonly #limitMs: number
   #client: Promise<Client> | undefined
-  #asking: Promise<void> | undefined
+  #checking: Promise<void> | undefined
   #isClosed = false
 
   constructor(library: { readonly Client: new (config: ClientConfig) => Client }, config: ClientConfig, limitMs: number) {
@@ -19,11 +19,11 @@ class HealthProbe {
   }
 
   /** Resolves on any response of the server, and rejects on timeout. Concurrent calls share one check. */
-  ask(limitMs = this.#limitMs): Promise<void> {
-    this.#asking ??= this.#ask(limitMs).finally(() => {
-      this.#asking = undefined
+  check(limitMs = this.#limitMs): Promise<void> {
+    this.#checking ??= this.#probe(limitMs).finally(() => {
+      this.#checking = undefined
     })
-    return this.#asking
+    return this.#checking
   }
 
   async close(): Promise<void> {
@@ -37,7 +37,7 @@ class HealthProbe {
     await client?.then(open => open.end()).catch(ended)
   }
 
-  async #ask(limitMs: number): Promise<void> {
+  async #probe(limitMs: number): Promise<void> {
     if (this.#isClosed) throw new Error('The connection is closed')
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
@@ -133,7 +133,7 @@ export class PostgisConnection {
       this.#pool.on('error', nothing)
       this.#pool.on('connect', client => client.on('error', nothing))
       this.#pulse = new HealthProbe(pg, config, limits.pulseMs)
-      await this.#pulse.ask(limits.startMs)
+      await this.#pulse.check(limits.startMs)
     } catch (error) {
       await this.close()
       throw refusalOf(error, url, schema)
@@ -226,7 +226,7 @@ export class PostgisConnection {
       const look = async (): Promise<void> => {
         try {
           if (performance.now() > until) throw new Error('Timeout')
-          await pulse?.ask()
+          await pulse?.check()
           if (timer !== undefined) timer = setTimeout(look, limits.roundMs)
         } catch (cause) {
           reject(new Unavailable('The datapoint store does not respond', { cause }))

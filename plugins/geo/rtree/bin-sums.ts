@@ -262,7 +262,7 @@ const maxInMemory = 50_000
 const maxNames = 64
 
 /** Aggregates, one stream after another. */
-export function* binSlices(known: Known, { filter, binning }: Extract<GeoReadRequest, { ask: 'bins' }>): Slices<readonly GeoBin[]> {
+export function* binSlices(known: Known, { filter, binning }: Extract<GeoReadRequest, { type: 'bins' }>): Slices<readonly GeoBin[]> {
   const plan = planFor(known, filter, longBounds)
   const range = { isDescending: false, fromMs: plan.fromMs, untilMs: plan.untilMs, after: undefined }
   const slice = new Slice()

@@ -148,11 +148,11 @@ test('when a thread dies, its tasks fail and the next task gets a new thread', a
     return new Worker(made === 1 ? lastWord : answer, { eval: true })
   }
   const thread = new TaskThread(start, 'The thread')
-  const request = { ask: 'remove', ids: [] } as const
-  const both = await Promise.allSettled([thread.ask(request), Array.fromAsync(thread.pieces(request))])
+  const request = { type: 'remove', ids: [] } as const
+  const both = await Promise.allSettled([thread.run(request), Array.fromAsync(thread.pieces(request))])
   for (const result of both) t.true(result.status === 'rejected' && result.reason instanceof Unavailable)
-  t.is(await thread.ask(request), 'here')
+  t.is(await thread.run(request), 'here')
   t.deepEqual([made, thread.load], [2, 0])
   await thread.close()
-  await t.throwsAsync(thread.ask(request), { instanceOf: Unavailable })
+  await t.throwsAsync(thread.run(request), { instanceOf: Unavailable })
 })

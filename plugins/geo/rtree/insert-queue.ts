@@ -52,7 +52,7 @@ export class InsertQueue {
   async #write(works: readonly Waiting[]): Promise<void> {
     const batches = works.map(({ batch }) => batch)
     try {
-      const inserted = (await this.#thread.ask({ ask: 'insert', batches }, batches.flatMap(buffersOf))) as readonly Inserted[]
+      const inserted = (await this.#thread.run({ type: 'insert', batches }, batches.flatMap(buffersOf))) as readonly Inserted[]
       for (const [at, work] of works.entries()) settle(work, inserted[at])
     } catch (error) {
       for (const { reject } of works) reject(error instanceof Error ? error : new Error(String(error)))

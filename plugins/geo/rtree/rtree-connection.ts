@@ -118,7 +118,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   }
 
   async #longPage(query: FindQuery): Promise<PackedPage> {
-    return (await this.#reader().ask({ ask: 'find', query, epoch: this.#epoch })) as PackedPage
+    return (await this.#reader().run({ type: 'find', query, epoch: this.#epoch })) as PackedPage
   }
 
   /** Undefined for what would take the main thread too long. */
@@ -139,7 +139,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   }
 
   async *#pieces(
-    request: Omit<Extract<GeoReadRequest, { ask: 'read' }>, 'epoch'> | Omit<Extract<GeoReadRequest, { ask: 'bins' }>, 'epoch'>,
+    request: Omit<Extract<GeoReadRequest, { type: 'read' }>, 'epoch'> | Omit<Extract<GeoReadRequest, { type: 'bins' }>, 'epoch'>,
     signal: AbortSignal | undefined,
   ) {
     this.#mustBeOpen()
@@ -154,13 +154,13 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   async *read({ filter, sort = defaultSort, signal }: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
     checkGeoFilter(filter)
     const unpacker = new Unpacker()
-    for await (const piece of this.#pieces({ ask: 'read', filter, sort }, signal)) yield unpacker.unpack(piece as PackedPage['packed'])
+    for await (const piece of this.#pieces({ type: 'read', filter, sort }, signal)) yield unpacker.unpack(piece as PackedPage['packed'])
   }
 
   async *bins({ filter, binning, signal }: Parameters<GeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
     checkGeoFilter(filter)
     checkBinning(binning)
-    for await (const piece of this.#pieces({ ask: 'bins', filter, binning }, signal)) yield piece as readonly GeoBin[]
+    for await (const piece of this.#pieces({ type: 'bins', filter, binning }, signal)) yield piece as readonly GeoBin[]
   }
 
   async count(filter: GeoFilter, upTo: number): Promise<number> {
@@ -173,7 +173,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
       return Math.min(upTo, await this.#file.use(this.#epoch, reader => reader.countOf(this.#epoch, streams && new Set(streams))))
     }
     await this.#file.ready(this.#epoch)
-    return (await this.#reader().ask({ ask: 'count', filter, upTo, epoch: this.#epoch })) as number
+    return (await this.#reader().run({ type: 'count', filter, upTo, epoch: this.#epoch })) as number
   }
 
   highest(): ReturnType<GeoStore['highest']> {
@@ -187,8 +187,8 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     const short = streams.length <= maxStreams ? await this.#short(reader => reader.statistics(this.#epoch, streams)) : undefined
     if (short) return short
     await this.#file.ready(this.#epoch)
-    const found = (await this.#reader().ask({ ask: 'statistics', streams, epoch: this.#epoch })) as FoundStatistics
-    if (found.boxes.length > 0) await this.#writer.ask({ ask: 'settle', boxes: found.boxes })
+    const found = (await this.#reader().run({ type: 'statistics', streams, epoch: this.#epoch })) as FoundStatistics
+    if (found.boxes.length > 0) await this.#writer.run({ type: 'settle', boxes: found.boxes })
     return found.statistics
   }
 
@@ -197,7 +197,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     if ('ids' in what) checkGeoIds(what.ids, 'ids', 1000)
     else checkGeoIds(what.streams, 'streams', 1000)
     await this.#file.ready(this.#epoch)
-    const { count, removed: gone } = (await this.#writer.ask({ ask: 'remove', ...what })) as Removed
+    const { count, removed: gone } = (await this.#writer.run({ type: 'remove', ...what })) as Removed
     this.#removedStreams += gone
     if (this.#removedStreams >= maxRemovedStreams) {
       this.#removedStreams = 0

@@ -89,7 +89,7 @@ export class RtreeReader {
 
   /** Longer queries, in slices. Each slice must be run by `look`. */
   slices(request: GeoReadRequest): Slices<unknown> {
-    switch (request.ask) {
+    switch (request.type) {
       case 'find':
         return pageSlices(this.#known, request.query, longBounds, longSliceCost)
       case 'read':

@@ -24,8 +24,8 @@ export class RtreeWriter {
   }
 
   slices(request: GeoWriteRequest): Slices<unknown> {
-    if (request.ask === 'insert') return this.#insert(request.batches)
-    if (request.ask === 'settle') return this.#settle(request)
+    if (request.type === 'insert') return this.#insert(request.batches)
+    if (request.type === 'settle') return this.#settle(request)
     return this.#remove(request)
   }
 
@@ -99,7 +99,7 @@ export class RtreeWriter {
     })
   }
 
-  *#remove(what: Extract<GeoWriteRequest, { ask: 'remove' }>): Slices<Removed> {
+  *#remove(what: Extract<GeoWriteRequest, { type: 'remove' }>): Slices<Removed> {
     if ('ids' in what) {
       yield this.#transaction((db, books) => removeIds(db, books, what.ids))
       return
@@ -117,7 +117,7 @@ export class RtreeWriter {
     yield { count, removed: gone }
   }
 
-  *#settle({ boxes }: Extract<GeoWriteRequest, { ask: 'settle' }>): Slices<null> {
+  *#settle({ boxes }: Extract<GeoWriteRequest, { type: 'settle' }>): Slices<null> {
     this.#transaction(db => {
       for (const box of boxes) settleBox(db, box)
     })

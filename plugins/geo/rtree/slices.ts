@@ -57,7 +57,7 @@ export function* pageSlices(
 }
 
 /** All matching points, in pieces. */
-export function* readSlices(known: Known, { filter, sort }: Extract<GeoReadRequest, { ask: 'read' }>): Slices<PackedPoints> {
+export function* readSlices(known: Known, { filter, sort }: Extract<GeoReadRequest, { type: 'read' }>): Slices<PackedPoints> {
   const source = sourceFor(planFor(known, filter, longBounds), { sort, after: undefined, limit: manyRows, isPatient: true })
   const builder = new PieceBuilder(known.shapes, known.places, pieceSize)
   while (!source.isDone) {
@@ -73,7 +73,7 @@ const streamAfterStream = (plan: ScanPlan): PointSource =>
   sourceFor(plan, { sort: { by: 'stream', order: 'ascending' }, after: undefined, limit: manyRows, isPatient: true })
 
 /** Number of matching points, up to `upTo`. */
-export function* countSlices(known: Known, { filter, upTo }: Extract<GeoReadRequest, { ask: 'count' }>): Slices<number> {
+export function* countSlices(known: Known, { filter, upTo }: Extract<GeoReadRequest, { type: 'count' }>): Slices<number> {
   const plan = planFor(known, filter, longBounds)
   if (plan.isWhole && filter.fromMs === undefined && filter.beforeMs === undefined) {
     yield Math.min(upTo, countOfStreams(known, plan.streams))
@@ -103,7 +103,7 @@ export const countOfStreams = ({ db }: Known, streams: ReadonlySet<number> | und
 }
 
 /** Statistics of streams. For streams that lost moving points, the box is recomputed from all remaining points. */
-export function* statisticsSlices(known: Known, { streams }: Extract<GeoReadRequest, { ask: 'statistics' }>): Slices<FoundStatistics> {
+export function* statisticsSlices(known: Known, { streams }: Extract<GeoReadRequest, { type: 'statistics' }>): Slices<FoundStatistics> {
   const boxes = new Map<number, TrackBox>()
   for (const [stream, changes] of staleAmong(known.db, streams)) {
     const box = yield* movingBoxSlices(known, stream)

@@ -41,7 +41,7 @@ export class TaskThread {
   }
 
   /** The first piece of the result. Rejects with `Unavailable` when the thread dies or is closed. */
-  async ask(request: ThreadRequest, transferList: ArrayBuffer[] = []): Promise<unknown> {
+  async run(request: ThreadRequest, transferList: ArrayBuffer[] = []): Promise<unknown> {
     for await (const piece of this.pieces(request, transferList)) return piece
     throw new Unavailable(`${this.#name} did not respond`)
   }

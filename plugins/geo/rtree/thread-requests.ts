@@ -14,19 +14,19 @@ export interface GeoOpening extends Opening {
 
 /** Requests to a reading thread. Each is answered in pieces; `epoch` is incremented when streams are removed. */
 export type GeoReadRequest = { readonly epoch: number } & (
-  | { readonly ask: 'find'; readonly query: FindQuery }
-  | { readonly ask: 'read'; readonly filter: GeoFilter; readonly sort: GeoSort }
-  | { readonly ask: 'count'; readonly filter: GeoFilter; readonly upTo: number }
-  | { readonly ask: 'bins'; readonly filter: GeoFilter; readonly binning: GeoBinning }
-  | { readonly ask: 'statistics'; readonly streams: readonly number[] }
+  | { readonly type: 'find'; readonly query: FindQuery }
+  | { readonly type: 'read'; readonly filter: GeoFilter; readonly sort: GeoSort }
+  | { readonly type: 'count'; readonly filter: GeoFilter; readonly upTo: number }
+  | { readonly type: 'bins'; readonly filter: GeoFilter; readonly binning: GeoBinning }
+  | { readonly type: 'statistics'; readonly streams: readonly number[] }
 )
 
 /** Requests to the writing thread. */
 export type GeoWriteRequest =
-  | { readonly ask: 'insert'; readonly batches: readonly PackedPoints[] }
-  | { readonly ask: 'remove'; readonly ids: readonly number[] }
-  | { readonly ask: 'remove'; readonly streams: readonly number[] }
-  | { readonly ask: 'settle'; readonly boxes: readonly TrackBox[] }
+  | { readonly type: 'insert'; readonly batches: readonly PackedPoints[] }
+  | { readonly type: 'remove'; readonly ids: readonly number[] }
+  | { readonly type: 'remove'; readonly streams: readonly number[] }
+  | { readonly type: 'settle'; readonly boxes: readonly TrackBox[] }
 
 export type ThreadRequest = GeoReadRequest | GeoWriteRequest
 

@@ -111,7 +111,7 @@ export class ElasticsearchSearch implements SearchIndex {
   }
 
   async health(): Promise<void> {
-    await this.#ask({ query: { match_none: {} }, size: 0 })
+    await this.#query({ query: { match_none: {} }, size: 0 })
   }
 
   async dispose(): Promise<void> {
@@ -146,25 +146,25 @@ export class ElasticsearchSearch implements SearchIndex {
     mustBeWithin('from', request.from, 10_000)
     mustBeWithin('size', request.size, 1000)
     const ends = performance.now() + this.#settings.searchTimeoutMs
-    return runSearch(request, body => this.#ask<SearchAnswer>(body, ends))
+    return runSearch(request, body => this.#query<SearchAnswer>(body, ends))
   }
 
   async facets(request: FacetRequest): Promise<FacetCounts> {
     mustBeWithin('limit', request.limit, 1000)
-    return countFacets(request, body => this.#ask<FacetAnswer>(body))
+    return countFacets(request, body => this.#query<FacetAnswer>(body))
   }
 
   async names(request: NameRequest): Promise<SearchHits['hits']> {
     mustBeWithin('limit', request.limit, 100)
-    return findNames(request, body => this.#ask<NamesAnswer>(body))
+    return findNames(request, body => this.#query<NamesAnswer>(body))
   }
 
   fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]> {
-    return suggestFields(prefix, scope, limit, body => this.#ask<CountAnswer>(body))
+    return suggestFields(prefix, scope, limit, body => this.#query<CountAnswer>(body))
   }
 
   values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]> {
-    return suggestValues({ field, prefix, scope, limit }, body => this.#ask<CountAnswer>(body))
+    return suggestValues({ field, prefix, scope, limit }, body => this.#query<CountAnswer>(body))
   }
 
   tags(
@@ -173,7 +173,7 @@ export class ElasticsearchSearch implements SearchIndex {
     limit: number,
     kind?: Kind,
   ): Promise<readonly { readonly tag: string; readonly count: number }[]> {
-    return suggestTags(prefix, scope, { limit, kind }, body => this.#ask<CountAnswer>(body))
+    return suggestTags(prefix, scope, { limit, kind }, body => this.#query<CountAnswer>(body))
   }
 
   async rebuild(
@@ -197,7 +197,7 @@ export class ElasticsearchSearch implements SearchIndex {
   }
 
   /** Queries the index in use, which is created if absent. While an index is being replaced it is absent, or its shards are, for a moment. */
-  async #ask<T extends object>(body: Readonly<Record<string, unknown>>, ends?: number): Promise<T> {
+  async #query<T extends object>(body: Readonly<Record<string, unknown>>, ends?: number): Promise<T> {
     const until = ends ?? performance.now() + this.#settings.searchTimeoutMs
     for (let tries = 1; ; tries += 1) {
       try {

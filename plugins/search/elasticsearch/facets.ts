@@ -25,7 +25,7 @@ const maxCounted = 10_001
 /** Counts hits by their properties. */
 export async function countFacets(
   { query, scope, kinds, facets, limit }: FacetRequest,
-  ask: (body: Readonly<Record<string, unknown>>) => Promise<FacetAnswer>,
+  send: (body: Readonly<Record<string, unknown>>) => Promise<FacetAnswer>,
 ): Promise<FacetCounts> {
   const permitted = permittedBy(scope)
   const { condition } = compileQuery(query)
@@ -33,7 +33,7 @@ export async function countFacets(
   if (isNothing || facets.length === 0 || limit === 0)
     return { counts: Object.fromEntries(facets.map(facet => [facet, []])), isExact: true }
   const order = [{ _count: 'desc' }, { _key: 'asc' }]
-  const { aggregations, terminated_early: isCut } = await ask({
+  const { aggregations, terminated_early: isCut } = await send({
     query: { bool: { filter: [permitted, ...(kinds ? [terms('kind', kinds)] : []), condition] } },
     size: 0,
     track_total_hits: false,

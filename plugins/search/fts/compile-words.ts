@@ -8,10 +8,10 @@ const indexedPrefixChars = 3
 const maxBeginnings = 30
 const maxPatternTerms = 4000
 
-const nowhere = quote('_none')
+const noMatch = quote('_none')
 
 /** A query for words, of which the last may go on, or for patterns. */
-interface WordsFound {
+interface WordQuery {
   readonly fts: string
   /** The same for whole words; absent for patterns. */
   readonly whole?: string
@@ -26,16 +26,16 @@ export class WordCompiler {
   }
 
   /** Adjacent words, the last of them as a prefix; with patterns among them, all of them in any position. */
-  words(text: string): WordsFound {
+  words(text: string): WordQuery {
     const pieces = patternsOf(text)
-    if (pieces.length === 0) return { fts: nowhere }
+    if (pieces.length === 0) return { fts: noMatch }
     if (pieces.some(isPattern)) return { fts: this.#all(pieces) }
     const whole = quote(...pieces)
     return { fts: pieces.length === 1 ? this.#all(pieces) : `${whole} *`, whole }
   }
 
   /** All pieces, in this column. */
-  inColumn(column: string, pieces: readonly string[]): WordsFound {
+  inColumn(column: string, pieces: readonly string[]): WordQuery {
     const fts = `${column} : (${this.#all(pieces)})`
     return pieces.some(isPattern) ? { fts } : { fts, whole: `${column} : (${pieces.map(piece => quote(piece)).join(' AND ')})` }
   }
@@ -104,14 +104,14 @@ const inAny = (names: readonly string[], words: readonly string[]): string =>
 /** Whole words in this order, in a column or anywhere. */
 export function phrase(text: string, column?: string): string {
   const words = wordsOf(text)
-  if (words.length === 0) return nowhere
+  if (words.length === 0) return noMatch
   return column ? `${column} : ${quote(...words)}` : quote(...words)
 }
 
 /** Whole words in this order, in any of the fields. */
 export function phraseIn(names: readonly string[], text: string): string {
   const words = wordsOf(text)
-  return words.length === 0 ? nowhere : anyOf(names.map(name => quote(...words.map(word => tokens.word(name, word)))))
+  return words.length === 0 ? noMatch : anyOf(names.map(name => quote(...words.map(word => tokens.word(name, word)))))
 }
 
 /** Compiles a regular expression. Throws `InvalidQuery` when it is too complex. */

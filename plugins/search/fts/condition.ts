@@ -39,14 +39,14 @@ export interface Listing {
 }
 
 /** Ways to list a superset of the matching rows: both bounds of an interval are one. */
-export function waysToList(conditions: readonly SqlCondition[]): readonly Listing[] {
+export function listingsFor(conditions: readonly SqlCondition[]): readonly Listing[] {
   const merged = new Map<string, { readonly range: ValueRange; readonly fulfilled: readonly SqlCondition[] }>()
   for (const [at, condition] of conditions.entries()) {
     const { range } = condition
     if (!range) continue
     const key = range.isSingle ? range.fields : `${range.fields} ${at}`
     const other = merged.get(key)
-    merged.set(key, { range: other ? both(other.range, range) : range, fulfilled: [...(other?.fulfilled ?? []), condition] })
+    merged.set(key, { range: other ? intersection(other.range, range) : range, fulfilled: [...(other?.fulfilled ?? []), condition] })
   }
   return [
     ...[...merged.values()].map(({ range, fulfilled }) => ({ rows: rowsIn(range), fulfilled })),
@@ -54,7 +54,7 @@ export function waysToList(conditions: readonly SqlCondition[]): readonly Listin
   ]
 }
 
-const both = (one: ValueRange, other: ValueRange): ValueRange => ({
+const intersection = (one: ValueRange, other: ValueRange): ValueRange => ({
   ...one,
   fits: `${one.fits} AND ${other.fits}`,
   parameters: [...one.parameters, ...other.parameters],
@@ -115,7 +115,7 @@ export function and(conditions: readonly Condition[]): Condition {
   const { fts, sql } = split(conditions)
   if (sql.length === 0) return fts.length === 0 ? everything : { fts: allOf(fts) }
   if (fts.length === 0 && sql.length === 1) return sql[0] as SqlCondition
-  return joined(fts.length === 0 ? sql : [asSql({ fts: allOf(fts) }), ...sql], ' AND ')
+  return joinedConditions(fts.length === 0 ? sql : [asSql({ fts: allOf(fts) }), ...sql], ' AND ')
 }
 
 export function or(all: readonly Condition[]): Condition {
@@ -123,8 +123,8 @@ export function or(all: readonly Condition[]): Condition {
   const { fts, sql } = split(conditions)
   if (sql.length === 0) return { fts: anyOf(fts) }
   if (fts.length === 0 && sql.length === 1) return sql[0] as SqlCondition
-  const rows = conditions.map(listed)
-  const condition = joined(fts.length === 0 ? sql : [asSql({ fts: anyOf(fts) }), ...sql], ' OR ')
+  const rows = conditions.map(rowsOf)
+  const condition = joinedConditions(fts.length === 0 ? sql : [asSql({ fts: anyOf(fts) }), ...sql], ' OR ')
   return rows.every(each => each !== undefined) ? { ...condition, rows: joinedRows(rows) } : condition
 }
 
@@ -133,7 +133,7 @@ export function not(condition: Condition): Condition {
   return { sql: `NOT ${condition.sql}`, parameters: condition.parameters }
 }
 
-function listed(condition: Condition): Rows | undefined {
+function rowsOf(condition: Condition): Rows | undefined {
   if (isFts(condition)) return { sql: 'SELECT rowid AS doc FROM fts WHERE fts MATCH ?', parameters: [condition.fts] }
   return condition.range ? rowsIn(condition.range) : condition.rows
 }
@@ -143,7 +143,7 @@ const joinedRows = (rows: readonly Rows[]): Rows => ({
   parameters: rows.flatMap(({ parameters }) => parameters),
 })
 
-const joined = (parts: readonly SqlCondition[], word: ' AND ' | ' OR '): SqlCondition => ({
+const joinedConditions = (parts: readonly SqlCondition[], word: ' AND ' | ' OR '): SqlCondition => ({
   sql: `(${parts.map(({ sql }) => sql).join(word)})`,
   parameters: parts.flatMap(({ parameters }) => parameters),
 })

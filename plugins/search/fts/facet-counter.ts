@@ -29,7 +29,7 @@ export class FacetCounter {
     if (facets.includes('tag')) counts.set('tag', this.#ofTags(rids))
     if (facets.includes('year')) counts.set('year', ofYears(rids))
     return {
-      counts: Object.fromEntries(facets.map(facet => [facet, maxUsed(counts.get(facet) ?? new Map(), limit)])),
+      counts: Object.fromEntries(facets.map(facet => [facet, topCounts(counts.get(facet) ?? new Map(), limit)])),
       isExact: found.length <= maxCounted,
     }
   }
@@ -47,7 +47,7 @@ export class FacetCounter {
       if (values) for (const [at, value] of values.entries()) add(perColumn[at] as Counts, value)
     }
     const spaces = counts.get('space')
-    if (spaces) counts.set('space', takenApart(spaces))
+    if (spaces) counts.set('space', splitLists(spaces))
     return counts
   }
 
@@ -63,7 +63,7 @@ export class FacetCounter {
 const add = (counts: Counts, value: string, count = 1): void => void counts.set(value, (counts.get(value) ?? 0) + count)
 
 /** Splits the lists of spaces, which are JSON. Many documents have the same list, so each is parsed once. */
-function takenApart(lists: Counts): Counts {
+function splitLists(lists: Counts): Counts {
   const counts: Counts = new Map()
   for (const [list, count] of lists) for (const id of JSON.parse(list) as readonly string[]) add(counts, id, count)
   return counts
@@ -75,7 +75,7 @@ function ofYears(rids: readonly number[]): Counts {
   return counts
 }
 
-const maxUsed = (counts: Counts, limit: number): readonly { readonly value: string; readonly count: number }[] =>
+const topCounts = (counts: Counts, limit: number): readonly { readonly value: string; readonly count: number }[] =>
   [...counts]
     .filter(([value]) => value !== '')
     .map(([value, count]) => ({ value, count }))

@@ -60,14 +60,14 @@ export class FtsIndexes {
   }
 
   /** An index not known to be intact is checked when it is next opened. */
-  async close({ isWhole }: { readonly isWhole: boolean }): Promise<void> {
+  async close({ isWhole: isIntact }: { readonly isWhole: boolean }): Promise<void> {
     await this.#thread.close()
     this.dropNext()
     const live = this.#live
     this.#live = undefined
     if (!live) return
     try {
-      live.isClosed = isWhole
+      live.isClosed = isIntact
     } catch (error) {
       // On a full disk the mark stays, and the index is checked when it is next opened.
       if (!isFull(error)) throw error

@@ -49,7 +49,7 @@ export class FtsSearch implements SearchIndex {
   readonly #log: Log
   readonly #indexes: FtsIndexes
   readonly #readers = new SearchThreads()
-  readonly #here = new QueryExecutor()
+  readonly #mainThread = new QueryExecutor()
   readonly #queue: FtsWriteQueue
   #isRebuilding = false
   #isSuspect = false
@@ -68,7 +68,7 @@ export class FtsSearch implements SearchIndex {
   start(): void {
     const { isSuspect } = this.#indexes.open()
     this.#isSuspect = isSuspect
-    if (isSuspect) this.#checked = this.#checkWhole()
+    if (isSuspect) this.#checked = this.#checkIntegrity()
   }
 
   async health(): Promise<void> {
@@ -79,7 +79,7 @@ export class FtsSearch implements SearchIndex {
     this.#isClosing = true
     await this.#queue.settled()
     await this.#readers.dispose()
-    this.#here.close()
+    this.#mainThread.close()
     await this.#checked
     await this.#indexes.close({ isWhole: !this.#isSuspect })
   }
@@ -100,25 +100,25 @@ export class FtsSearch implements SearchIndex {
   async search(request: SearchRequest): Promise<SearchHits> {
     mustBeWithin('from', request.from, 10_000)
     mustBeWithin('size', request.size, 1000)
-    return (await this.#run({ ask: 'search', request })) as SearchHits
+    return (await this.#run({ type: 'search', request })) as SearchHits
   }
 
   async facets(request: FacetRequest): Promise<FacetCounts> {
     mustBeWithin('limit', request.limit, 1000)
-    return (await this.#run({ ask: 'facets', request })) as FacetCounts
+    return (await this.#run({ type: 'facets', request })) as FacetCounts
   }
 
   async names(request: NameRequest): Promise<SearchHits['hits']> {
     mustBeWithin('limit', request.limit, 100)
-    return (await this.#run({ ask: 'names', request })) as SearchHits['hits']
+    return (await this.#run({ type: 'names', request })) as SearchHits['hits']
   }
 
   async fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]> {
-    return (await this.#run({ ask: 'fields', prefix, scope, limit })) as readonly FieldCount[]
+    return (await this.#run({ type: 'fields', prefix, scope, limit })) as readonly FieldCount[]
   }
 
   async values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]> {
-    return (await this.#run({ ask: 'values', field, prefix, scope, limit })) as readonly ValueCount[]
+    return (await this.#run({ type: 'values', field, prefix, scope, limit })) as readonly ValueCount[]
   }
 
   async tags(
@@ -127,7 +127,7 @@ export class FtsSearch implements SearchIndex {
     limit: number,
     kind?: Kind,
   ): Promise<readonly { readonly tag: string; readonly count: number }[]> {
-    const request: ReadRequest = { ask: 'tags', prefix, scope, limit: Math.min(limit, 10_000), ...(kind === undefined ? {} : { kind }) }
+    const request: ReadRequest = { type: 'tags', prefix, scope, limit: Math.min(limit, 10_000), ...(kind === undefined ? {} : { kind }) }
     return (await this.#run(request)) as readonly { tag: string; count: number }[]
   }
 
@@ -193,10 +193,10 @@ export class FtsSearch implements SearchIndex {
     return count
   }
 
-  async #run(ask: ReadRequest): Promise<unknown> {
+  async #run(request: ReadRequest): Promise<unknown> {
     const path = this.#indexes.path
     try {
-      return await this.#runIn({ ...ask, path }, this.#timeLimitMs)
+      return await this.#runIn({ ...request, path }, this.#timeLimitMs)
     } catch (error) {
       if (!(error instanceof DamagedIndex)) throw error
       this.#indexes.replaceDamaged(path, error)
@@ -207,15 +207,15 @@ export class FtsSearch implements SearchIndex {
   /** Cheap queries of a small index run in this thread; all others in a worker thread, where they can be terminated. */
   async #runIn(task: SearchTask, limitMs: number): Promise<unknown> {
     const isQuick = isCheap(task) && !this.#indexes.isLargerThan(this.#threadFrom)
-    return isQuick ? resultOf(this.#here.answer(task)) : await this.#readers.ask(task, limitMs)
+    return isQuick ? resultOf(this.#mainThread.execute(task)) : await this.#readers.run(task, limitMs)
   }
 
-  async #checkWhole(): Promise<void> {
+  async #checkIntegrity(): Promise<void> {
     const path = this.#indexes.path
     try {
-      const isWhole = await this.#runIn({ ask: 'isWhole', path }, checkLimitMs)
+      const isIntact = await this.#runIn({ type: 'isWhole', path }, checkLimitMs)
       this.#isSuspect = false
-      if (isWhole !== true) this.#indexes.replaceDamaged(path, new DamagedIndex('The integrity check after a crash found damage'))
+      if (isIntact !== true) this.#indexes.replaceDamaged(path, new DamagedIndex('The integrity check after a crash found damage'))
     } catch (error) {
       if (error instanceof DamagedIndex) this.#indexes.replaceDamaged(path, error)
       // An unchecked index is checked at the next start.

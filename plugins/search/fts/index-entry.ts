@@ -26,7 +26,7 @@ export interface IndexEntry {
 }
 
 /** The synthetic words of a document: unordered flags, and rows of words whose order is significant. */
-interface Found {
+interface SyntheticWords {
   readonly flags: Set<string>
   readonly rows: string[]
 }
@@ -49,7 +49,7 @@ function storedValue(value: MetadataValue['value']): { readonly v: number | stri
 /** Creates the entry of a document; `fieldId` returns the ID of a metadata field. */
 export function toEntry(document: SearchDocument, fieldId: (name: string, type: FieldType) => number): IndexEntry {
   const words = new Set<string>()
-  const found: Found = { flags: new Set(), rows: [] }
+  const found: SyntheticWords = { flags: new Set(), rows: [] }
   const text = (...texts: readonly (string | undefined)[]): string => joinWords(texts, words)
   const { values, fields, manyValued } = indexMetadata(document.metadata, fieldId, found)
   addFixed(document, found, words)
@@ -84,7 +84,7 @@ function joinWords(texts: readonly (string | undefined)[], all: Set<string>): st
 function indexMetadata(
   metadata: readonly MetadataValue[],
   fieldId: (name: string, type: FieldType) => number,
-  found: Found,
+  found: SyntheticWords,
 ): { readonly values: readonly IndexedValue[]; readonly fields: readonly number[]; readonly manyValued: readonly number[] } {
   const values: IndexedValue[] = []
   const fields = new Set<number>()
@@ -101,20 +101,20 @@ function indexMetadata(
   return { values, fields: [...fields], manyValued: [...manyValued] }
 }
 
-function addValue(field: string, value: MetadataValue['value'], found: Found): void {
+function addValue(field: string, value: MetadataValue['value'], found: SyntheticWords): void {
   found.flags.add(tokens.has(field))
   found.flags.add(tokens.equals(field, value))
   addWords(field, value instanceof Date ? value.toISOString() : String(value), found)
 }
 
-function addWords(field: string, text: string, found: Found): void {
+function addWords(field: string, text: string, found: SyntheticWords): void {
   const words = wordsOf(text).slice(0, wordsPerValue)
   const row = words.map(word => tokens.word(field, word))
   if (row.length > 1) found.rows.push(row.join(' '))
   else for (const word of row) found.flags.add(word)
 }
 
-function addFixed(document: SearchDocument, found: Found, all: Set<string>): void {
+function addFixed(document: SearchDocument, found: SyntheticWords, all: Set<string>): void {
   const fixed: Record<FixedField, readonly (string | undefined)[]> = {
     name: [document.name],
     description: [document.description],
@@ -138,7 +138,7 @@ function addFixed(document: SearchDocument, found: Found, all: Set<string>): voi
   }
 }
 
-function addPlaces(document: SearchDocument, found: Found): void {
+function addPlaces(document: SearchDocument, found: SyntheticWords): void {
   found.flags.add(tokens.all)
   found.flags.add(tokens.kind(document.kind))
   found.flags.add(tokens.author(document.creator))

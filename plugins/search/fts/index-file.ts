@@ -11,7 +11,7 @@ import { columns, firstRid, kindKey, ridsPerMs, schema, schemaVersion } from './
 import { TagCounts } from './tag-counts.ts'
 
 /** Number of operations that share a transaction while a file is being filled. */
-const filledTogether = 100
+const operationsPerTransaction = 100
 /** Of 4 kB each. */
 const maxSmallPages = 4096
 const maxKnownWords = 100_000
@@ -92,7 +92,7 @@ export class IndexFile {
     try {
       work()
       this.#inTransaction += 1
-      if (this.#isDurable || this.#inTransaction >= filledTogether) this.#commit()
+      if (this.#isDurable || this.#inTransaction >= operationsPerTransaction) this.#commit()
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       this.#fieldIds.clear()

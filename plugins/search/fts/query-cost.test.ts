@@ -6,7 +6,7 @@ import { put, request } from '../../../sdk/testing/search-documents.ts'
 import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
 import { isCheap } from './query-cost.ts'
 
-const isQuick = (query: SearchQuery): boolean => isCheap({ ask: 'search', request: request(query) })
+const isQuick = (query: SearchQuery): boolean => isCheap({ type: 'search', request: request(query) })
 const word = (text: string): SearchQuery => ({ op: 'word', text })
 
 test('a query that reads much of a small index is also subject to the time limit', async t => {
@@ -32,5 +32,5 @@ test('queries of a few words run in the main thread, and queries whose cost depe
   t.false(isQuick({ op: 'field', field: 'depth', is: 'more', values: [3] }))
   t.false(isQuick({ op: 'exists', field: 'depth' }))
   t.false(isQuick({ op: 'regex', regex: { is: 'text', text: 'leaf' } }))
-  t.false(isCheap({ ask: 'values', field: 'depth', prefix: '', scope: { all: true }, limit: 10 }))
+  t.false(isCheap({ type: 'values', field: 'depth', prefix: '', scope: { all: true }, limit: 10 }))
 })

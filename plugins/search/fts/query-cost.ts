@@ -13,9 +13,9 @@ const unbounded = Number.POSITIVE_INFINITY
  * words, metadata conditions all fields of a name, suggestions all values: these run in a thread, with a time limit.
  */
 export const isCheap = (request: ReadRequest): boolean => {
-  if (request.ask === 'names') return costOfWords(request.request.text) <= maxCost
-  if (request.ask === 'facets') return costOf(request.request.query) <= maxCost
-  return request.ask === 'search' && request.request.sort === undefined && costOf(request.request.query) <= maxCost
+  if (request.type === 'names') return costOfWords(request.request.text) <= maxCost
+  if (request.type === 'facets') return costOf(request.request.query) <= maxCost
+  return request.type === 'search' && request.request.sort === undefined && costOf(request.request.query) <= maxCost
 }
 
 function costOf(query: SearchQuery): number {

@@ -24,7 +24,7 @@ interface OpenIndex {
 export class QueryExecutor {
   #open: OpenIndex | undefined
 
-  answer(task: SearchTask): SearchReply {
+  execute(task: SearchTask): SearchReply {
     try {
       return { value: this.#run(task) }
     } catch (error) {
@@ -41,11 +41,11 @@ export class QueryExecutor {
   }
 
   #run(task: SearchTask): unknown {
-    if (task.ask === 'isWhole') return isWhole(task.path)
+    if (task.type === 'isWhole') return isIntact(task.path)
     const open = this.#opened(task.path)
     // All statements of a question see the same state. It also spares each of them the locks of a transaction of its own.
     open.db.exec('BEGIN')
-    const value = answerFrom(open, task)
+    const value = resultFrom(open, task)
     open.db.exec('COMMIT')
     return value
   }
@@ -66,16 +66,16 @@ export class QueryExecutor {
   }
 }
 
-function answerFrom({ run, facets, names, suggestions, tags }: OpenIndex, task: Exclude<SearchTask, { ask: 'isWhole' }>): unknown {
-  if (task.ask === 'search') return run.search(task.request)
-  if (task.ask === 'facets') return facets.count(task.request)
-  if (task.ask === 'names') return names.find(task.request)
-  if (task.ask === 'tags') return tags.find(task)
-  if (task.ask === 'values') return suggestions.values(task.field, task.prefix, task.scope, task.limit)
+function resultFrom({ run, facets, names, suggestions, tags }: OpenIndex, task: Exclude<SearchTask, { type: 'isWhole' }>): unknown {
+  if (task.type === 'search') return run.search(task.request)
+  if (task.type === 'facets') return facets.count(task.request)
+  if (task.type === 'names') return names.find(task.request)
+  if (task.type === 'tags') return tags.find(task)
+  if (task.type === 'values') return suggestions.values(task.field, task.prefix, task.scope, task.limit)
   return suggestions.fields(task.prefix, task.scope, task.limit)
 }
 
-function isWhole(path: string): boolean {
+function isIntact(path: string): boolean {
   const db = new DatabaseSync(path, { readOnly: true })
   try {
     return db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok'

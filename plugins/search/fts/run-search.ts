@@ -1,7 +1,7 @@
 import type { Kind } from 'pounce/sdk'
 import type { SearchHits, SearchRequest } from 'pounce/sdk/search'
 import { compileQuery, metadataPath, type ScoredPart } from './compile-query.ts'
-import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
+import { allOf, anyOf, listingsFor, type Parameter, quote, type Rows, type SqlCondition, split } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
 import type { PreparedStatements } from './prepared-statements.ts'
 import { type Limits, permittedBy, rightsInSql, type ScopeFunction, withoutHidden } from './rights.ts'
@@ -114,7 +114,7 @@ export class SearchRun {
     const isBeside = words.length > 0 && limits.scope.all
     const whole = isBeside ? withoutHidden(allOf(parts), limits.scope) : allOf([...parts, limits.permitted])
     const max = words.length > 0 ? maxListed.withWords : maxListed.withoutWords
-    const listing = waysToList(sql).find(({ rows }) => this.#hasAtMost(rows, max))
+    const listing = listingsFor(sql).find(({ rows }) => this.#hasAtMost(rows, max))
     const rights = rightsInSql(limits)
     if (!listing || (words.length > 0 && this.#isFew(whole))) {
       if (this.#isBetterByRow(words, limits)) return extended(ledBy(allOf(words), rights.length > 0), [...rights, ...sql])

@@ -3,13 +3,13 @@ import type { FacetRequest, NameRequest, SearchRequest, SearchScope } from 'poun
 
 /** Requests to a reader. */
 export type ReadRequest =
-  | { readonly ask: 'search'; readonly request: SearchRequest }
-  | { readonly ask: 'facets'; readonly request: FacetRequest }
-  | { readonly ask: 'names'; readonly request: NameRequest }
-  | { readonly ask: 'tags'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number; readonly kind?: Kind }
-  | { readonly ask: 'fields'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
-  | { readonly ask: 'values'; readonly field: string; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
-  | { readonly ask: 'isWhole' }
+  | { readonly type: 'search'; readonly request: SearchRequest }
+  | { readonly type: 'facets'; readonly request: FacetRequest }
+  | { readonly type: 'names'; readonly request: NameRequest }
+  | { readonly type: 'tags'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number; readonly kind?: Kind }
+  | { readonly type: 'fields'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
+  | { readonly type: 'values'; readonly field: string; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
+  | { readonly type: 'isWhole' }
 
 /** A request for the index in one file. */
 export type SearchTask = ReadRequest & { readonly path: string }

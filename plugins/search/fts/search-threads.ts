@@ -36,7 +36,7 @@ export class SearchThreads {
    * Rejects with `Invalid` for a wrong request, `DamagedIndex`, or `Unavailable` when there is no answer after `limitMs`, which begin when there is a
    * thread.
    */
-  ask(task: SearchTask, limitMs: number): Promise<unknown> {
+  run(task: SearchTask, limitMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const pendingTask: PendingTask = { task, limitMs, resolve, reject }
       this.#waiting.push(pendingTask)

@@ -4,5 +4,5 @@ import type { SearchTask } from './search-task.ts'
 
 const answerer = new QueryExecutor()
 
-parentPort?.on('message', (task: SearchTask) => parentPort?.postMessage(answerer.answer(task)))
+parentPort?.on('message', (task: SearchTask) => parentPort?.postMessage(answerer.execute(task)))
 parentPort?.postMessage('ready')
