@@ -89,12 +89,12 @@ class PluginServer {
     })
     this.#child = child
     const { out, isTerminal } = this.#output
-    const say = (line: string): void => out(isTerminal ? readable(line) : stripVTControlCharacters(readable(line)))
-    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', say)
+    const print = (line: string): void => out(isTerminal ? readable(line) : stripVTControlCharacters(readable(line)))
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', print)
     child.once('close', () => {
       if (this.#child !== child) return
       this.#child = undefined
-      if (!this.#isStopping) say('The server exited; waiting for a change')
+      if (!this.#isStopping) print('The server exited; waiting for a change')
     })
   }
 

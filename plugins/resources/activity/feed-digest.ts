@@ -13,7 +13,7 @@ const maxReads = 10
 /** Sorts after every id. */
 const afterAll = 'g'
 
-const thing = (ref: Ref | null, name: string): FeedResource | null => ref && { ...ref, name }
+const feedResource = (ref: Ref | null, name: string): FeedResource | null => ref && { ...ref, name }
 
 /** The feed as sent in notifications, filtered by the same rule as the activity page. */
 export class FeedDigest implements Feed {
@@ -55,7 +55,7 @@ export class FeedDigest implements Feed {
     return lines.map(({ id, at, type, user, object, objectName, source, sourceName }) => {
       const person = people.get(user)
       const who = person ? fullNameOf(person) : ''
-      return { id, at, type, user, who, object: thing(object, objectName), source: thing(source, sourceName) }
+      return { id, at, type, user, who, object: feedResource(object, objectName), source: feedResource(source, sourceName) }
     })
   }
 }

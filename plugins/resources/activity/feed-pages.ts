@@ -34,41 +34,41 @@ const openKinds: ReadonlySet<Kind> = new Set<Kind>(['space', 'collection', 'data
 /** Drops the entries whose resources the caller may not view now, regardless of what they could view at the time of the event. */
 export class FeedVisibility {
   #policy: Policy
-  #things: FeedNames
+  #names: FeedNames
 
-  constructor(policy: Policy, things: FeedNames) {
+  constructor(policy: Policy, names: FeedNames) {
     this.#policy = policy
-    this.#things = things
+    this.#names = names
   }
 
   async visible(caller: Caller, lines: readonly Line[]): Promise<readonly Line[]> {
     const named = lines.flatMap(({ object, source }) => [...(object ? [object] : []), ...(source ? [source] : [])])
-    const sight = { ...(await this.#look(caller, named)), contentsOf: await this.#contentsOf(caller, lines) }
-    return lines.filter(line => this.#isVisible(caller, line, sight)).map(line => withKnownNames(line, sight))
+    const visible = { ...(await this.#readVisible(caller, named)), contentsOf: await this.#contentsOf(caller, lines) }
+    return lines.filter(line => this.#isVisible(caller, line, visible)).map(line => withKnownNames(line, visible))
   }
 
-  #isVisible(caller: Caller, line: Line, sight: VisibleResources): boolean {
+  #isVisible(caller: Caller, line: Line, visible: VisibleResources): boolean {
     if (line.object === null) return line.user === caller.user?.id
     if (line.objectName === '') return false
     // A key limited to spaces does not return its owner's actions elsewhere.
     const isOwn = line.user === caller.user?.id && caller.limits?.spaces === undefined && !line.type.startsWith('mention_')
-    const shows = (ref: Ref) => sight.allowed.has(ref.id) || (isOwn && !sight.existing.has(ref.id))
+    const shows = (ref: Ref) => visible.allowed.has(ref.id) || (isOwn && !visible.existing.has(ref.id))
     if (line.source && !shows(line.source)) return false
-    return shows(line.object) || (!sight.existing.has(line.object.id) && this.#wasSeen(line, sight))
+    return shows(line.object) || (!visible.existing.has(line.object.id) && this.#wasVisible(line, visible))
   }
 
   /** Entries about deleted resources are visible to callers who may view the contents of their container. */
-  #wasSeen({ type, object, within }: Line, { contentsOf }: VisibleResources): boolean {
+  #wasVisible({ type, object, within }: Line, { contentsOf }: VisibleResources): boolean {
     if (!type.startsWith('delete_') || object === null) return false
     if (!this.#policy.isPrivate && openKinds.has(object.kind)) return true
-    const view = this.#things.viewOf(object.kind)
+    const view = this.#names.viewOf(object.kind)
     return view !== undefined && within.some(({ id }) => contentsOf.get(view)?.has(id))
   }
 
   async #contentsOf(caller: Caller, lines: readonly Line[]): Promise<VisibleResources['contentsOf']> {
     const contentsOf = new Map<string, Set<string>>()
     const removed = lines.flatMap(({ type, object, within }) => {
-      const view = object && type.startsWith('delete_') ? this.#things.viewOf(object.kind) : undefined
+      const view = object && type.startsWith('delete_') ? this.#names.viewOf(object.kind) : undefined
       return view === undefined ? [] : within.map(place => ({ view, ...place }))
     })
     for (const [view, places] of Map.groupBy(removed, each => each.view))
@@ -86,14 +86,14 @@ export class FeedVisibility {
     return caller.user?.memberships.some(one => one.space === space && one.permissions.has(view)) ?? false
   }
 
-  async #look(caller: Caller, named: readonly Ref[]): Promise<Omit<VisibleResources, 'contentsOf'>> {
+  async #readVisible(caller: Caller, named: readonly Ref[]): Promise<Omit<VisibleResources, 'contentsOf'>> {
     const allowed = new Set<string>()
     for (const [kind, some] of Map.groupBy(named, ref => ref.kind)) {
       const ids = [...new Set(some.map(({ id }) => id))]
       for (const id of await this.#policy.seen(caller, kind, ids)) allowed.add(id)
     }
     const others = named.filter(({ id }) => !allowed.has(id))
-    return { allowed, existing: new Set((await this.#things.of(others)).keys()) }
+    return { allowed, existing: new Set((await this.#names.of(others)).keys()) }
   }
 }
 wire(FeedVisibility, Policy, FeedNames)

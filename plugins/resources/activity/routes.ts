@@ -5,7 +5,7 @@ import { FeedPages, LineJson } from './feed-pages.ts'
 import { StoredActivity } from './stored-activity.ts'
 
 const read = routesFor('events', { pages: FeedPages, installation: Installation })
-const onDataset = routesFor('datasets', { activity: StoredActivity, things: FeedNames, ids: Ids, clock: Clock })
+const onDataset = routesFor('datasets', { activity: StoredActivity, names: FeedNames, ids: Ids, clock: Clock })
 
 const feedQuery = s.Object({ limit: s.Integer({ default: 20, minimum: 1, maximum: 200 }), after: afterParameter() })
 
@@ -59,9 +59,9 @@ export const addFileEvent = onDataset({
   query: s.Object({ inFolder: s.flag(false), fileCount: s.Integer({ minimum: 1, maximum: 1_000_000 }) }),
   responses: { 200: s.String() },
   throws: [NotFound],
-  async handle({ params, query, caller }, { activity, things, ids, clock }) {
+  async handle({ params, query, caller }, { activity, names, ids, clock }) {
     const object: Ref = { kind: 'dataset', id: params.id }
-    const objectName = (await things.of([object])).get(params.id)?.name ?? ''
+    const objectName = (await names.of([object])).get(params.id)?.name ?? ''
     const type = `${query.inFolder ? 'add_file_folder' : 'add_file'}_${query.fileCount}`
     if (caller.user) {
       const at = clock.now().toISOString()

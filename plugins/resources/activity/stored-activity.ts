@@ -46,12 +46,12 @@ export interface FeedReader {
 export class StoredActivity implements BatchHandler {
   #areCommentsShown: boolean
   #documents: DocumentStore
-  #things: FeedNames
+  #feedNames: FeedNames
 
-  constructor({ showCommentOnHomepage }: Settings, documents: DocumentStore, things: FeedNames) {
+  constructor({ showCommentOnHomepage }: Settings, documents: DocumentStore, feedNames: FeedNames) {
     this.#areCommentsShown = showCommentOnHomepage
     this.#documents = documents
-    this.#things = things
+    this.#feedNames = feedNames
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
@@ -62,21 +62,21 @@ export class StoredActivity implements BatchHandler {
     const lastNames = new Map(events.flatMap(event => pair(event.subject.id, lastNameOf(event))))
     const renamed = events.filter(renames).map(({ subject }) => subject)
     const named = recorded.flatMap(({ entry: { object, source, within = [] } }) => [object, source, ...within].filter(ref => ref != null))
-    const things = await this.#things.of([...named, ...renamed])
-    const names = await this.#namesOf(named, things, lastNames)
+    const resources = await this.#feedNames.of([...named, ...renamed])
+    const names = await this.#namesOf(named, resources, lastNames)
     const lines: Line[] = []
     for (const { event, entry, user } of recorded) {
       const { type, object, source = null, target = null, within = [] } = entry
       // A file deleted with its dataset has no entry of its own, and a deleted comment has no text to show.
-      if (type === 'delete_file' && within.length > 0 && !within.some(({ id }) => things.has(id))) continue
-      if (object?.kind === 'comment' && !things.has(object.id)) continue
-      const audience = object?.kind === 'comment' && source ? (things.get(source.id)?.audience ?? []) : []
+      if (type === 'delete_file' && within.length > 0 && !within.some(({ id }) => resources.has(id))) continue
+      if (object?.kind === 'comment' && !resources.has(object.id)) continue
+      const audience = object?.kind === 'comment' && source ? (resources.get(source.id)?.audience ?? []) : []
       const [objectName, sourceName] = [object ? (names.get(object.id) ?? '') : '', source ? (names.get(source.id) ?? '') : '']
       lines.push({ id: entry.id ?? event.id, user, type, object, objectName, source, sourceName, target, within, audience, at: event.at })
     }
     await this.add(lines)
     await this.#grow(recorded.flatMap(({ entry: { id, type } }) => (id === undefined ? [] : [{ id, type }])))
-    for (const subject of renamed) await this.#rename(subject, things.get(subject.id)?.name)
+    for (const subject of renamed) await this.#rename(subject, resources.get(subject.id)?.name)
     await this.#nameGone(lastNames)
   }
 
@@ -112,10 +112,10 @@ export class StoredActivity implements BatchHandler {
   }
 
   /** Current names; the last known names of deleted resources. */
-  async #namesOf(refs: readonly Ref[], things: NamedResources, gone: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
-    const names = new Map([...gone, ...[...things].map(([id, { name }]) => [id, name] as const)])
+  async #namesOf(refs: readonly Ref[], resources: NamedResources, gone: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+    const names = new Map([...gone, ...[...resources].map(([id, { name }]) => [id, name] as const)])
     const unknown = [...new Set(refs.map(({ id }) => id))].filter(id => !names.has(id))
-    return new Map([...(await this.#things.formerNames(unknown)), ...names])
+    return new Map([...(await this.#feedNames.formerNames(unknown)), ...names])
   }
 
   /** Sets the name in all entries about a resource. Resumes after an earlier, interrupted attempt. */

@@ -106,8 +106,8 @@ export class SendMentionMail {
   }
 
   async #nameOf({ kind, id }: Ref): Promise<string> {
-    const thing = kind === 'file' ? await this.#files.get(id) : await this.#datasets.get(id)
-    return `the ${kind} ${thing?.name ?? ''}`.trim()
+    const resource = kind === 'file' ? await this.#files.get(id) : await this.#datasets.get(id)
+    return `the ${kind} ${resource?.name ?? ''}`.trim()
   }
 }
 wire(

@@ -63,7 +63,7 @@ export const PersonalMentions = personalRecords({
 export type Comment = CommentRecord & Stored
 
 /** Maximum nesting depth of replies. */
-const deepest = 20
+const maxDepth = 20
 
 /** Comments in the document store. */
 export class StoredComments implements Comments {
@@ -79,7 +79,7 @@ export class StoredComments implements Comments {
 
   async add(target: Ref, text: string, author: string | undefined, to?: Comment): Promise<Comment> {
     const above = to ? [...(to.above ?? []), to.id] : []
-    if (above.length > deepest) throw new Invalid(`Replies can be nested ${deepest} levels deep: reply to a comment further up`)
+    if (above.length > maxDepth) throw new Invalid(`Replies can be nested ${maxDepth} levels deep: reply to a comment further up`)
     const id = this.#ids.next()
     const posted = this.#clock.now().toISOString()
     const comment = { target, parent: to?.id ?? null, above, author: author ?? anonymousUserId, text, posted }

@@ -85,14 +85,14 @@ class FakeSession {
 /** A fake clamd on a free port of this machine, or on `path`. */
 export const fakeClamd = async (t: Ending, options: FakeClamdOptions & { readonly path?: string } = {}) => {
   const sockets = new Set<Socket>()
-  const most = { now: 0, ever: 0 }
+  const concurrent = { now: 0, ever: 0 }
   const server = createServer({ allowHalfOpen: true }, socket => {
     sockets.add(socket)
-    most.now += 1
-    most.ever = Math.max(most.ever, most.now)
+    concurrent.now += 1
+    concurrent.ever = Math.max(concurrent.ever, concurrent.now)
     socket.once('close', () => {
       sockets.delete(socket)
-      most.now -= 1
+      concurrent.now -= 1
     })
     new FakeSession(socket, options)
   })
@@ -106,7 +106,7 @@ export const fakeClamd = async (t: Ending, options: FakeClamdOptions & { readonl
   }
   t.teardown(stop)
   const address = server.address()
-  return { socket: typeof address === 'object' && address ? `tcp://127.0.0.1:${address.port}` : String(address), most, stop }
+  return { socket: typeof address === 'object' && address ? `tcp://127.0.0.1:${address.port}` : String(address), most: concurrent, stop }
 }
 
 /** The plugin's scanner, connected to a clamd. */

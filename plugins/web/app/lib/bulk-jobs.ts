@@ -98,6 +98,6 @@ export const filesChangedBy = async ({ jobs = [] }: Outcome): Promise<readonly {
 }
 
 /** Reports how many resources were refused, and why the first one was. */
-export const sayFailures = ({ failed, reason }: Outcome): void => {
+export const toastFailures = ({ failed, reason }: Outcome): void => {
   if (failed > 0) toast(t('entries.failed', { count: failed, number: number(failed), reason: messageOf(reason) }))
 }

@@ -10,7 +10,7 @@ import {
   type Outcome,
   type Progress,
   runJobs,
-  sayFailures,
+  toastFailures,
   unseen,
 } from '../../lib/bulk-jobs.ts'
 import { number } from '../../lib/format.ts'
@@ -193,11 +193,11 @@ export const moveEntries = async (
   const moveBack = async (): Promise<void> => {
     for (const origin of origins) {
       const some = moved.filter((_, at) => (others[at]?.folder ?? undefined) === origin)
-      sayFailures(await moveAll(dataset, { entries: some }, origin, unseen, never))
+      toastFailures(await moveAll(dataset, { entries: some }, origin, unseen, never))
     }
     if (rest) {
       const job = { act: 'move', to: placeIn(dataset, rest.query.folder), from: placeIn(dataset, to.id) } as const
-      sayFailures(await runJobs(jobsFor(await filesChangedBy(outcome), job), unseen, never))
+      toastFailures(await runJobs(jobsFor(await filesChangedBy(outcome), job), unseen, never))
     }
     await refreshEntries(dataset)
   }
@@ -206,7 +206,7 @@ export const moveEntries = async (
       t('entries.moved', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, others), folder: to.name }),
       canMoveBack(what) ? { label: t('undo'), run: () => void moveBack().catch(toastFailure) } : undefined,
     )
-  sayFailures(outcome)
+  toastFailures(outcome)
 }
 
 /** A location in any dataset. */
@@ -244,7 +244,7 @@ export const copyEntries = async (
   const count = outcome.done + (outcome.failed === 0 ? folders : 0)
   const copied = changedName(outcome, entries) || (entries[0]?.name ?? '')
   if (count > 0) toast(t('entries.copied', { count, number: number(count), name: copied, folder: name }))
-  sayFailures(outcome)
+  toastFailures(outcome)
 }
 
 /** Deletes files, and folders with their contents. */
@@ -257,7 +257,7 @@ export const deleteEntries = async (dataset: string, target: Target, progress: P
   await refreshEntries(dataset)
   if (outcome.done > 0)
     toast(t('entries.deleted', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, target.entries) }))
-  sayFailures(outcome)
+  toastFailures(outcome)
 }
 
 /** Adds tags to files, or removes them. Adding offers an undo, which keeps tags that were there before. */
@@ -273,15 +273,15 @@ export const tagEntries = async (
       ? api('POST /api/files/{id}/tags', { path: { id }, body: { tags } })
       : api('DELETE /api/files/{id}/tags', { path: { id }, body: { tags } })
   const begun = serverTime(performance.now())
-  const say = (outcome: Outcome, key: 'entries.tagged' | 'entries.untagged', undo?: () => Promise<void>): void => {
+  const toastOutcome = (outcome: Outcome, key: 'entries.tagged' | 'entries.untagged', undo?: () => Promise<void>): void => {
     const about = { count: outcome.done, number: number(outcome.done), name: changedName(outcome, target.entries) }
     if (outcome.done > 0) toast(t(key, about), undo && { label: t('undo'), run: () => void undo().catch(toastFailure) })
-    sayFailures(outcome)
+    toastFailures(outcome)
   }
   const undo = async (addedSince: string): Promise<void> =>
-    say(await runJobs(jobsOf(target, { act: 'untag', tags, addedSince }), unseen, never), 'entries.untagged')
+    toastOutcome(await runJobs(jobsOf(target, { act: 'untag', tags, addedSince }), unseen, never), 'entries.untagged')
   const outcome = await act(target, change, { act: isAdding ? 'tag' : 'untag', tags }, progress, signal)
-  say(outcome, isAdding ? 'entries.tagged' : 'entries.untagged', isAdding && begun !== undefined ? () => undo(begun) : undefined)
+  toastOutcome(outcome, isAdding ? 'entries.tagged' : 'entries.untagged', isAdding && begun !== undefined ? () => undo(begun) : undefined)
 }
 
 /** SHA-256 digests of files, in the format of `sha256sum`. */
@@ -296,7 +296,7 @@ export const digestsOf = async (files: readonly Entry[], progress: Progress, sig
     progress,
     signal,
   )
-  sayFailures(outcome)
+  toastFailures(outcome)
   return files.flatMap(({ id }) => lines.get(id) ?? []).join('\n')
 }
 

@@ -22,7 +22,7 @@ export const ExtractionResults = ({ file }: { readonly file: string }) => {
         {metadata.map(one => (
           <li key={one.id} className="sheet">
             <header>
-              <b>{sayer(one)}</b> <span className="help">{timeOf(one)}</span>
+              <b>{agentName(one)}</b> <span className="help">{timeOf(one)}</span>
             </header>
             <Value value={one.content} depth={0} />
           </li>
@@ -54,7 +54,7 @@ const RunState = ({ run: { extractor, state, message, start } }: { readonly run:
   </li>
 )
 
-const sayer = ({ agent }: Metadata): string => agent.name || agent.extractor_id || t('file.somebody')
+const agentName = ({ agent }: Metadata): string => agent.name || agent.extractor_id || t('file.somebody')
 
 const timeOf = ({ created_at }: Metadata) =>
   Number.isNaN(Date.parse(created_at)) ? null : <Time of={new Date(created_at).toISOString()} />

@@ -1,5 +1,5 @@
 import { toast, toastFailure } from '../../components/toasts.tsx'
-import { changedName, jobsFor, never, type Progress, runJobs, sayFailures, unseen } from '../../lib/bulk-jobs.ts'
+import { changedName, jobsFor, never, type Progress, runJobs, toastFailures, unseen } from '../../lib/bulk-jobs.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { serverTime } from '../../lib/session.ts'
@@ -9,7 +9,7 @@ import type { SelectableHit } from './hit-selection.tsx'
 export const deleteHits = async (hits: readonly SelectableHit[], progress: Progress, signal: AbortSignal): Promise<void> => {
   const outcome = await runJobs(jobsFor(hits, { act: 'delete' }), progress, signal)
   if (outcome.done > 0) toast(t('entries.deleted', { count: outcome.done, number: number(outcome.done), name: changedName(outcome, hits) }))
-  sayFailures(outcome)
+  toastFailures(outcome)
 }
 
 interface TagChange {
@@ -35,5 +35,5 @@ export const changeHitTags = async ({ hits, tags, isAdding, addedSince, progress
       t(isAdding ? 'selection.tagged' : 'selection.untagged', about),
       isAdding && begun !== undefined ? { label: t('undo'), run: undo } : undefined,
     )
-  sayFailures(outcome)
+  toastFailures(outcome)
 }
