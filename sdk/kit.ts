@@ -51,6 +51,7 @@ export {
 } from './full-view.ts'
 export { type IndividualMail, IndividualMails, isUndeliverable } from './individual-mails.ts'
 export { checkJsonLdContext } from './json-ld-context.ts'
+export { isJsonObject } from './json-object.ts'
 export { allowsDownload, LicenseBody, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
   assertSafeJson,

@@ -1,3 +1,4 @@
+import { isJsonObject } from './json-object.ts'
 import { defaultRoles, verbOf } from './model/permission.ts'
 import { didYouMean } from './nearest.ts'
 
@@ -12,9 +13,8 @@ interface Member {
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isClass = (value: unknown): boolean => typeof value === 'function'
-const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const has = (members: Readonly<Record<string, (value: unknown) => boolean>>) => (value: unknown) =>
-  isObject(value) && Object.entries(members).every(([name, fits]) => fits(value[name]))
+  isJsonObject(value) && Object.entries(members).every(([name, fits]) => fits(value[name]))
 const list = (fits: (value: unknown) => boolean, right: string): Member => ({
   fits: value => Array.isArray(value) && value.every(fits),
   right: `a list ${right}`,
@@ -49,16 +49,16 @@ const members: Readonly<Record<string, Member>> = {
   apiVersion: { fits: Number.isInteger, right: 'a whole number' },
   config: { fits: has({ type: type => type === 'object' }), right: 'an object schema: s.Object({ … })' },
   configPath: text,
-  environment: { fits: isObject, right: 'an object of variables' },
-  resources: list(isObject, 'of what defineResource(…) returns'),
-  permissions: { fits: isObject, right: 'an object of permissions' },
+  environment: { fits: isJsonObject, right: 'an object of variables' },
+  resources: list(isJsonObject, 'of what defineResource(…) returns'),
+  permissions: { fits: isJsonObject, right: 'an object of permissions' },
   provides: list(has({ port: isText, by: isClass }), 'of what provide(…) returns'),
   services: list(isClass, 'of classes'),
   wraps: texts('of ports'),
-  routes: { fits: isObject, right: 'an object of routes, such as the exports of a module' },
+  routes: { fits: isJsonObject, right: 'an object of routes, such as the exports of a module' },
   middleware: list(isMiddleware, `of { phase, use } or { phase, by } with a phase of ${phases.join(', ')}`),
   crossOriginHeaders: { fits: has({ request: Array.isArray, response: Array.isArray }), right: '{ request: […], response: […] }' },
-  collections: list(has({ name: isText, indexes: isObject }), 'of what collection(…) returns'),
+  collections: list(has({ name: isText, indexes: isJsonObject }), 'of what collection(…) returns'),
   events: texts('of event types'),
   handlers: list(has({ types: isTypes, by: isClass, name: isText }), 'of what on(…) and onBatch(…) return'),
   formerHandlers: texts('of names of handlers'),
@@ -103,7 +103,7 @@ export const checkMembers = (definition: object): void => {
   const absent = wraps.find(name => !provides.some(({ port }) => port === name))
   refuse(absent && `it wraps ${absent} but does not provide it`)
   for (const [name, permission] of Object.entries((given['permissions'] ?? {}) as Members)) {
-    const fault = isObject(permission) ? faultOf(permission, permissionMembers, 'a permission') : 'it must be an object'
+    const fault = isJsonObject(permission) ? faultOf(permission, permissionMembers, 'a permission') : 'it must be an object'
     refuse(fault && `in the permission ${name}, ${fault}`)
   }
 }

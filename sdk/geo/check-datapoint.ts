@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts'
 import type { Datapoint } from '../ports/geo-store.ts'
 
 const maxPositions = 10_000
@@ -51,9 +52,6 @@ export const checkDatapoint = (point: Datapoint): string | undefined => {
   return geometryFault(geometry) ?? propertiesFault(properties)
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Why a geometry is invalid, or undefined if it is valid. */
 export const geometryFault = (geometry: unknown): string | undefined => {
   let [positions, dimensions] = [0, 0]
@@ -68,7 +66,7 @@ export const geometryFault = (geometry: unknown): string | undefined => {
 }
 
 const faultIn = (geometry: unknown, shapes: ReadonlyMap<unknown, Check>, depth: number): string | undefined => {
-  if (!isObject(geometry)) return 'geometry must be an object'
+  if (!isJsonObject(geometry)) return 'geometry must be an object'
   const { type, coordinates, geometries } = geometry
   if (type !== 'GeometryCollection') {
     const check = shapes.get(type)
@@ -101,7 +99,7 @@ const shapesOf = (isPlace: Check): ReadonlyMap<unknown, Check> => {
 
 /** The same for properties. */
 export const propertiesFault = (properties: unknown): string | undefined => {
-  if (!isObject(properties)) return 'properties is not an object'
+  if (!isJsonObject(properties)) return 'properties is not an object'
   const fault = jsonFault(properties, 1)
   if (fault !== undefined) return `properties ${fault}`
   return JSON.stringify(properties).length > maxPropertiesLength ? `properties has more than ${maxPropertiesLength} characters` : undefined

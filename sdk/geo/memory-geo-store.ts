@@ -1,3 +1,4 @@
+import { compareText } from '../documents/scalars.ts'
 import type {
   Datapoint,
   GeoAfter,
@@ -128,9 +129,7 @@ const statisticsOf = (points: readonly Datapoint[]): StreamStatistics => {
     count: points.length,
     firstStartMs: -max(points.map(({ startMs }) => -startMs)),
     lastEndMs: ends.length === 0 ? null : max(ends),
-    properties: [...new Set(points.flatMap(({ properties }) => Object.keys(properties)))].sort(byCodePoint).slice(0, 1000),
+    properties: [...new Set(points.flatMap(({ properties }) => Object.keys(properties)))].sort(compareText).slice(0, 1000),
     box: boxAround(points.flatMap(({ geometry }) => positionsOf(geometry))),
   }
 }
-
-const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
+import { isJsonObject } from 'pounce/sdk/kit'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
 import { visible } from '../pretty-log.ts'
@@ -132,8 +133,6 @@ interface MetadataDocument {
   readonly content: Content | readonly unknown[]
 }
 
-const isObject = (value: unknown): value is Content => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const baseContext = 'https://clowder.ncsa.illinois.edu/contexts/metadata.jsonld'
 
 /** Parses JSON values such as `17` and `true`; other input is text, and so are integers that a number would round, such as long identifiers, and numbers out of range. */
@@ -150,7 +149,7 @@ const jsonOrText = (text: string): unknown => {
 const readDocument = async (path: string): Promise<Content> => {
   try {
     const value: unknown = JSON.parse(path === '-' ? await text(process.stdin) : await readFile(path, 'utf8'))
-    if (isObject(value)) return value
+    if (isJsonObject(value)) return value
   } catch (error) {
     throw new StartupError(`${path === '-' ? 'Standard input' : path} is not readable as JSON: ${messageOf(error)}`, { cause: error })
   }
@@ -180,7 +179,7 @@ const setContent = async (
   given: Content,
 ): Promise<void> => {
   const me = await accountOf(client)
-  const own = documents.filter(({ agent, content }) => agent.user_id?.endsWith(`/${me.id}`) && isObject(content))
+  const own = documents.filter(({ agent, content }) => agent.user_id?.endsWith(`/${me.id}`) && isJsonObject(content))
   const oldestFirst = own.toReversed()
   const contexts = [...oldestFirst.map(document => document['@context']), given['@context'] ?? baseContext].flat()
   const different = [...new Map(contexts.map(context => [JSON.stringify(context), context])).values()]

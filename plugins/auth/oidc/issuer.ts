@@ -1,6 +1,7 @@
 import type { CompactVerifyGetKey, JWTPayload } from 'jose'
 import type { Configuration } from 'openid-client'
 import { type Fetch, type Log, Unavailable, type VerifiedIdentity } from 'pounce/sdk'
+import { isJsonObject } from 'pounce/sdk/kit'
 import type { OidcConfig, ProviderConfig } from './config.ts'
 import { fetchAt, type LibraryFetch } from './guarded-fetch.ts'
 
@@ -164,13 +165,11 @@ export type TokenClaims = Readonly<Record<string, unknown>>
 
 const maxGroups = 1000
 
-const isObject = (value: unknown): value is TokenClaims => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** A claim by name, or by a path into nested objects. */
 const claimOf = (claims: TokenClaims, name: string): unknown => {
   if (Object.hasOwn(claims, name)) return claims[name]
   let value: unknown = claims
-  for (const part of name.split('.')) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
+  for (const part of name.split('.')) value = isJsonObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
   return value
 }
 

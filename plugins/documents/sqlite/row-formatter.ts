@@ -1,5 +1,5 @@
 import type { Find } from 'pounce/sdk'
-import { type ColumnValue, type RowFormat, rowSeparator } from 'pounce/sdk/kit'
+import { type ColumnValue, isJsonObject, type RowFormat, rowSeparator } from 'pounce/sdk/kit'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { cellValueIn, type FoundDocument, formatCell, formatDocument } from 'pounce/sdk/store-kit'
 import { type ScanPlace, scanPart } from './scanning.ts'
@@ -30,9 +30,6 @@ const flatObject = `\\{(?:[^{}"]|${text})*\\}`
 
 const literal = (name: string): string => JSON.stringify(name).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** A pattern for texts with the layout of this document, with the values at the paths in groups. */
 export const patternOf = (document: object, paths: readonly string[]): Pattern => {
   const groups = new Map<string, { group: number; steps: number }>()
@@ -45,7 +42,7 @@ export const patternOf = (document: object, paths: readonly string[]): Pattern =
   const sourceOf = (value: unknown, wanted: readonly string[], steps: number): string => {
     const isWanted = wanted.length > 0
     if (Array.isArray(value)) return isWanted ? catching(wanted, steps, caughtArray) : flatArray
-    if (!isObject(value)) return isWanted ? catching(wanted, steps, caught) : scalar
+    if (!isJsonObject(value)) return isWanted ? catching(wanted, steps, caught) : scalar
     return isWanted ? membersOf(value, wanted, steps) : flatObject
   }
   const membersOf = (value: Readonly<Record<string, unknown>>, wanted: readonly string[], steps: number): string => {

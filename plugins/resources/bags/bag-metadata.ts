@@ -1,10 +1,7 @@
 import { type CallerUser, Invalid, type Json, type MetadataRecord, type Ref } from 'pounce/sdk'
-import { accountsNamedBy, type NewMetadata } from 'pounce/sdk/kit'
+import { accountsNamedBy, isJsonObject, type NewMetadata } from 'pounce/sdk/kit'
 import type { Sidecars } from './sidecars.ts'
 
-type Given = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Given => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value) && value.length <= 2000
 
@@ -13,7 +10,7 @@ const isAddress = (value: unknown): value is string =>
  */
 const agentOf = (agent: unknown, user: CallerUser): MetadataRecord['agent'] => {
   const importer = { kind: 'user', name: user.fullName, extractorId: null, userId: user.id } as const
-  if (!isObject(agent)) return importer
+  if (!isJsonObject(agent)) return importer
   const { name, extractor_id: extractor, user_id: person, attributed_to: before } = agent
   const called = typeof name === 'string' && name !== '' ? name.slice(0, 500).toWellFormed() : undefined
   if (isAddress(extractor)) return { kind: 'extractor', name: called ?? extractor, extractorId: extractor, userId: null }
@@ -28,7 +25,7 @@ const agentOf = (agent: unknown, user: CallerUser): MetadataRecord['agent'] => {
 
 /** A document in the format of v1 or Pounce, or arbitrary JSON in its place. */
 const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser, sidecars: Sidecars): NewMetadata => {
-  if (!isObject(given)) throw new Invalid(`${path}: a metadata document must be a JSON object`)
+  if (!isJsonObject(given)) throw new Invalid(`${path}: a metadata document must be a JSON object`)
   const { '@context': context, agent, content, created_at: createdAt, ...rest } = given
   const described = typeof content === 'object' && content !== null ? content : rest
   const createdMs = sidecars.dates.msOf(createdAt)

@@ -1,5 +1,5 @@
 import { type ExtractorInfo, Invalid } from 'pounce/sdk'
-import { assertSafeJson } from 'pounce/sdk/kit'
+import { assertSafeJson, isJsonObject } from 'pounce/sdk/kit'
 
 const maxLabels = 50
 
@@ -14,13 +14,11 @@ type Faults = Record<string, readonly { readonly msg: string; readonly args: rea
 
 const strings = (value: unknown): string[] => (Array.isArray(value) && value.every(item => typeof item === 'string') ? value : [])
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const repositories = (value: unknown): { repType: string; repUrl: string }[] => {
   const all = Array.isArray(value) ? value : [value]
-  return all.filter(isObject).map(({ repType, repUrl }) => ({ repType: textIn(repType), repUrl: textIn(repUrl) }))
+  return all.filter(isJsonObject).map(({ repType, repUrl }) => ({ repType: textIn(repType), repUrl: textIn(repUrl) }))
 }
 
 const fault = (msg: string) => [{ msg, args: [] }]
@@ -63,7 +61,7 @@ const keyIn = (value: unknown): string | null => {
  * type, as in v1, so that old documents still register. `key` takes precedence over `unique_key` in the document.
  */
 export const readExtractorInfo = (raw: unknown, maxBytes: number, key?: string): SentExtractor => {
-  if (!isObject(raw))
+  if (!isJsonObject(raw))
     return refuse({ obj: fault('error.expected.jsobject') }, 'An extractor registers with a JSON object, its extractor_info.json')
   assertSafeJson(raw, 'extractor_info')
   const faults = faultsOf(raw)
@@ -76,7 +74,7 @@ export const readExtractorInfo = (raw: unknown, maxBytes: number, key?: string):
       `The document has ${bytes} bytes; it can have ${maxBytes}. Put long descriptions and schemas at an address and name that`,
     )
   requireName(textIn(raw['name']))
-  const process = isObject(raw['process']) ? raw['process'] : {}
+  const process = isJsonObject(raw['process']) ? raw['process'] : {}
   const info: ExtractorInfo = {
     name: textIn(raw['name']),
     version: textIn(raw['version']),
@@ -92,7 +90,7 @@ export const readExtractorInfo = (raw: unknown, maxBytes: number, key?: string):
     defaultLabels: strings(raw['labels'] ?? raw['defaultLabels']).slice(0, maxLabels),
     process: { dataset: strings(process['dataset']), file: strings(process['file']), metadata: strings(process['metadata']) },
     categories: Array.isArray(raw['categories']) ? strings(raw['categories']) : ['EXTRACT'],
-    parameters: isObject(raw['parameters']) ? raw['parameters'] : {},
+    parameters: isJsonObject(raw['parameters']) ? raw['parameters'] : {},
   }
   return { info, key: keyIn(key ?? raw['unique_key']) }
 }

@@ -1,5 +1,5 @@
 import { Invalid, type Json } from 'pounce/sdk'
-import { assertSafeJson, checkJsonLdContext, defaultJsonLimits, NotJson, parseJson } from 'pounce/sdk/kit'
+import { assertSafeJson, checkJsonLdContext, defaultJsonLimits, isJsonObject, NotJson, parseJson } from 'pounce/sdk/kit'
 
 /** A JSON-LD document that was sent with a file. */
 export interface SentMetadata {
@@ -9,14 +9,12 @@ export interface SentMetadata {
 
 type JsonObject = Readonly<Record<string, Json>>
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The JSON object in a text; undefined when it is not JSON. `whole` is the subject of problem messages. */
 export const jsonObjectIn = (text: string | undefined, whole: string): JsonObject | undefined => {
   if (text === undefined) return undefined
   try {
-    const value = parseJson(text, defaultJsonLimits, whole)
-    return isObject(value) ? value : undefined
+    const value = parseJson(text, defaultJsonLimits, whole) as Json
+    return isJsonObject(value) ? value : undefined
   } catch (error) {
     // Not JSON: the caller decides what that means.
     if (error instanceof NotJson) return undefined
@@ -26,9 +24,9 @@ export const jsonObjectIn = (text: string | undefined, whole: string): JsonObjec
 
 /** Separates the context from a document sent with a file. `whole` is the subject of `Invalid` messages: `The field a.txt`. */
 export const metadataFrom = (document: unknown, whole: string): SentMetadata => {
-  if (!isObject(document)) throw new Invalid(`${whole} must be a JSON object: the metadata of the file`)
+  if (!isJsonObject(document)) throw new Invalid(`${whole} must be a JSON object: the metadata of the file`)
   assertSafeJson(document, whole)
-  const { '@context': context, ...content } = document
+  const { '@context': context, ...content } = document as JsonObject
   if (context === undefined) return { content }
   checkJsonLdContext(context, whole)
   return { context, content }

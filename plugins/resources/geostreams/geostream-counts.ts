@@ -1,6 +1,6 @@
 import { and, type Caller, DocumentStore, eq, GeoStore, isIn, Policy, Sensors, Streams, wire } from 'pounce/sdk'
 import { type GeoListPage, geoNumberOf, type StreamStatistics } from 'pounce/sdk/geo'
-import { byCodePoint } from './aggregates/selected-sensors.ts'
+import { compareText } from 'pounce/sdk/kit'
 import { streams } from './collections.ts'
 import { eachPage, seenBy } from './listing.ts'
 import type { SensorStatistics } from './sensors/sensor-service.ts'
@@ -59,7 +59,7 @@ const latest = (one: number | null, other: number | null): number | null =>
 const joined = (one: SensorStatistics, other: SensorStatistics): SensorStatistics => ({
   firstStartMs: smallest(one.firstStartMs, other.firstStartMs),
   lastEndMs: latest(one.lastEndMs, other.lastEndMs),
-  properties: [...new Set([...one.properties, ...other.properties])].toSorted(byCodePoint),
+  properties: [...new Set([...one.properties, ...other.properties])].toSorted(compareText),
 })
 
 /** Current statistics of datapoints by stream, and by sensor through its streams. */

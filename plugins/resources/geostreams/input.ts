@@ -1,5 +1,6 @@
 import { Invalid, type Json, type Ref, s } from 'pounce/sdk'
 import { type Geometry, geometryFault, isGeoId, propertiesFault, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
+import { isJsonObject } from 'pounce/sdk/kit'
 
 /** The number of a sensor, stream or datapoint in a body: as a string, as Clowder 1.x returns it, or as a number. */
 export const wireNumber = (what: string) =>
@@ -28,8 +29,6 @@ export const streamRef = (sent: string | number): Ref => {
 }
 
 type Sent = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isNumbers = (value: unknown): value is readonly [number, number] =>
   Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'number'
@@ -64,7 +63,7 @@ const rangeFault = ({ type, coordinates }: Sent, latitudeFirst: boolean): string
 const bare = (sent: Sent): Sent => {
   const { type, coordinates, geometries } = sent
   if (type !== 'GeometryCollection') return { type, coordinates }
-  return { type, geometries: Array.isArray(geometries) ? geometries.map(each => (isObject(each) ? bare(each) : each)) : geometries }
+  return { type, geometries: Array.isArray(geometries) ? geometries.map(each => (isJsonObject(each) ? bare(each) : each)) : geometries }
 }
 
 const swapped = (sent: Sent): Sent => {
@@ -79,7 +78,7 @@ const swapped = (sent: Sent): Sent => {
  * 1.x reads those of single streams and datapoints.
  */
 export const readGeometry = (sent: unknown, { latitudeFirst = false }: { readonly latitudeFirst?: boolean } = {}): Geometry => {
-  if (!isObject(sent)) throw new Invalid('geometry must be an object')
+  if (!isJsonObject(sent)) throw new Invalid('geometry must be an object')
   const plain = bare(sent)
   const given = latitudeFirst ? swapped(plain) : plain
   const fault = geometryFault(given)

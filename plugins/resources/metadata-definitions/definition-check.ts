@@ -1,4 +1,5 @@
 import { type Caller, Invalid, type Json, type MetadataCheck, type Ref, StandardVocabularies, wire } from 'pounce/sdk'
+import { isJsonObject } from 'pounce/sdk/kit'
 import { everywhere } from './collection.ts'
 import { Config, type Settings } from './config.ts'
 import { DefinitionService, SpacesOf } from './definition-service.ts'
@@ -16,7 +17,6 @@ interface Field {
 
 /** Maximum number of labels that are looked up by name. */
 const maxCandidates = 200
-const isMembers = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const lists: ReadonlySet<string> = new Set(['list', 'listjquery'])
 
 /** Validates metadata of users against the definitions of its fields. */
@@ -108,7 +108,7 @@ const isAccepted = ({ value, beside }: Field, takes: readonly (Expectation | und
   takes.some(expectation => !expectation || fits(expectation, value, beside))
 
 const objectsIn = (content: Json): readonly Members[] =>
-  (Array.isArray(content) ? (content as readonly Json[]) : [content]).filter(isMembers)
+  (Array.isArray(content) ? (content as readonly Json[]) : [content]).filter(one => isJsonObject(one))
 
 const labelsOf = (objects: readonly Members[]): ReadonlySet<string> => {
   const labels = new Set<string>()

@@ -1,4 +1,5 @@
 import type { Json } from 'pounce/sdk'
+import { isJsonObject } from 'pounce/sdk/kit'
 import { isWkt } from './wkt.ts'
 
 type Members = Readonly<Record<string, Json>>
@@ -12,7 +13,6 @@ export interface Expectation {
   readonly example: string
 }
 
-const isMembers = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: Json): value is string => typeof value === 'string' && value.trim() !== ''
 const isNumeric = (value: Json): boolean =>
   typeof value === 'number' || (typeof value === 'string' && /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i.test(value))
@@ -35,7 +35,7 @@ const within = (value: Json | undefined, max: number): boolean =>
 
 const geometryTypes = new Set(['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon'])
 const isGeoJson = (value: Json, nesting = 0): boolean => {
-  if (!isMembers(value) || nesting > 16) return false
+  if (!isJsonObject(value) || nesting > 16) return false
   const { type, coordinates, geometry, geometries, features } = value
   if (type === 'Feature') return geometry === null || (geometry !== undefined && isGeoJson(geometry, nesting + 1))
   if (type === 'FeatureCollection') return Array.isArray(features) && features.every((each: Json) => isGeoJson(each, nesting + 1))
@@ -50,7 +50,7 @@ const text: Expectation = { fits: value => typeof value === 'string', what: 'tex
 const expectations: Readonly<Record<string, Expectation>> = {
   string: text,
   annotation: {
-    fits: value => typeof value === 'string' || isMembers(value),
+    fits: value => typeof value === 'string' || isJsonObject(value),
     what: 'text, or an object',
     example: '"sampled after the rain"',
   },
@@ -75,7 +75,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   },
   scientific_variable: {
     fits: (value, beside) => {
-      if (isMembers(value)) return isText(value['name'] ?? value['variable'] ?? value['value'] ?? null) && isUnit(value['unit'])
+      if (isJsonObject(value)) return isText(value['name'] ?? value['variable'] ?? value['value'] ?? null) && isUnit(value['unit'])
       return isText(value) && isUnit(beside['Unit'])
     },
     what: 'the name of a variable as text, and its unit, if any, as text in Unit beside it',

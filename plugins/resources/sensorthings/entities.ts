@@ -1,5 +1,6 @@
 import type { Json } from 'pounce/sdk'
 import { type Datapoint, type Geometry, geoNumberOf, type StreamStatistics, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
+import { isJsonObject } from 'pounce/sdk/kit'
 import { type Entities, type Entity, type EntityKey, type EntityStep, type EntityType, type Hints, these, type Walk } from './entity.ts'
 import type { EntityLoader, StoredSensor } from './entity-loader.ts'
 import { types } from './types.ts'
@@ -8,8 +9,6 @@ import { namesOf, type Observed, seenPoint, walkAllObserved, walkObserved, walkP
 import { type MeasuredScope, parametersOf, type RecordBatch, type StreamParameter, walkMeasured, walkSensors } from './walk-records.ts'
 
 type Properties = { readonly [key: string]: Json }
-
-const isObject = (value: Json | undefined): value is Properties => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The description of a sensor or stream, or its name. */
 const descriptionOf = ({ name, properties }: { readonly name: string; readonly properties: Properties }): string => {
@@ -38,7 +37,7 @@ const textOf = (value: Json | undefined): string | null => (typeof value === 'st
 const readUnit = (value: Json | undefined): Unit | undefined => {
   const symbol = textOf(value)
   if (symbol !== null) return { name: symbol, symbol, definition: null }
-  if (!isObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const [name, written, definition] = ['name', 'symbol', 'definition'].map(member => textOf(value[member]))
   return name || written || definition ? { name: name ?? null, symbol: written ?? null, definition: definition ?? null } : undefined
 }
@@ -49,7 +48,7 @@ const names = ['unitOfMeasurement', 'unitsOfMeasurement', 'units', 'unit'] as co
 const unitIn = (parameter: string, properties: Properties): Unit | undefined => {
   for (const name of names) {
     const described = properties[name]
-    const own = isObject(described) && Object.hasOwn(described, parameter) ? readUnit(described[parameter]) : undefined
+    const own = isJsonObject(described) && Object.hasOwn(described, parameter) ? readUnit(described[parameter]) : undefined
     const unit = own ?? readUnit(described)
     if (unit) return unit
   }

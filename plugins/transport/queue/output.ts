@@ -3,7 +3,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, realpath, writeFile } fr
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type DerivedFile, type ExtractorOutput, Problem } from 'pounce/sdk'
-import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
+import { isJsonObject, type JsonLimits, parseJson } from 'pounce/sdk/kit'
 import { RunFailure } from './run-failure.ts'
 
 const maxPreviews = 20
@@ -11,8 +11,6 @@ const maxPreviews = 20
 const limits: JsonLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 64, maxMembers: 100_000, maxLeaves: 500_000 }
 const maxBufferedBytes = 2 ** 20
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(;.*)?$/i
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
@@ -31,9 +29,9 @@ export interface OutputTransfer {
  */
 export async function takeOutput(text: string, { from, to, maxOutputBytes }: OutputTransfer): Promise<ExtractorOutput> {
   const raw = parsed(text)
-  if (!isObject(raw)) throw invalidResult('it is not an object')
+  if (!isJsonObject(raw)) throw invalidResult('it is not an object')
   const { metadata, tags, previews, thumbnail, skipped } = raw
-  if (metadata !== undefined && !isObject(metadata)) throw invalidResult('metadata is not an object')
+  if (metadata !== undefined && !isJsonObject(metadata)) throw invalidResult('metadata is not an object')
   if (tags !== undefined && !(Array.isArray(tags) && tags.every(isText))) throw invalidResult('tags is not a list of texts')
   if (skipped !== undefined && !isText(skipped)) throw invalidResult('skipped is not a text')
   if (previews !== undefined && !(Array.isArray(previews) && previews.length <= maxPreviews)) {
@@ -66,7 +64,8 @@ const plain = ({ path, contentType, title }: DerivedFile): DerivedFile => ({ pat
 
 /** The path of a file with a valid description. */
 function pathIn(file: unknown): string {
-  if (!isObject(file) || !isText(file['path']) || !isText(file['contentType'])) throw invalidResult('a file has no path or no contentType')
+  if (!isJsonObject(file) || !isText(file['path']) || !isText(file['contentType']))
+    throw invalidResult('a file has no path or no contentType')
   const { path, contentType, title } = file
   if (!mediaType.test(contentType)) throw invalidResult('a contentType is not a media type')
   if (title !== undefined && !isText(title)) throw invalidResult('a title is not a text')

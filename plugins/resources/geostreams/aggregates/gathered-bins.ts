@@ -1,6 +1,6 @@
 import { type GeoStore, Invalid } from 'pounce/sdk'
 import type { BinLimit, GeoBin, GeoBinning, GeoFilter } from 'pounce/sdk/geo'
-import { byCodePoint } from './selected-sensors.ts'
+import { compareText } from 'pounce/sdk/kit'
 
 /** All bins of one property and group, across streams and depths. */
 export interface MergedBins {
@@ -82,7 +82,7 @@ async function* joined(pieces: Pieces, limit: BinLimit): Pieces {
     if (all.length > maxJoined)
       throw new Invalid(`A sensor with many streams has more than ${maxJoined} bins: use longer bins, a shorter period, or one stream`)
   }
-  yield all.sort((one, other) => byCodePoint(one.property, other.property) || one.fromMs - other.fromMs)
+  yield all.sort((one, other) => compareText(one.property, other.property) || one.fromMs - other.fromMs)
   limit.release(held)
 }
 
@@ -128,7 +128,7 @@ const first = (runs: readonly Run[], groupOf: GroupOf): Omit<MergedBins, 'bins'>
     if (!head) continue
     const { property } = head
     const group = groupOf(head.fromMs)
-    const order = least ? byCodePoint(property, least.property) || group - least.group : -1
+    const order = least ? compareText(property, least.property) || group - least.group : -1
     if (order < 0) least = { property, group }
   }
   return least

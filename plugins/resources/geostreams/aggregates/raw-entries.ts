@@ -1,8 +1,8 @@
 import { Invalid, type Json, s } from 'pounce/sdk'
 import type { BinLimit, Datapoint, GeoFilter } from 'pounce/sdk/geo'
 import { altitudeOf, spansOf } from 'pounce/sdk/geo'
+import { compareText, isJsonObject } from 'pounce/sdk/kit'
 import type { BinTime, BinTimes } from './bin-times.ts'
-import { byCodePoint } from './selected-sensors.ts'
 
 /** Aggregates of numbers in addition to those of Clowder 1.x. */
 const aggregates = ['count', 'sum', 'min', 'max', 'mean'] as const
@@ -137,8 +137,6 @@ type NameFilter = (name: string) => boolean
 
 type Where = Pick<Growing, 'time' | 'depth' | 'depthCode'>
 
-const isObject = (value: Json | undefined): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The grouping key, as in stores: a string unchanged, a number or boolean as JSON. */
 const textOf = (value: Json | undefined): string | null =>
   typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? JSON.stringify(value) : null
@@ -163,12 +161,12 @@ export class RawEntries {
 
   /** Adds only the properties that are objects. */
   addObjects(point: Datapoint, isWanted: NameFilter): number {
-    return this.#take(point, name => isWanted(name) && isObject(point.properties[name]))
+    return this.#take(point, name => isWanted(name) && isJsonObject(point.properties[name]))
   }
 
   /** By property, unordered within each. Bins with only texts are omitted. */
   *all(isRaw: boolean): Iterable<readonly [property: string, entries: readonly BinEntry[]]> {
-    const found = [...this.#found].sort(([one], [other]) => byCodePoint(one, other))
+    const found = [...this.#found].sort(([one], [other]) => compareText(one, other))
     for (const [property, bins] of found) {
       const entries = [...bins.values()].filter(({ doubles, array }) => doubles.length > 0 || array.size > 0)
       if (entries.length > 0) yield [property, entries.map(entry => entryOf(entry, isRaw))]
@@ -241,7 +239,7 @@ const own = (properties: Datapoint['properties'], name: string): Json | undefine
 
 /** How a value that is not a number is kept. */
 const keptAs = (value: Json): readonly [kind: 'array' | 'strings' | undefined, text: string] => {
-  if (isObject(value)) return ['array', JSON.stringify(value)]
+  if (isJsonObject(value)) return ['array', JSON.stringify(value)]
   const text = typeof value === 'string' ? value : value === null || typeof value === 'number' ? '' : JSON.stringify(value)
   return [text === '' ? undefined : 'strings', text]
 }

@@ -1,11 +1,8 @@
 import { type Caller, GeoStore, Sensors, Streams, wire } from 'pounce/sdk'
 import { type Geometry, geoNumberOf, type StreamStatistics, streamIdOf } from 'pounce/sdk/geo'
+import { compareText } from 'pounce/sdk/kit'
 import type { Sensor } from '../collections.ts'
 import { eachPage } from '../listing.ts'
-
-/** Compares strings by code point, as stores do. */
-export const byCodePoint = (one: string, other: string): number =>
-  one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
 
 /** A sensor with those of its selected streams that have datapoints. */
 export interface SensorPart {
@@ -72,7 +69,7 @@ export class SelectedSensors {
     const sensors: Sensor[] = []
     for (const some of inPieces([...found.keys()], idBatchSize)) sensors.push(...(await this.#sensors.getMany(some)).values())
     const live = sensors.filter(({ state }) => state === 'live')
-    live.sort((one, other) => byCodePoint(one.name, other.name) || byCodePoint(one.id, other.id))
+    live.sort((one, other) => compareText(one.name, other.name) || compareText(one.id, other.id))
     for (const some of inPieces(live, sensorBatchSize)) yield new Map(some.map(sensor => [sensor, found.get(sensor.id) ?? []]))
   }
 
@@ -83,7 +80,7 @@ export class SelectedSensors {
     return [...page].flatMap(([{ id, name, geometry }, all]) => {
       const streams = all.filter(stream => known.has(stream)).sort((one, other) => one - other)
       if (streams.length === 0) return []
-      const properties = new Set(streams.flatMap(stream => known.get(stream)?.properties ?? []).sort(byCodePoint))
+      const properties = new Set(streams.flatMap(stream => known.get(stream)?.properties ?? []).sort(compareText))
       const count = streams.reduce((sum, stream) => sum + (known.get(stream)?.count ?? 0), 0)
       const ends = streams.flatMap(stream => known.get(stream)?.lastEndMs ?? [])
       const lastEndMs = ends.length === 0 ? null : ends.reduce((one, other) => Math.max(one, other))

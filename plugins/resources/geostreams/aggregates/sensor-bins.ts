@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { GeoStore } from 'pounce/sdk'
 import type { BinLimit, Datapoint, GeoBin, GeoFilter } from 'pounce/sdk/geo'
+import { compareText } from 'pounce/sdk/kit'
 import type { BinTimes } from './bin-times.ts'
 import { mergedBins } from './gathered-bins.ts'
 import { type BinEntry, type BinQuery, isSpecial, noDepthCode, RawEntries, special } from './raw-entries.ts'
-import { byCodePoint, type SensorPart } from './selected-sensors.ts'
+import type { SensorPart } from './selected-sensors.ts'
 
 /** Maximum number of properties that a store returns. */
 const maxNames = 1000
@@ -23,7 +24,7 @@ export interface Entries {
 }
 
 const order = (one: BinEntry, other: BinEntry): number =>
-  one.time.dateMs - other.time.dateMs || one.depth - other.depth || byCodePoint(one.depthCode, other.depthCode)
+  one.time.dateMs - other.time.dateMs || one.depth - other.depth || compareText(one.depthCode, other.depthCode)
 
 /** Combines bins of several streams and sources and, for winters, of both ends of a year. */
 const joinedEntries = (bins: readonly GeoBin[], times: BinTimes, names: readonly string[]): readonly BinEntry[] => {

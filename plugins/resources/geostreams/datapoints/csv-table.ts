@@ -1,6 +1,6 @@
 import { type Caller, GeoStore, Invalid, type Json, Streams, wire } from 'pounce/sdk'
 import { type Datapoint, type Geometry, geoNumberOf } from 'pounce/sdk/geo'
-import { quotedCsv } from 'pounce/sdk/kit'
+import { compareText, isJsonObject, quotedCsv } from 'pounce/sdk/kit'
 import type { Settings } from '../config.ts'
 import { eachPage } from '../listing.ts'
 import { printTime } from './point-json.ts'
@@ -26,8 +26,6 @@ interface Column {
 
 const newBranch = (): Branch => ({ isLeaf: false, inner: new Map() })
 
-const isObject = (value: unknown): value is Properties => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const branchAt = ({ inner }: Branch, name: string): Branch => {
   let branch = inner.get(name)
   if (!branch) {
@@ -36,8 +34,6 @@ const branchAt = ({ inner }: Branch, name: string): Branch => {
   }
   return branch
 }
-
-const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
 /** Determines the columns that the properties of datapoints need. */
 export class PropertyColumns {
@@ -58,7 +54,7 @@ export class PropertyColumns {
       if (names && !names.has(name)) continue
       const inner = branchAt(branch, name)
       const below = value[name]
-      if (isObject(below) && Object.keys(below).length > 0) this.#see(inner, below)
+      if (isJsonObject(below) && Object.keys(below).length > 0) this.#see(inner, below)
       else inner.isLeaf = true
     }
   }
@@ -76,12 +72,12 @@ export class PropertyColumns {
 
 const columnsOf = (branch: Branch, path: readonly string[]): readonly Column[] => [
   ...(branch.isLeaf ? [{ path, isRest: branch.inner.size > 0 }] : []),
-  ...[...branch.inner.keys()].sort(byCodePoint).flatMap(name => columnsOf(branch.inner.get(name) ?? newBranch(), [...path, name])),
+  ...[...branch.inner.keys()].sort(compareText).flatMap(name => columnsOf(branch.inner.get(name) ?? newBranch(), [...path, name])),
 ]
 
 /** The part of a value without a column below its branch; undefined when nothing is left. */
 const restOf = (value: Json | undefined, branch: Branch): Json | undefined => {
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const names = Object.keys(value)
   if (names.length === 0) return value
   const rest: Record<string, Json> = {}
@@ -100,7 +96,7 @@ const restBelow = (value: Json | undefined, branch: Branch): Json | undefined =>
 const valueAt = (properties: Properties, path: readonly string[]): Json | undefined => {
   let value: Json | undefined = properties
   for (const name of path) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined
     value = value[name]
   }
   return value

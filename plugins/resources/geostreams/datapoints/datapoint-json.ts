@@ -1,6 +1,6 @@
 import { Invalid, s } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
-import { readTime } from 'pounce/sdk/kit'
+import { isJsonObject, readTime } from 'pounce/sdk/kit'
 import { numberOf, readGeometry, readProperties } from '../input.ts'
 import { printTime } from './point-json.ts'
 import type { StreamOwner } from './stream-sensors.ts'
@@ -112,9 +112,6 @@ export const refusalOf = (message: string): Refused => {
   return field === undefined ? { message } : { field, message }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const isMissing = (value: unknown): value is null | undefined => value === undefined || value === null
 
 const streamOf = (sent: unknown, stream: number | undefined): number => {
@@ -147,7 +144,7 @@ const requireText = (sent: unknown, field: string): void => {
  * Parses a datapoint in the format of Clowder 1.x (reference, api-platform §13). The message of `Invalid` begins with the invalid member.
  */
 export const readPoint = (sent: unknown, { stream, latitudeFirst = false }: PointReading): Draft => {
-  if (!isObject(sent)) throw new Invalid('A datapoint must be an object')
+  if (!isJsonObject(sent)) throw new Invalid('A datapoint must be an object')
   const number = streamOf(sent['stream_id'], stream)
   const startMs = timeOf(sent['start_time'], 'start_time')
   const endMs = endOf(sent, startMs)
