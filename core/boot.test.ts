@@ -23,8 +23,8 @@ import {
   wire,
 } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
-import { keptLog } from '../test/support/kept-log.ts'
 import { memoryStore } from '../test/support/memory-documents.ts'
+import { recordingLog } from '../test/support/recording-log.ts'
 import { pluginMiddleware } from './boot.ts'
 import { Container } from './kernel/container.ts'
 import { makeKernel } from './kernel/fixtures/boot.ts'
@@ -91,7 +91,7 @@ test('an extractor without a name is refused with its plugin, and a duplicate na
     name: 'StartRefused',
     message: 'acme.nameless: Nameless contributes to extractors and has no info.name: give it a unique, non-empty string',
   })
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   await makeKernel(t, [extracting('acme.one', Words), extracting('acme.other', class extends Words {})], { log })
   t.deepEqual(
     lines.map(({ level, message }) => ({ level, message })),

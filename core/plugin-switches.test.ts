@@ -18,8 +18,8 @@ import {
   wire,
 } from 'pounce/sdk'
 import { PluginSwitch } from 'pounce/sdk/kit'
-import { keptLog } from '../test/support/kept-log.ts'
 import { MemoryDocuments, memoryStore } from '../test/support/memory-documents.ts'
+import { recordingLog } from '../test/support/recording-log.ts'
 import { tempFolder } from '../test/support/temp-folder.ts'
 import { until } from '../test/support/until.ts'
 import { bootKernel, type Kernel } from './boot.ts'
@@ -112,7 +112,7 @@ const started = async (
   overrides: Readonly<Record<string, unknown>> = {},
 ): Promise<Kernel> => {
   const settings = { data: folder ?? (await tempFolder(t)), http: { port: 0 }, log: { level: 'silent' } }
-  const kernel = await bootKernel(await loadConfig({ defaults: {}, plugins, settings }), { log: keptLog().log, overrides })
+  const kernel = await bootKernel(await loadConfig({ defaults: {}, plugins, settings }), { log: recordingLog().log, overrides })
   t.teardown(() => kernel.stop())
   await kernel.start()
   return kernel
@@ -282,7 +282,7 @@ test('a plugin that is declared as switchable but cannot be fails the start with
   const refusal = async (parts: Partial<Plugin>): Promise<string> => {
     const plugin = definePlugin({ id: 'test.odd', summary: 's', isSwitchable: true, ...parts })
     const config = await loadConfig({ defaults: {}, plugins: [plugin], settings: { data: await tempFolder(t) } })
-    return (await t.throwsAsync(bootKernel(config, { log: keptLog().log })))?.message ?? ''
+    return (await t.throwsAsync(bootKernel(config, { log: recordingLog().log })))?.message ?? ''
   }
   const rest = ': remove "isSwitchable" from its definition, or the cause'
   t.is(

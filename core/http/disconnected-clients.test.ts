@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import test from 'ava'
 import { multipart, type Route, routesFor, s } from 'pounce/sdk'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { rawClient } from './testing/raw-client.ts'
 import { serve } from './testing/serve.ts'
 
@@ -13,7 +13,7 @@ const ends = { 'closes its side': 'end', closes: 'destroy', resets: 'resetAndDes
 
 for (const [how, end] of Object.entries(ends))
   test(`a disconnect is not logged as an error, although the handler fails: a client that ${how}`, async t => {
-    const { log, lines } = keptLog()
+    const { log, lines } = recordingLog()
     const begun = Promise.withResolvers<void>()
     const routes: Record<string, Route> = {
       upload: route({

@@ -3,7 +3,7 @@ import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import test from 'ava'
 import { type Metrics, routesFor, s } from 'pounce/sdk'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { serve } from './testing/serve.ts'
 
 // @separate-process: it changes the clock.
@@ -13,7 +13,7 @@ test('a list is logged as slow if its first byte is late, not if the client read
   let nowMs = 0
   const clock = mock.method(performance, 'now', () => nowMs)
   t.teardown(() => clock.mock.restore())
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const list = (path: string, beforeMs: number, afterMs: number) =>
     route({
       method: 'GET',
@@ -40,7 +40,7 @@ test('a list is logged as slow if its first byte is late, not if the client read
 })
 
 test('a request that its client cancels before the response is logged and counted with 499', async t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const started = Promise.withResolvers<void>()
   const wait = route({
     method: 'GET',

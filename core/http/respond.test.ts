@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import { type ByteRange, type Bytes, CorruptContent, type Route, routesFor, s, Unavailable } from 'pounce/sdk'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { rawClient } from './testing/raw-client.ts'
 import { serve } from './testing/serve.ts'
 
@@ -415,7 +415,7 @@ test('only requests for complete attachments are redirected', async t => {
 })
 
 test('a handler that returns nothing gives 500, and its route is logged', async t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const forgetful = answering(undefined)
   const declaration = { ...forgetful.declaration, handle: async () => undefined as never }
   const { url } = await serve(t, { getNothing: { ...forgetful, declaration } }, { options: { log } })

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { collection, DocumentStore, definePlugin, event, on, type Plugin } from 'pounce/sdk'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { tempFolder } from '../../test/support/temp-folder.ts'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { loadConfig } from './config.ts'
@@ -32,7 +32,7 @@ const lines = new WeakMap<Kernel, Record<string, unknown>[]>()
 /** A started kernel with the records in the folder. */
 const started = async (t: ExecutionContext, data: string, ...plugins: Plugin[]): Promise<Kernel> => {
   const settings = { data, roles: ['worker'], log: { level: 'silent' } }
-  const { log, lines: logged } = keptLog()
+  const { log, lines: logged } = recordingLog()
   const kernel = await bootKernel(await loadConfig({ defaults: {}, plugins: ['documents.sqlite', owner, ...plugins], settings }), { log })
   lines.set(kernel, logged)
   t.teardown(() => kernel.stop())

@@ -1,8 +1,8 @@
 import { mock } from 'node:test'
 import test, { type ExecutionContext } from 'ava'
 import { type AnyEvent, type Class, type Handler, NoSpace, on, onBatch, Problem, Unavailable } from 'pounce/sdk'
-import { keptLog } from '../../test/support/kept-log.ts'
 import { MemoryOutbox } from '../../test/support/memory-outbox.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { noMetrics } from '../services/metrics.ts'
 import { systemClock } from '../services/services.ts'
 import { usualRetry } from './consumer-loop.ts'
@@ -39,7 +39,7 @@ const inBatches = (handleAll: (events: readonly AnyEvent[]) => Promise<void>): H
 const dispatching = async (t: ExecutionContext, ...handlers: HandlerInstance[]) => {
   const outbox = new MemoryOutbox(systemClock)
   await outbox.declareConsumers(handlers.map(handler => ({ name: consumerName(handler), types: handler.subscription.types })))
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const dispatch = new EventDispatcher(handlers, { outbox, log, metrics: noMetrics, retry: quick })
   t.teardown(() => dispatch.stop())
   dispatch.start()

@@ -1,7 +1,7 @@
 import { mock } from 'node:test'
 import test from 'ava'
 import { definePlugin } from 'pounce/sdk'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { Lifecycles } from './lifecycles.ts'
 
 const hanging = {
@@ -15,7 +15,7 @@ const hanging = {
 test.serial('a plugin that is still starting after 10 s is named in the log, and fails the start after the limit', async t => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   t.teardown(() => mock.timers.reset())
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const started = new Lifecycles(log, 25_000).start(hanging)
   mock.timers.tick(9_999)
   t.deepEqual(lines, [])

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { type Clock, type DocumentStore, definePlugin } from 'pounce/sdk'
 import { FixedClock } from 'pounce/sdk/testing'
-import { keptLog } from '../../test/support/kept-log.ts'
 import { MemoryDocuments } from '../../test/support/memory-documents.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { ObjectIds } from '../services/services.ts'
 import { things } from './fixtures/things.ts'
 import { installationId, metaRecords } from './kernel-records.ts'
@@ -23,7 +23,7 @@ const migrationsUntil = (interrupted: AbortSignal, documents: DocumentStore, ...
   const clock = new FixedClock()
   const named = plugins.map(plugin => ({ name: plugin.id, plugin }))
   const leases = new Leases(documents, clock)
-  return new Migrations(named, { documents, clock, log: keptLog().log, leases, version: '1.0.0', interrupted })
+  return new Migrations(named, { documents, clock, log: recordingLog().log, leases, version: '1.0.0', interrupted })
 }
 const migrationsOn = (documents: DocumentStore, ...plugins: (typeof one)[]): Migrations =>
   migrationsUntil(new AbortController().signal, documents, ...plugins)

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { FixedClock } from 'pounce/sdk/testing'
-import { keptLog } from '../../test/support/kept-log.ts'
 import { MemoryDocuments } from '../../test/support/memory-documents.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { until } from '../../test/support/until.ts'
 import { noMetrics } from '../services/metrics.ts'
 import { ObjectIds } from '../services/services.ts'
@@ -106,7 +106,7 @@ test('one of a hundred concurrent attempts gets the lease', async t => {
 })
 
 const working = (t: ExecutionContext, task: PeriodicTask, { clock, documents } = setUp()) => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const work = new PeriodicWork([task], new Leases(documents, clock), log, noMetrics)
   t.teardown(() => work.stop())
   return { work, lines }

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Conflict, collection, DocumentStore, definePlugin, on, type Plugin } from 'pounce/sdk'
-import { keptLog } from '../../test/support/kept-log.ts'
 import { MemoryDocuments } from '../../test/support/memory-documents.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { tempFolder } from '../../test/support/temp-folder.ts'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { ObjectIds, systemClock } from '../services/services.ts'
@@ -58,7 +58,7 @@ class RecordingDocuments extends MemoryDocuments {
 const kernelOf = async (t: ExecutionContext, documents: DocumentStore, plugin: Plugin, settings = {}): Promise<Kernel> => {
   const base = { data: await tempFolder(t), roles: ['worker'], log: { level: 'silent' } }
   const config = await loadConfig({ defaults: {}, plugins: [plugin], settings: { ...base, ...settings } })
-  const kernel = await bootKernel(config, { log: keptLog().log, overrides: { [DocumentStore]: documents } })
+  const kernel = await bootKernel(config, { log: recordingLog().log, overrides: { [DocumentStore]: documents } })
   t.teardown(() => kernel.stop())
   return kernel
 }

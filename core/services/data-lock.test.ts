@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { tempFolder } from '../../test/support/temp-folder.ts'
 import { lockDataFolder, lockStoreFolders } from './data-lock.ts'
 
@@ -87,7 +87,7 @@ test('a folder is unlocked although its pid file cannot be removed', async t => 
 })
 
 test('the folder of a store is used by one process; after a refusal nothing remains locked', async t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const [first, second] = [await tempFolder(t), await tempFolder(t)]
   const folder = (path: string) => ({ path, usualName: 'blobs', setting: 'blobs.disk.folder' })
   // Two stores may share a folder.
@@ -102,7 +102,7 @@ test('the folder of a store is used by one process; after a refusal nothing rema
 })
 
 test('the folder of a store in the data folder of another server is refused', async t => {
-  const { log } = keptLog()
+  const { log } = recordingLog()
   const data = await tempFolder(t)
   const lock = await lockDataFolder(data)
   const folder = { path: join(data, 'blobs'), usualName: 'blobs', setting: 'blobs.disk.folder' }
@@ -113,7 +113,7 @@ test('the folder of a store in the data folder of another server is refused', as
 })
 
 test('a store whose folder cannot be locked starts with a warning', async t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const folder = { path: await pidFileOn(t, '/dev/full'), usualName: 'blobs', setting: 'blobs.disk.folder' }
   await (await lockStoreFolders([folder], log)).release()
   t.like(lines[0], { level: 'warn', folder: folder.path, setting: 'blobs.disk.folder' })

@@ -1,13 +1,13 @@
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { tempFolder } from '../../test/support/temp-folder.ts'
 import { prettyLine } from '../cli/pretty-log.ts'
 import { createLog, logDestination } from './log.ts'
 
 test('fields named like secrets are hidden, at any depth and in errors', t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   log.info('in', {
     password: 'p1',
     apiKey: 'p2',
@@ -23,7 +23,7 @@ test('fields named like secrets are hidden, at any depth and in errors', t => {
 })
 
 test('keys in addresses are hidden in messages and fields', t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   log.warn('GET /api/files?limit=2&key=s3cret&x=1', { url: new URL('https://h/x?api_key=s3cret#a'), path: '/login?token=s3cret' })
   t.notRegex(JSON.stringify(lines), /s3cret/)
   t.is(lines[0]?.['message'], 'GET /api/files?limit=2&key=[hidden]&x=1')
@@ -39,7 +39,7 @@ test('fixed fields are in every line, and lines below the level are not written'
 })
 
 test('values that JSON cannot represent do not break a line', t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const circle: Record<string, unknown> = { big: 12n, bytes: Buffer.from('abc'), map: new Map([['a', 1]]), set: new Set([1]) }
   circle['self'] = circle
   log.info('odd', circle)
@@ -47,7 +47,7 @@ test('values that JSON cannot represent do not break a line', t => {
 })
 
 test('pretty output shows control characters instead of sending them to the terminal', t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   log.warn('name \u001b[31m\nsecond', { file: 'a\u0007b\u009bc' })
   const line = prettyLine(JSON.stringify(lines[0]))
   t.regex(line, /name \\u001b\[31m\\u000asecond file=a\\u0007b\\u009bc/)
@@ -55,7 +55,7 @@ test('pretty output shows control characters instead of sending them to the term
 })
 
 test('pretty output has the plugin and the error with its stack', t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   log.with({ plugin: 'a.b' }).error('It failed', { error: new Error('no disk') })
   t.regex(prettyLine(JSON.stringify(lines[0])), /a\.b: It failed · no disk\n {4}at /)
 })

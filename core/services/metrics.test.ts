@@ -1,6 +1,6 @@
 import test from 'ava'
 import { silent } from 'pounce/sdk/testing'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { createMetrics } from './metrics.ts'
 
 test('metrics can be scraped, with a prefix and labels', async t => {
@@ -55,7 +55,7 @@ test('invalid amounts are not counted, and scraping still works', async t => {
 })
 
 test('a name used for two types keeps its first type; the other is logged once and dropped', async t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const metrics = await createMetrics(true, log)
   for (let turn = 0; turn < 3; turn += 1) {
     metrics.count('both')

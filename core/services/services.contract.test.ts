@@ -1,6 +1,6 @@
 import test from 'ava'
 import { clockContract, idsContract, logContract, mailerContract, metricsContract, silent } from 'pounce/sdk/testing'
-import { keptLog } from '../../test/support/kept-log.ts'
+import { recordingLog } from '../../test/support/recording-log.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { LogMailer, ObjectIds, systemClock } from './services.ts'
@@ -24,12 +24,12 @@ logContract(test, () => {
 metricsContract(test, () => createMetrics(true, silent))
 
 mailerContract(test, () => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   return { mailer: new LogMailer(log), count: async () => lines.length }
 })
 
 test('a link in a logged mail is not redacted', async t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   await new LogMailer(log).send({
     to: ['ann@example.org'],
     subject: 'Finish',

@@ -5,14 +5,14 @@ import { until } from '../support/until.ts'
 import { accountOf } from './callers.ts'
 import { type Cell, idOf } from './cell.ts'
 import { callerNames, expectation, isAlikeTo, isReading, type Standing, slotsOf, standingsOf } from './cells.ts'
-import { freshThings } from './fresh.ts'
-import { faultOf, isSuccess, sameAnswer } from './judge.ts'
+import { faultOf, isSuccess, sameAnswer } from './check-response.ts'
+import type { Got } from './http-client.ts'
 import { leakIn } from './leaks.ts'
+import { newResources } from './new-resources.ts'
 import { isProp, newProp } from './props.ts'
+import { requestContents } from './request-content.ts'
 import { type Filling, requestOf } from './requests.ts'
 import type { MatrixRoute } from './routes.ts'
-import { sendings } from './sent.ts'
-import type { Got } from './wire.ts'
 import type { State, World } from './world.ts'
 
 export interface Counts {
@@ -33,7 +33,7 @@ const width = 12
 /** All cells of a route, and the reasons why the oracle has no expectation for others. */
 export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: readonly Cell[]; readonly faults: readonly string[] } => {
   const slots = slotsOf(route)
-  const { skips = [] } = sendings[route.name] ?? {}
+  const { skips = [] } = requestContents[route.name] ?? {}
   const faults = new Set<string>()
   const cells: Cell[] = []
   for (const caller of callerNames) {
@@ -77,7 +77,7 @@ const nextAddress = (): string => {
 }
 
 const propsIn = (route: MatrixRoute): readonly string[] =>
-  [...JSON.stringify(sendings[route.name] ?? {}).matchAll(/@([a-zA-Z]+)/g)].map(([, name = '']) => name).filter(isProp)
+  [...JSON.stringify(requestContents[route.name] ?? {}).matchAll(/@([a-zA-Z]+)/g)].map(([, name = '']) => name).filter(isProp)
 
 const propsFor = async (world: World, { route, caller }: Pick<Cell, 'route' | 'caller'>, kept?: Map<string, string>) => {
   const found = new Map<string, string>()
@@ -90,13 +90,13 @@ const propsFor = async (world: World, { route, caller }: Pick<Cell, 'route' | 'c
   return found
 }
 
-const isMixed = ({ route, at }: Cell): boolean => new Set(Object.values(at)).size > 1 || sendings[route.name]?.isLoose === true
+const isMixed = ({ route, at }: Cell): boolean => new Set(Object.values(at)).size > 1 || requestContents[route.name]?.isLoose === true
 
 const refuses = ({ route, expected: { letter } }: Cell): boolean => letter === 'refused' || isReading(route)
 
 /** Whether two slots would be the same resource, because there is only one of that kind and state. */
 const isOne = ({ route, slots, at }: Cell): boolean =>
-  sendings[route.name]?.isApart === true &&
+  requestContents[route.name]?.isApart === true &&
   slots.some(({ kind, parameter }, n) => slots.slice(n + 1).some(other => other.kind === kind && at[other.parameter] === at[parameter]))
 
 const judge = (world: World, counts: Counts, cell: Cell, got: Got): void => {
@@ -104,7 +104,7 @@ const judge = (world: World, counts: Counts, cell: Cell, got: Got): void => {
   counts.requested.add(cell.route.name)
   if (cell.expected.letter === 'refused') counts.refusals += 1
   if (isSuccess(got)) counts.done.set(cell.route.name, (counts.done.get(cell.route.name) ?? 0) + 1)
-  const fault = faultOf(cell.expected, got, sendings[cell.route.name] ?? {}, isMixed(cell))
+  const fault = faultOf(cell.expected, got, requestContents[cell.route.name] ?? {}, isMixed(cell))
   if (fault !== undefined) counts.disagreements.push(`${shown(cell)}: ${fault}`)
   if (!isReading(cell.route) || !isSuccess(got)) return
   const leak = leakIn(world, cell, got.text)
@@ -229,9 +229,9 @@ export const runActions = async (
   keep: (cell: Cell) => boolean = () => true,
 ): Promise<void> => {
   const cells = routes.flatMap(route => cellsOf(world, route).cells.filter(cell => isAction(cell) && keep(cell)))
-  const isLast = ({ route }: Cell): boolean => sendings[route.name]?.isLast === true
+  const isLast = ({ route }: Cell): boolean => requestContents[route.name]?.isLast === true
   const done = async (cell: Cell): Promise<void> => {
-    const { ids, credentials } = await freshThings(world, cell)
+    const { ids, credentials } = await newResources(world, cell)
     const got = await ask(world, cell, fillingOf(ids, await propsFor(world, cell)), credentials)
     counts.actions += 1
     judge(world, counts, cell, got)

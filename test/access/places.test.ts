@@ -4,9 +4,9 @@ import { callerNames, expectation, slotsOf, standingsOf } from './cells.ts'
 import { needs, readNeeds } from './oracle/needs.ts'
 import { roles } from './oracle/roles.ts'
 import { wordNames } from './oracle/verdicts.ts'
+import { requestContents } from './request-content.ts'
 import { unfilled } from './requests.ts'
 import { matrixPlugins, routesOf, suggestedNeeds } from './routes.ts'
-import { sendings } from './sent.ts'
 import { thingKinds } from './things.ts'
 
 const kinds: readonly string[] = thingKinds
@@ -25,7 +25,7 @@ test('every route is in the oracle', t => {
 test('the oracle contains no removed route', t => {
   const known = new Set(routes.map(({ name }) => name))
   t.deepEqual(
-    [...Object.keys(needs), ...Object.keys(sendings)].filter(name => !known.has(name)),
+    [...Object.keys(needs), ...Object.keys(requestContents)].filter(name => !known.has(name)),
     [],
   )
 })

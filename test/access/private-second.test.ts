@@ -1,4 +1,4 @@
 import test from 'ava'
-import { matrixTests } from './asking.ts'
+import { matrixTests } from './matrix-tests.ts'
 
 matrixTests(test, 'private', 1, 2)

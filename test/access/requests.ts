@@ -1,8 +1,8 @@
 import { dataFile } from '../support/main-job.ts'
+import type { Sent } from './http-client.ts'
+import { type RequestContent, requestContents } from './request-content.ts'
 import { type MatrixRoute, membersOf } from './routes.ts'
-import { type Sending, sendings } from './sent.ts'
 import { nextWord } from './things.ts'
-import type { Sent } from './wire.ts'
 
 /** The parts of a JSON Schema that requests are generated from. */
 interface Schema {
@@ -58,7 +58,7 @@ const filled = (value: unknown, filling: Filling): unknown => {
 const part = (headers: string, content: string | Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`--${boundary}\r\n${headers}\r\n\r\n`), Buffer.from(content as string), Buffer.from('\r\n')])
 
-const form = ({ fields = {}, filePart = 'File', bytes }: Sending, filling: Filling, bag: () => Buffer): Buffer => {
+const form = ({ fields = {}, filePart = 'File', bytes }: RequestContent, filling: Filling, bag: () => Buffer): Buffer => {
   const texts = Object.entries(fields).map(([name, value]) =>
     part(`Content-Disposition: form-data; name="${name}"`, String(filled(value, filling))),
   )
@@ -73,7 +73,7 @@ const form = ({ fields = {}, filePart = 'File', bytes }: Sending, filling: Filli
   return Buffer.concat([...texts, ...file, Buffer.from(`--${boundary}--\r\n`)])
 }
 
-const bodyOf = ({ body }: MatrixRoute['declaration'], sending: Sending, filling: Filling, bag: () => Buffer) => {
+const bodyOf = ({ body }: MatrixRoute['declaration'], sending: RequestContent, filling: Filling, bag: () => Buffer) => {
   if (body === undefined) return {}
   if ('multipart' in body) return { type: `multipart/form-data; boundary=${boundary}`, bytes: form(sending, filling, bag) }
   if ('byteBody' in body) {
@@ -96,7 +96,7 @@ const schemaOf = ({ declaration: { params, query } }: MatrixRoute, name: string)
 
 /** Parameters that cannot be filled, because no rule covers them. */
 export const unfilled = (route: MatrixRoute, slots: readonly string[]): readonly string[] => {
-  const { with: given = {} } = sendings[route.name] ?? {}
+  const { with: given = {} } = requestContents[route.name] ?? {}
   const known = new Set([...slots, ...Object.keys(given)])
   return neededOf(route).filter(
     name => !known.has(name) && !(membersOf(route.declaration.query).includes(name) && isPlain(schemaOf(route, name))),
@@ -108,7 +108,7 @@ const isPlain = ({ pattern, enum: values, type, anyOf }: Schema): boolean =>
 
 /** The request of a route at one of its paths, with the ids of its slots. */
 export const requestOf = (route: MatrixRoute, address: MatrixRoute['addresses'][number], filling: Filling, bag: () => Buffer): Sent => {
-  const sending = sendings[route.name] ?? {}
+  const sending = requestContents[route.name] ?? {}
   const textOf = (name: string): string | undefined => {
     const given = sending.with?.[name]
     const slot = given === undefined ? filling(`$${name}`) : undefined

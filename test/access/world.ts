@@ -3,11 +3,11 @@ import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing
 import { newKey, newPerson, type Person } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 import { accountOf, type CallerName, frozen, type JobKeyCaller } from './callers.ts'
+import { type HttpClient, openHttpClient } from './http-client.ts'
 import type { Mode } from './oracle/letters.ts'
 import { recordEvents } from './record-events.ts'
 import { type MatrixRoute, matrixPlugins, routesOf } from './routes.ts'
 import { type ThingKind, Things, thingKinds } from './things.ts'
-import { openWire, type Wire } from './wire.ts'
 
 /**
  * The state of a resource, from the caller's point of view. `trashedShared`: added by an editor to a dataset that its author has trashed.
@@ -48,7 +48,7 @@ export interface World {
   readonly mode: Mode
   readonly server: TestServer
   readonly routes: readonly MatrixRoute[]
-  readonly send: Wire
+  readonly send: HttpClient
   readonly people: Readonly<Record<Name, Person>>
   readonly credentials: ReadonlyMap<CallerName, Credentials>
   readonly spaces: { readonly lab: string; readonly foreign: string; readonly shown: string }
@@ -113,7 +113,7 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
   }
   const standing = await furnish(server, people, spaces, things)
   await shutOut(server, people)
-  const wire = openWire(() => server.url)
+  const wire = openHttpClient(() => server.url)
   return {
     mode,
     server,

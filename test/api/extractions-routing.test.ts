@@ -5,9 +5,9 @@ import { advanceClock, bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { extractors } from '../../plugins/resources/extractions/collections.ts'
 import { EnabledExtractors } from '../../plugins/resources/extractions/enabled-extractors.ts'
 import { ExtractionTriggers } from '../../plugins/resources/extractions/extraction-triggers.ts'
+import { blockRead } from '../support/blocked-read.ts'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
-import { holdRead } from '../support/held-read.ts'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
 import { until } from '../support/until.ts'
@@ -58,7 +58,7 @@ test.serial('an extractor is triggered by a file uploaded after it was enabled, 
   const dataset = await newDataset(ann.call)
   await server.drained()
   advanceClock(1000)
-  const held = holdRead(server.get(DocumentStore), 'find', extractors.name)
+  const held = blockRead(server.get(DocumentStore), 'find', extractors.name)
   t.teardown(held.release)
   await typed(dataset, 'image/x-soon')
   await held.begun

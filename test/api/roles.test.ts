@@ -4,8 +4,8 @@ import { allPermissions, defaultRoles } from 'pounce/sdk/kit'
 import { advanceClock, bootForTest } from 'pounce/sdk/testing'
 import { roles as storedRoles } from '../../plugins/resources/users/collections.ts'
 import { roleIds } from '../../plugins/resources/users/roles/stored-roles.ts'
+import { blockRead } from '../support/blocked-read.ts'
 import { callsOf, idOf } from '../support/calls.ts'
-import { holdRead } from '../support/held-read.ts'
 import { refusal } from '../support/people.ts'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -132,7 +132,7 @@ test.serial('a change of a role takes effect at once, even if the roles were bei
   const [space, id] = [await newSpace(ann), await newRole(['ViewSpace'])]
   await letIn(ann, space, (await roleOf(id)).name, bob)
   advanceClock(1000)
-  const held = holdRead(server.get(DocumentStore), 'scan', storedRoles.name)
+  const held = blockRead(server.get(DocumentStore), 'scan', storedRoles.name)
   const before = bob.get(`/api/spaces/${space}`)
   await held.begun
   await admin.put(`/api/roles/${id}`, { permissions: [] })

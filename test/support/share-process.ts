@@ -32,7 +32,7 @@ const loadTogether = async (files: readonly string[]): Promise<void> => {
     },
   })
   for (const url of urls.keys()) await import(url)
-  const { declareAll } = await import('./held-declarations.ts')
+  const { declareAll } = await import('./deferred-declarations.ts')
   declareAll()
 }
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { heldBack } from './held-declarations.ts'
+import { deferred } from './deferred-declarations.ts'
 
 // The default export of `ava` for the file in the query: see share-process.ts.
-export default heldBack(test, new URL(import.meta.url).searchParams.get('file') ?? '')
+export default deferred(test, new URL(import.meta.url).searchParams.get('file') ?? '')

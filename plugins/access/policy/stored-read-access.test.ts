@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import type { DocumentStore, Installation } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
-import { holdRead } from '../../../test/support/held-read.ts'
+import { blockRead } from '../../../test/support/blocked-read.ts'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { until } from '../../../test/support/until.ts'
 import { readAccess, StoredReadAccess } from './stored-read-access.ts'
@@ -40,7 +40,7 @@ test('a choice is not overridden by a read that began before it', async t => {
   const documents = await openDocuments(t)
   const access = await started(t, documents)
   await access.choose(false)
-  const held = holdRead(documents, 'get', readAccess.name)
+  const held = blockRead(documents, 'get', readAccess.name)
   let isHeld = false
   void held.begun.then(() => {
     isHeld = true

@@ -8,7 +8,7 @@ import { Unavailable } from 'pounce/sdk'
 import { liveTests, passwordProviderContract } from 'pounce/sdk/testing'
 import { certificateFor } from '../../../test/support/certificate.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
-import { keptLog } from '../../../test/support/kept-log.ts'
+import { recordingLog } from '../../../test/support/recording-log.ts'
 import { tempFolder } from '../../../test/support/temp-folder.ts'
 import { accountsOf, newGroup, newPerson, newReferral, newUnit, root } from './test-directory.ts'
 
@@ -74,7 +74,7 @@ live('names may have letters of any language, also in the search for groups', as
 })
 
 live('a name that matches two entries, and an entry without an address, are refused', async t => {
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const shared = `both-${Date.now()}@example.org`
   await Promise.all([1, 2].map(() => newPerson(url('LDAP'), 'a good password', { mail: shared })))
   const { provider } = await accountsOf(url('LDAP'), {}, log)
@@ -101,7 +101,7 @@ live('a directory that is unreachable, unresponsive or refuses our bind is repor
   await t.throwsAsync(far.password(email, password), { instanceOf: Unavailable })
   await proxy.become('pass')
   t.truthy(await far.password(email, password))
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const { provider: nowhere } = await accountsOf(url('LDAP'), { baseDn: 'ou=nobody,dc=example,dc=com' }, log)
   await t.throwsAsync(nowhere.password(email, password), { instanceOf: Unavailable, message: 'The LDAP directory rejected the search' })
   t.regex(JSON.stringify(lines), /no entry auth\.ldap\.baseDn/)

@@ -3,8 +3,8 @@ import { Unavailable } from 'pounce/sdk'
 import { bearerProviderContract } from 'pounce/sdk/testing'
 import { Browser } from '../../../test/support/browser.ts'
 import { fakeIssuer } from '../../../test/support/fake-issuer.ts'
-import { keptLog } from '../../../test/support/kept-log.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
+import { recordingLog } from '../../../test/support/recording-log.ts'
 
 const audience = 'https://data.example.org'
 const seconds = () => Math.floor(Date.now() / 1000)
@@ -81,7 +81,7 @@ test('while the provider is unavailable, tokens signed with known keys are accep
 
 test('logs contain neither tokens nor their claims', async t => {
   const issuer = await fakeIssuer(t)
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const { accounts, site } = await oidcWith({ uni: { issuer: issuer.url, audience } }, {}, log)
   const over = await issuer.token({ sub: 'secret-subject', aud: audience, exp: seconds() - 60, email: 'secret@example.org' })
   t.is(await accounts.bearer(over), undefined)

@@ -4,8 +4,8 @@ import type { SignInSite } from 'pounce/sdk/kit'
 import { redirectProviderContract } from 'pounce/sdk/testing'
 import { Browser } from '../../../test/support/browser.ts'
 import { FakeIssuer, fakeIssuer } from '../../../test/support/fake-issuer.ts'
-import { keptLog } from '../../../test/support/kept-log.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
+import { recordingLog } from '../../../test/support/recording-log.ts'
 
 /** The callback address after a redirect to a provider, and the stored state. */
 const away = async (site: SignInSite) => {
@@ -176,7 +176,7 @@ test('if the keys cannot be fetched, are malformed or too large, the sign-in thr
 test('an unavailable provider throws Unavailable and is not queried again for a while; concurrent sign-ins share one query', async t => {
   const issuer = new FakeIssuer()
   await issuer.open()
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const { site } = await oidcWith({ uni: { issuer: issuer.url } }, {}, log)
   await issuer.close()
   const tries = await Promise.allSettled(Array.from({ length: 20 }, () => site.redirect(callback)))

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Invalid, Unavailable } from 'pounce/sdk'
 import { mailerContract } from 'pounce/sdk/testing'
 import type { SMTPServerOptions } from 'smtp-server'
-import { keptLog } from '../../../test/support/kept-log.ts'
+import { recordingLog } from '../../../test/support/recording-log.ts'
 import { MailDeferred, MailRefused, SmtpServer } from './smtp-server.ts'
 import { mailerFor, mailServer } from './test-server.ts'
 
@@ -83,7 +83,7 @@ test('a refused recipient is logged, and the others still get the message', asyn
   const { port, taken } = await mailServer(t, {
     onRcptTo: ({ address }, _session, done) => done(address.startsWith('gone') ? answering(550, 'No such user') : null),
   })
-  const { log, lines } = keptLog()
+  const { log, lines } = recordingLog()
   const { mailer } = await mailerFor(t, port, {}, log)
   await mailer.send({ ...mail, to: ['gone@example.org', 'ann@example.org'] })
   t.deepEqual(

@@ -21,7 +21,7 @@ const station = async (word: string, more: object) => {
 }
 const here = await station('blackcap', { spaces: [space] })
 const there = await station('wheatear', {})
-const held = callsOf(server.as(await newKey(server, ann.email, ann.password, `name=held&spaces=${space}`)))
+const limited = callsOf(server.as(await newKey(server, ann.email, ann.password, `name=held&spaces=${space}`)))
 await server.drained()
 
 const things = '/api/sensorthings/v1.1'
@@ -39,14 +39,14 @@ test('a key limited to a space finds only what is in it, including cached respon
   // The first request fills the cache.
   for (const path of wide) t.is((await ann.get(path)).status, 200, path)
   for (const path of wide) {
-    const { status, body } = await held.get(path)
+    const { status, body } = await limited.get(path)
     const text = JSON.stringify(body)
     t.is(status, 200, path)
     t.false(text.includes('wheatear'), `${path} ${text.slice(0, 200)}`)
     if (!/cache|Locations|averages|trends/.test(path)) t.true(text.includes('blackcap'), `${path} ${text.slice(0, 200)}`)
   }
-  t.deepEqual((await held.get(`${g}/counts`)).body, { sensors: 1, streams: 1, datapoints: 1 })
-  t.deepEqual((await held.get(`${g}/datapoints?onlyCount=true`)).body, { datapointsLength: 1 })
+  t.deepEqual((await limited.get(`${g}/counts`)).body, { sensors: 1, streams: 1, datapoints: 1 })
+  t.deepEqual((await limited.get(`${g}/datapoints?onlyCount=true`)).body, { datapointsLength: 1 })
 })
 
 test('a key limited to a space gets 404 for the numbers of other sensors and streams', async t => {
@@ -58,11 +58,11 @@ test('a key limited to a space gets 404 for the numbers of other sensors and str
     `${g}/datapoints/bin/day/1?sensor_id=${sensor}`,
   ]
   for (const path of [...paths, ...requested, `${things}/Things(${sensor})`, `${things}/Datastreams('${stream}:level')`])
-    t.is((await held.get(path)).status, 404, path)
-  t.is((await held.get(`${g}/sensors/${here.sensor}`)).status, 200)
+    t.is((await limited.get(path)).status, 404, path)
+  t.is((await limited.get(`${g}/sensors/${here.sensor}`)).status, 200)
   t.is(
     (
-      await held.post(`${g}/streams`, {
+      await limited.post(`${g}/streams`, {
         name: 'x',
         type: 'Feature',
         geometry: { type: 'Point', coordinates: [0, 0] },
@@ -78,5 +78,5 @@ test('a key limited to a space gets 404 for the numbers of other sensors and str
     async () => Object.keys(((await ann.get(`${g}/cache`)).body as { files: object }).files),
     found => found.length > 0,
   )
-  for (const key of keys) t.is((await held.get(`${g}/cache/${key}`)).status, 404, key)
+  for (const key of keys) t.is((await limited.get(`${g}/cache/${key}`)).status, 404, key)
 })

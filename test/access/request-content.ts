@@ -1,8 +1,8 @@
 import { extractorInfo } from '../support/extractor-info.ts'
-import { geostreamSendings } from './sent-geostreams.ts'
+import { geostreamSendings } from './request-content-geostreams.ts'
 
 /** The content of a request besides the ids of the oracle. `$dataset` is the id of that slot, `@key` a resource of the world, `#` a new word. */
-export interface Sending {
+export interface RequestContent {
   /** Path and query parameters other than ids of resources with a state. */
   readonly with?: Readonly<Record<string, string>>
   readonly body?: unknown
@@ -34,8 +34,8 @@ const definition = { label: '#', type: 'string', uri: 'http://example.org/#' }
 const license = { licenseType: 'license2', rightsHolder: 'm', licenseText: '', licenseUrl: '', allowDownload: 'false' }
 const titles = { theme: 'bootstrap.min.css', displayName: 'm', welcomeMessage: 'm', googleAnalytics: '' }
 const sensors = { sensors: 's', sensor: 's', parameters: 'p', parameter: 'p' }
-const proxied: Sending = { with: { key: 'nothing', path: 'x' }, neverHere: 'no server is configured behind the proxy' }
-const archiving: Sending = { neverHere: 'no archiver is configured' }
+const proxied: RequestContent = { with: { key: 'nothing', path: 'x' }, neverHere: 'no server is configured behind the proxy' }
+const archiving: RequestContent = { neverHere: 'no archiver is configured' }
 
 const registration = { id: 'AA', rawId: 'AA', type: 'public-key', response: { clientDataJSON: 'AA', attestationObject: 'AA' } }
 const assertion = {
@@ -47,7 +47,7 @@ const assertion = {
 const noFactor = { neverHere: 'nobody has a second factor' }
 
 /** Second factors: the accounts of the matrix use keys, which have none. */
-const factorSendings: Readonly<Record<string, Sending>> = {
+const factorSendings: Readonly<Record<string, RequestContent>> = {
   finishLogin: { body: { challenge: 'm', code: '000000' }, answers: [401], ...noFactor },
   loginWithPasskey: { body: { challenge: 'm', passkey: assertion }, answers: [401], ...noFactor },
   stepUp: { body: { password: 'm' }, answers: [403], neverHere: 'nobody has a session' },
@@ -63,13 +63,13 @@ const factorSendings: Readonly<Record<string, Sending>> = {
   resetSecondFactors: { with: { id: '@person' } },
 }
 
-const noWebhook: Sending = { with: { webhook: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a webhook' }
-const noDelivery: Sending = { ...noWebhook, with: { webhook: 'f'.repeat(24), delivery: 'm' } }
-const noNotification: Sending = { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a notification' }
+const noWebhook: RequestContent = { with: { webhook: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a webhook' }
+const noDelivery: RequestContent = { ...noWebhook, with: { webhook: 'f'.repeat(24), delivery: 'm' } }
+const noNotification: RequestContent = { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a notification' }
 const webhook = { url: 'https://example.org/hook' }
 
 /** Personal webhooks and notifications. */
-const personalSendings: Readonly<Record<string, Sending>> = {
+const personalSendings: Readonly<Record<string, RequestContent>> = {
   createWebhook: { body: webhook },
   createWebhookOfSpace: { body: webhook },
   createWebhookOfServer: { body: webhook },
@@ -89,7 +89,7 @@ const personalSendings: Readonly<Record<string, Sending>> = {
 }
 
 /** By route. Requests of other routes are generated from their declaration alone. */
-export const sendings: Readonly<Record<string, Sending>> = {
+export const requestContents: Readonly<Record<string, RequestContent>> = {
   ...geostreamSendings,
   ...personalSendings,
   login: { body: { email: '@mail', password: '@password' } },

@@ -7,8 +7,8 @@ import { callerNames } from './cells.ts'
 import { noteCounts } from './counts.ts'
 import { type Counts, newCounts, runActions, runRefusals } from './matrix.ts'
 import type { Mode } from './oracle/letters.ts'
+import { requestContents } from './request-content.ts'
 import type { MatrixRoute } from './routes.ts'
-import { sendings } from './sent.ts'
 import { makeWorld } from './world.ts'
 
 /** The usual run samples one in this many; a full run executes all. */
@@ -114,7 +114,7 @@ export const matrixTests = (
     await runRefusals(world, counts, routes, cell => sample.refusal(cell))
     await runActions(world, counts, routes, cell => sample.action(cell))
     // In a sample, not every route gets a combination of resources that belong together.
-    const undone = routes.filter(({ name }) => isFullRun && !counts.done.has(name) && sendings[name]?.neverHere === undefined)
+    const undone = routes.filter(({ name }) => isFullRun && !counts.done.has(name) && requestContents[name]?.neverHere === undefined)
     counts.disagreements.push(...undone.map(({ name }) => `${name} never succeeded: its request proves nothing`))
     if (isFullRun) await noteCounts(`${mode} ${part + 1}/${parts}`, counts)
     report(t, mode, counts, sample)

@@ -61,7 +61,7 @@ const ofSeveralIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyM
 }
 
 /** Ids of new resources for the slots of a cell, and the credentials of a caller whose key is created for them. */
-export const freshThings = async (world: World, cell: Cell): Promise<{ readonly ids: FreshIds; readonly credentials?: Credentials }> => {
+export const newResources = async (world: World, cell: Cell): Promise<{ readonly ids: FreshIds; readonly credentials?: Credentials }> => {
   const byState = new Map<State, Things | undefined>()
   const ofSeveral = await ofSeveralIn(world, cell)
   const ids: Record<string, string | undefined> = {}

@@ -1,4 +1,4 @@
-import type { Sending } from './sent.ts'
+import type { RequestContent } from './request-content.ts'
 
 const feature = { type: 'Feature', geometry: { type: 'Point', coordinates: [8, 47, 0] }, properties: {} }
 const reading = { ...feature, start_time: '2020-01-01T00:00:00Z', end_time: '2020-01-01T01:00:00Z', properties: { level: 1 } }
@@ -7,7 +7,7 @@ const reading = { ...feature, start_time: '2020-01-01T00:00:00Z', end_time: '202
 const noNumbers = ['other', 'malformed']
 
 /** As in `sent.ts`, for sensors, streams and datapoints. */
-export const geostreamSendings: Readonly<Record<string, Sending>> = {
+export const geostreamSendings: Readonly<Record<string, RequestContent>> = {
   createSensor: { body: { ...feature, name: 'm', spaces: ['$spaces'] }, skips: ['malformed'] },
   updateSensor: { body: feature },
   createStream: { body: { ...feature, name: 'm', sensor_id: '$sensor' } },

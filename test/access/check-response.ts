@@ -1,7 +1,7 @@
 import type { Expected } from './cells.ts'
+import type { Got } from './http-client.ts'
 import type { Letter } from './oracle/letters.ts'
-import type { Sending } from './sent.ts'
-import type { Got } from './wire.ts'
+import type { RequestContent } from './request-content.ts'
 
 /** Statuses about the content of a request, when all permissions are held. */
 const aboutContent: ReadonlySet<number> = new Set([400, 409, 410, 412, 413, 415, 416, 422, 423, 507])
@@ -25,7 +25,12 @@ function isDone({ status }: Got): boolean {
 export const isSuccess = isDone
 
 /** What is wrong with a response; undefined if it matches the oracle. */
-export const faultOf = (expected: Expected, got: Got, { answers = [], neverHere }: Sending, isMixed: boolean): string | undefined => {
+export const faultOf = (
+  expected: Expected,
+  got: Got,
+  { answers = [], neverHere }: RequestContent,
+  isMixed: boolean,
+): string | undefined => {
   const { letter, because, isQuiet, isInTrash } = expected
   const { status, text } = got
   const summary = `${status} ${text.slice(0, 160)}`

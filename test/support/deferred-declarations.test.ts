@@ -1,5 +1,5 @@
 import test from 'ava'
-import { declareAll, heldBack } from './held-declarations.ts'
+import { declareAll, deferred } from './deferred-declarations.ts'
 
 type Declare = (title: unknown, ...rest: readonly unknown[]) => void
 
@@ -17,7 +17,7 @@ const declared = () => {
     macro: (run: unknown) => ({ exec: run }),
     skipIf: (isSkipped: boolean) => (isSkipped ? skip : fake),
   })
-  return { seen, held: heldBack(fake as ((...words: Parameters<Declare>) => void) & typeof fake, 'x.test.ts') }
+  return { seen, held: deferred(fake as ((...words: Parameters<Declare>) => void) & typeof fake, 'x.test.ts') }
 }
 const run = () => undefined
 
