@@ -160,6 +160,9 @@ export class NoSpace extends Problem {
   }
 }
 
+/** True for an error that means that a service is unavailable or full (503 or 507), so that the same call may succeed later. */
+export const isOutage = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
+
 /** 500: stored bytes do not match the digest computed when they were received. Such bytes are never delivered as if they were intact. */
 export class CorruptContent extends Problem {
   constructor(message = 'The stored bytes are damaged', options?: Options) {

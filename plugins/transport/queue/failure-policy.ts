@@ -1,6 +1,6 @@
 import { InTrash } from 'pounce/sdk'
+import { isOutage } from 'pounce/sdk/kit'
 import type { StoredJob } from './jobs.ts'
-import { isUnavailable } from './retry.ts'
 import { type FailureKind, RunFailure } from './run-failure.ts'
 
 /** What happens to a job after a run. */
@@ -40,7 +40,7 @@ export function decideOnFailure(
   if (interruption === 'stopping') return { end: 'waiting', inMs: 0, counts: false, error: job.error }
   if (interruption !== undefined) return { end: interruption }
   const text = presentable(error, paths)
-  if (isUnavailable(error)) return { end: 'waiting', inMs: unavailableDelayMs, counts: false, error: text }
+  if (isOutage(error)) return { end: 'waiting', inMs: unavailableDelayMs, counts: false, error: text }
   if (error instanceof InTrash) {
     // Soon after a job that was published recently, and at last so rarely that a full trash costs little.
     const inMs = Math.min(maxTrashDelayMs, Math.max(retryDelayMs, (now.getTime() - Date.parse(job.published)) / 2))

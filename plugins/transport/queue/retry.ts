@@ -1,8 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Problem } from 'pounce/sdk'
-
-/** True for an error that means that a service is unavailable or full: no job caused it. */
-export const isUnavailable = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
+import { isOutage } from 'pounce/sdk/kit'
 
 /** Limits of `withRetry`. */
 export interface RetryPolicy {
@@ -31,9 +28,9 @@ export async function withRetry<T>(call: () => Promise<T>, { signal, tries, dela
       return await unlessAborted(call(), signal)
     } catch (error) {
       signal.throwIfAborted()
-      const isOutage = isUnavailable(error)
-      if (!isOutage) failures += 1
-      if (failures >= tries || (isOutage && performance.now() + delay > until)) throw error
+      const isUnavailable = isOutage(error)
+      if (!isUnavailable) failures += 1
+      if (failures >= tries || (isUnavailable && performance.now() + delay > until)) throw error
     }
     await pause(delay, undefined, { signal }).catch(() => signal.throwIfAborted())
     delay = Math.min(delay * 2, maxPauseMs)

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelModel } from 'amqplib'
 import type { Log, Metrics } from 'pounce/sdk'
-import { defaultJsonLimits, type Heartbeat, parseJson } from 'pounce/sdk/kit'
+import { defaultJsonLimits, type Heartbeat, isOutage, parseJson } from 'pounce/sdk/kit'
 import type { BrokerConnection, ConnectionUser } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
-import { isUnavailable } from './retry.ts'
 import { textOf } from './text-of.ts'
 
 /** Dependencies of the heartbeats. */
@@ -141,7 +140,7 @@ export class Heartbeats implements ConnectionUser {
         // The queue is not logged: that of a private extractor contains its key.
         this.#parts.log.warn('Failed to register an extractor', { error })
         // The next heartbeat, within minutes, then serves as the first.
-        const isGivenUp = !isUnavailable(error) && failures >= tries
+        const isGivenUp = !isOutage(error) && failures >= tries
         if (isGivenUp) {
           if (this.#waiting.get(queue) === heartbeat) this.#waiting.delete(queue)
           failures = 0

@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import type { Log, Metrics } from 'pounce/sdk'
-import type { JobStatus } from 'pounce/sdk/kit'
+import { isOutage, type JobStatus } from 'pounce/sdk/kit'
 import type { BrokerConnection, ConnectionUser } from './broker-connection.ts'
 import { jobIdIn } from './correlation-id.ts'
 import { maskKeys } from './mask-keys.ts'
 import { queueExists } from './queue-search.ts'
-import { withRetry } from './retry.ts'
 import { readReply } from './status-reply.ts'
 import { textOf } from './text-of.ts'
+
+const maxPauseMs = 5000
 
 /** Dependencies of the replies. */
 export interface RepliesParts {
@@ -129,5 +130,22 @@ export class Replies implements ConnectionUser {
     } catch (error) {
       this.#parts.log.debug('Reply will be redelivered: its channel was closed', { error })
     }
+  }
+}
+
+/** Retries until the call succeeds: indefinitely while a service is unavailable, five times otherwise. Rejects with the last error, or when aborted. */
+async function withRetry<T>(call: () => Promise<T>, signal: AbortSignal, firstMs = 200): Promise<T> {
+  let delay = firstMs
+  for (let failures = 0; ; ) {
+    signal.throwIfAborted()
+    try {
+      return await call()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isOutage(error)) failures += 1
+      if (failures >= 5) throw error
+    }
+    await pause(delay, undefined, { signal }).catch(() => signal.throwIfAborted())
+    delay = Math.min(delay * 2, maxPauseMs)
   }
 }
