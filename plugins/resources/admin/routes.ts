@@ -3,7 +3,7 @@ import { optionalOrNull } from 'pounce/sdk/kit'
 import { AdminMail } from './admin-mail.ts'
 import { acceptOwnTerms } from './stored-site.ts'
 
-const route = routesFor('admin', { site: Site, letters: AdminMail, users: Users })
+const route = routesFor('admin', { site: Site, adminMail: AdminMail, users: Users })
 
 const title = () => s.String({ maxLength: 200 })
 const appearance = {
@@ -125,10 +125,10 @@ export const writeToAdmins = route({
   }),
   responses: { 200: s.success() },
   throws: [Forbidden, NotSignedIn, TooMany],
-  async handle({ body, caller }, { letters }) {
+  async handle({ body, caller }, { adminMail }) {
     const { user, scope } = caller
     if (!user || scope === 'extraction') throw new Forbidden('Only user accounts can send messages to the admins')
-    await letters.write(user.id, body.subject || 'A message to the admins', body.body ?? '')
+    await adminMail.write(user.id, body.subject || 'A message to the admins', body.body ?? '')
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -2,7 +2,7 @@ import { Forbidden, Invalid, multipart, NoSpace, routesFor, s } from 'pounce/sdk
 import { requirePlaced } from 'pounce/sdk/kit'
 import { BagUploads } from './bag-uploads.ts'
 
-const route = routesFor('datasets', { desk: BagUploads })
+const route = routesFor('datasets', { bagUploads: BagUploads })
 
 export const createDatasetFromBag = route({
   method: 'POST',
@@ -15,8 +15,8 @@ export const createDatasetFromBag = route({
   body: multipart('Parts with files whose names end in .zip', 1000, { file: 'file' }),
   responses: { 200: s.text() },
   throws: [Invalid, NoSpace, Forbidden],
-  async handle({ body, caller, signal }, { desk }) {
+  async handle({ body, caller, signal }, { bagUploads }) {
     requirePlaced(caller, false)
-    return { status: 200, body: `Created dataset ${await desk.take(body, caller, signal)}` }
+    return { status: 200, body: `Created dataset ${await bagUploads.take(body, caller, signal)}` }
   },
 })

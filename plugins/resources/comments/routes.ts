@@ -55,7 +55,7 @@ const showComments = async (users: Users, policy: Policy, caller: Caller, some: 
 
 const needs = {
   comments: StoredComments,
-  threads: CommentEdits,
+  commentEdits: CommentEdits,
   mentions: Mentions,
   users: Users,
   policy: Policy,
@@ -99,8 +99,8 @@ export const replyToComment = route({
   body: s.Object({ text: s.prose() }),
   responses: { 200: s.text() },
   throws: [Invalid, NotFound],
-  async handle({ params, body, caller }, { threads }) {
-    return { status: 200, body: (await threads.reply(params.id, textOf(body.text, 'text'), caller)).id }
+  async handle({ params, body, caller }, { commentEdits }) {
+    return { status: 200, body: (await commentEdits.reply(params.id, textOf(body.text, 'text'), caller)).id }
   },
 })
 
@@ -114,8 +114,8 @@ export const editComment = route({
   body: s.Object({ commentText: s.prose() }),
   responses: { 200: s.success() },
   throws: [Invalid, Forbidden, NotFound],
-  async handle({ params, body, caller }, { threads }) {
-    await threads.edit(params.id, textOf(body.commentText, 'commentText'), caller)
+  async handle({ params, body, caller }, { commentEdits }) {
+    await commentEdits.edit(params.id, textOf(body.commentText, 'commentText'), caller)
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -130,8 +130,8 @@ export const removeComment = route({
   body: s.Optional(s.Unknown()),
   responses: { 200: s.success() },
   throws: [Forbidden, NotFound],
-  async handle({ params, caller }, { threads }) {
-    await threads.remove(params.id, caller)
+  async handle({ params, caller }, { commentEdits }) {
+    await commentEdits.remove(params.id, caller)
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -2,7 +2,7 @@ import { Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
 import { EnabledExtractors } from './enabled-extractors.ts'
 import { StoredExtractors } from './stored-extractors.ts'
 
-const route = routesFor('extractors', { choices: EnabledExtractors, extractors: StoredExtractors })
+const route = routesFor('extractors', { enabledExtractors: EnabledExtractors, extractors: StoredExtractors })
 const names = s.Array(s.String({ minLength: 1, maxLength: 200 }), { maxItems: 1000 })
 const Enabled = s.Object({ enabled: names })
 const Choice = s.model('ExtractorSelection', s.Object({ enabled: names, disabled: names }))
@@ -25,8 +25,8 @@ export const getEnabledExtractors = route({
     'Extractors that run automatically, unless a space overrides it. An addition to Clowder 1.x, which has this on an admin page only.',
   permission: 'serverAdmin',
   responses: { 200: Enabled },
-  async handle(_request, { choices }) {
-    return { status: 200, body: { enabled: once(await choices.enabled()) } }
+  async handle(_request, { enabledExtractors }) {
+    return { status: 200, body: { enabled: once(await enabledExtractors.enabled()) } }
   },
 })
 
@@ -39,10 +39,10 @@ export const setEnabledExtractors = route({
   body: Enabled,
   responses: { 200: Enabled },
   throws: [Invalid],
-  async handle({ body }, { choices, extractors }) {
+  async handle({ body }, { enabledExtractors, extractors }) {
     const enabled = once(body.enabled)
-    await requireKnown(extractors, enabled, await choices.enabled())
-    await choices.setEnabled(enabled)
+    await requireKnown(extractors, enabled, await enabledExtractors.enabled())
+    await enabledExtractors.setEnabled(enabled)
     return { status: 200, body: { enabled } }
   },
 })
@@ -56,8 +56,8 @@ export const getSpaceExtractors = route({
   params: s.Object({ id: s.id() }),
   responses: { 200: Choice },
   throws: [NotFound],
-  async handle({ params }, { choices }) {
-    const { enabled, disabled } = await choices.ofSpace(params.id)
+  async handle({ params }, { enabledExtractors }) {
+    const { enabled, disabled } = await enabledExtractors.ofSpace(params.id)
     return { status: 200, body: { enabled: once(enabled), disabled: once(disabled) } }
   },
 })
@@ -73,13 +73,13 @@ export const setSpaceExtractors = route({
   body: Choice,
   responses: { 200: Choice },
   throws: [Invalid, NotFound],
-  async handle({ params, body }, { choices, extractors }) {
+  async handle({ params, body }, { enabledExtractors, extractors }) {
     const choice = { enabled: once(body.enabled), disabled: once(body.disabled) }
     const both = choice.enabled.find(name => choice.disabled.includes(name))
     if (both !== undefined) throw new Invalid(`${both} is in both enabled and disabled`)
-    const before = await choices.ofSpace(params.id)
+    const before = await enabledExtractors.ofSpace(params.id)
     await requireKnown(extractors, [...choice.enabled, ...choice.disabled], [...before.enabled, ...before.disabled])
-    await choices.setOfSpace(params.id, choice)
+    await enabledExtractors.setOfSpace(params.id, choice)
     return { status: 200, body: choice }
   },
 })

@@ -6,7 +6,11 @@ import { DefinitionService, SpacesOf } from './definition-service.ts'
 import { DefinitionTerms } from './definition-terms.ts'
 import { type Definition, StoredDefinitions, spacesOfCaller } from './stored-definitions.ts'
 
-const route = routesFor('definitions', { definitions: StoredDefinitions, keeping: DefinitionService, words: DefinitionTerms })
+const route = routesFor('definitions', {
+  definitions: StoredDefinitions,
+  definitionService: DefinitionService,
+  definitionTerms: DefinitionTerms,
+})
 
 const params = s.Object({ id: s.id() })
 
@@ -58,8 +62,8 @@ export const getDefinition = route({
   params,
   responses: { 200: DefinitionJson },
   throws: [NotFound],
-  async handle({ params, caller }, { keeping }) {
-    return { status: 200, body: toJson(await keeping.visible(caller, params.id)) }
+  async handle({ params, caller }, { definitionService }) {
+    return { status: 200, body: toJson(await definitionService.visible(caller, params.id)) }
   },
 })
 
@@ -76,9 +80,9 @@ export const getDefinitionTerms = route({
   params,
   responses: { 200: s.json() },
   throws: [Forbidden, Invalid, NotFound, Unreachable],
-  async handle({ params, caller }, { keeping, words }) {
-    const { definitionsUrl } = await keeping.visible(caller, params.id)
-    return { status: 200, body: rawJson(await words.of(definitionsUrl)) }
+  async handle({ params, caller }, { definitionService, definitionTerms }) {
+    const { definitionsUrl } = await definitionService.visible(caller, params.id)
+    return { status: 200, body: rawJson(await definitionTerms.of(definitionsUrl)) }
   },
 })
 
@@ -113,8 +117,8 @@ export const updateDefinition = route({
   body: ChangedDefinition,
   responses: { 200: ok() },
   throws: [Forbidden, Invalid, NotFound],
-  async handle({ params, query, body, caller }, { definitions, keeping }) {
-    const { id, scope } = await keeping.editable(caller, params.id)
+  async handle({ params, query, body, caller }, { definitions, definitionService }) {
+    const { id, scope } = await definitionService.editable(caller, params.id)
     if (query.spaceId !== undefined && query.spaceId !== scope) throw new NotFound('definition')
     await definitions.change(id, body, caller.user?.id)
     return { status: 200, body: { status: 'ok' } }
@@ -134,13 +138,13 @@ export const deleteDefinition = route({
   params,
   responses: { 200: ok() },
   throws: [Forbidden, NotFound],
-  async handle({ params, caller }, { definitions, keeping }) {
-    await definitions.remove(await keeping.editable(caller, params.id), caller.user?.id)
+  async handle({ params, caller }, { definitions, definitionService }) {
+    await definitions.remove(await definitionService.editable(caller, params.id), caller.user?.id)
     return { status: 200, body: { status: 'ok' } }
   },
 })
 
-const needs = { definitions: StoredDefinitions, keeping: DefinitionService, spaces: SpacesOf }
+const needs = { definitions: StoredDefinitions, definitionService: DefinitionService, spaces: SpacesOf }
 
 const ofSpaces = routesFor('spaces', needs)
 
@@ -188,10 +192,10 @@ const listFor = (kind: Kind, group: string, path: string) =>
     query: s.Object({ space: s.Optional(s.id()) }),
     responses: { 200: s.rows(DefinitionJson) },
     throws: [NotFound],
-    async handle({ params, query, caller }, { definitions, keeping, spaces }) {
+    async handle({ params, query, caller }, { definitions, definitionService, spaces }) {
       const around = await spaces.of({ kind, id: params.id })
       const wanted = query.space === undefined ? around : around.filter(space => space === query.space)
-      const scopes = await keeping.visibleSpaces(caller, wanted)
+      const scopes = await definitionService.visibleSpaces(caller, wanted)
       const isDefined = await definitions.hasAny(scopes)
       return { status: 200, body: shown(isDefined ? definitions.in(...scopes) : definitions.in(everywhere)) }
     },

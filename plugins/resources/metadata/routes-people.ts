@@ -47,7 +47,12 @@ const htmlOf = (id: string, agent: string, content: Json): { readonly cards: str
   }
 }
 
-const route = routesFor('metadata', { annotations: MetadataWriter, documents: StoredMetadata, policy: Policy, installation: Installation })
+const route = routesFor('metadata', {
+  metadataWriter: MetadataWriter,
+  storedMetadata: StoredMetadata,
+  policy: Policy,
+  installation: Installation,
+})
 
 const params = s.Object({ id: s.id() })
 
@@ -85,11 +90,11 @@ export const addOwnMetadata = route({
   maxBodyBytes: metadataBytes,
   responses: { 200: s.model('UserMetadata', s.Object({ cards: s.String(), table: s.String(), document: ShownDocument })) },
   throws: [Invalid, NotFound],
-  async handle({ body, caller }, { annotations, policy, installation }) {
+  async handle({ body, caller }, { metadataWriter, policy, installation }) {
     const target = targetOf(body)
     await authorize(policy, caller, 'AddMetadata', target)
-    const posted = annotations.own(body.content as Json, (body['@context'] ?? undefined) as Json | undefined, caller)
-    const document = await annotations.add(target, posted, caller)
+    const posted = metadataWriter.own(body.content as Json, (body['@context'] ?? undefined) as Json | undefined, caller)
+    const document = await metadataWriter.add(target, posted, caller)
     const html = htmlOf(document.id, document.agent.name, document.content)
     return { status: 200, body: { ...html, document: shownMetadata(document, installation.baseUrl) } }
   },
@@ -104,8 +109,8 @@ export const getMetadata = route({
   params,
   responses: { 200: ShownDocument },
   throws: [NotFound],
-  async handle({ params }, { documents, installation }) {
-    const document = await documents.get(params.id)
+  async handle({ params }, { storedMetadata, installation }) {
+    const document = await storedMetadata.get(params.id)
     if (!document) throw new NotFound('metadata')
     return { status: 200, body: shownMetadata(document, installation.baseUrl) }
   },
@@ -122,13 +127,13 @@ export const removeMetadata = route({
   params,
   responses: { 200: s.Object({ status: s.Literal('ok') }) },
   throws: [Forbidden, NotFound],
-  async handle({ params, caller }, { documents }) {
-    const document = await documents.get(params.id)
+  async handle({ params, caller }, { storedMetadata }) {
+    const document = await storedMetadata.get(params.id)
     if (!document) throw new NotFound('metadata')
     if (!isRemovableBy(caller, document)) {
       throw new Forbidden('Keys of extractors delete metadata of extractors only, and keys of jobs that of their own extractor')
     }
-    await documents.remove(document, caller.user?.id)
+    await storedMetadata.remove(document, caller.user?.id)
     return { status: 200, body: { status: 'ok' as const } }
   },
 })

@@ -6,11 +6,11 @@ import { BulkFileMetadata, MetadataWriter } from './metadata-writer.ts'
 import { isRemovableBy, StoredMetadata } from './stored-metadata.ts'
 
 const route = routesFor('metadata', {
-  annotations: MetadataWriter,
-  documents: StoredMetadata,
+  metadataWriter: MetadataWriter,
+  storedMetadata: StoredMetadata,
   pages: DocumentPages,
   installation: Installation,
-  additions: BulkFileMetadata,
+  bulkMetadata: BulkFileMetadata,
   policy: Policy,
 })
 
@@ -38,8 +38,8 @@ const addTo = (kind: Kind, plural: string) =>
     maxBodyBytes: metadataBytes,
     responses: { 200: s.String({ description: 'Metadata successfully added to db' }) },
     throws: [Forbidden, Invalid, NotFound],
-    async handle({ params, body, caller }, { annotations }) {
-      await annotations.add({ kind, id: params.id }, await annotations.posted(body, caller), caller)
+    async handle({ params, body, caller }, { metadataWriter }) {
+      await metadataWriter.add({ kind, id: params.id }, await metadataWriter.posted(body, caller), caller)
       return { status: 200, body: 'Metadata successfully added to db' }
     },
   })
@@ -84,8 +84,8 @@ const removeFrom = (kind: Kind, plural: string) =>
     query: s.Object({ extractor }),
     responses: { 200: s.Object({ status: s.Literal('success'), count: s.String({ description: 'Number of documents, as text' }) }) },
     throws: [NotFound],
-    async handle({ params, query, caller }, { documents }) {
-      const count = await documents.removeAll(
+    async handle({ params, query, caller }, { storedMetadata }) {
+      const count = await storedMetadata.removeAll(
         { kind, id: params.id },
         { extractor: query.extractor, actor: caller.user?.id, mayRemove: document => isRemovableBy(caller, document) },
       )
@@ -117,7 +117,7 @@ export const getSpaceMetadata = listOf('space', 'spaces')
 
 export const removeSpaceMetadata = removeFrom('space', 'spaces')
 
-const needs = { annotations: MetadataWriter, documents: StoredMetadata }
+const needs = { metadataWriter: MetadataWriter, storedMetadata: StoredMetadata }
 
 const olderRoute = routesFor('metadata', needs)
 
@@ -138,8 +138,8 @@ export const addPlainFileMetadata = olderRoute({
   summary: 'Add metadata to a file without an agent',
   permission: { right: 'AddMetadata', on: ref('file', 'id') },
   responses: { 200: s.String({ description: 'success' }) },
-  async handle({ params, body, caller }, { annotations }) {
-    await annotations.add({ kind: 'file', id: params.id }, annotations.unsigned(body as Json, caller), caller)
+  async handle({ params, body, caller }, { metadataWriter }) {
+    await metadataWriter.add({ kind: 'file', id: params.id }, metadataWriter.unsigned(body as Json, caller), caller)
     return { status: 200, body: 'success' }
   },
 })
@@ -151,17 +151,17 @@ export const addPlainDatasetMetadata = olderRoute({
   summary: 'Add metadata to a dataset without an agent',
   permission: { right: 'AddMetadata', on: ref('dataset', 'id') },
   responses: { 200: s.success() },
-  async handle({ params, body, caller }, { annotations }) {
-    await annotations.add({ kind: 'dataset', id: params.id }, annotations.unsigned(body as Json, caller), caller)
+  async handle({ params, body, caller }, { metadataWriter }) {
+    await metadataWriter.add({ kind: 'dataset', id: params.id }, metadataWriter.unsigned(body as Json, caller), caller)
     return { status: 200, body: { status: 'success' } }
   },
 })
 
-async function* contents(documents: StoredMetadata, target: Ref): AsyncIterable<RawJson> {
-  for await (const { agent, content } of documents.all(target)) {
+async function* contents(storedMetadata: StoredMetadata, target: Ref): AsyncIterable<RawJson> {
+  for await (const { agent, content } of storedMetadata.all(target)) {
     if (agent.kind !== 'extractor') continue
     const text = JSON.stringify(content)
-    if (text.length > longText) await documents.nextTurn()
+    if (text.length > longText) await storedMetadata.nextTurn()
     yield rawJson<RawJson>(text)
   }
 }
@@ -177,8 +177,8 @@ const technical = (kind: Kind, plural: string) =>
     params,
     responses: { 200: s.rows(s.json()) },
     throws: [NotFound],
-    async handle({ params }, { documents }) {
-      return { status: 200, body: contents(documents, { kind, id: params.id }) }
+    async handle({ params }, { storedMetadata }) {
+      return { status: 200, body: contents(storedMetadata, { kind, id: params.id }) }
     },
   })
 
@@ -230,8 +230,8 @@ export const addMetadataToFiles = route({
   maxBodyBytes: metadataBytes,
   responses: { 200: s.Union([s.String(), Report]) },
   throws: [Forbidden, Invalid, NotFound, TooLarge],
-  async handle({ body, caller }, { annotations, additions }) {
-    const { added, refused } = await additions.add(body.files, await annotations.posted(body.metadata, caller), caller)
+  async handle({ body, caller }, { metadataWriter, bulkMetadata }) {
+    const { added, refused } = await bulkMetadata.add(body.files, await metadataWriter.posted(body.metadata, caller), caller)
     const message = 'Metadata successfully added to db'
     if (refused.length === 0) return { status: 200, body: message }
     return { status: 200, body: { status: 'success' as const, message, added: [...added], refused: [...refused] } }

@@ -71,7 +71,7 @@ wire(KnownKinds, Resources)
 
 const route = routesFor('permissions', {
   explaining: PermissionExplainer,
-  checking: PermissionChecker,
+  permissionChecker: PermissionChecker,
   kindsKnown: KnownKinds,
   installation: Installation,
 })
@@ -123,11 +123,11 @@ export const checkPermissions = route({
     200: s.Array(s.model('HeldPermissions', s.Object({ type: s.String(), id: s.String(), permissions: s.Array(s.String()) }))),
   },
   throws: [Invalid],
-  async handle({ body, caller }, { checking, installation, kindsKnown }) {
+  async handle({ body, caller }, { permissionChecker, installation, kindsKnown }) {
     const { permissions: known } = installation
     const permissions = [...new Set(body.permissions ?? known.names)].map(name => readPermission(known, name))
     const resources = body.resources.map(({ type, id }) => readThing(kindsKnown, type, id))
-    const granted = await checking.check(caller, permissions, resources)
+    const granted = await permissionChecker.check(caller, permissions, resources)
     return { status: 200, body: body.resources.map(({ type, id }, at) => ({ type, id, permissions: [...(granted[at] ?? [])] })) }
   },
 })

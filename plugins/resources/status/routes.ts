@@ -107,7 +107,7 @@ class CachedTotals {
 }
 wire(CachedTotals, Counters)
 
-const route = routesFor('status', { totals: CachedTotals, installation: Installation, policy: Policy, parts: ComponentStatus })
+const route = routesFor('status', { totals: CachedTotals, installation: Installation, policy: Policy, componentStatus: ComponentStatus })
 
 const untold = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 } as const
 
@@ -152,13 +152,13 @@ export const getStatus = route({
       }),
     ),
   },
-  async handle({ caller }, { totals, installation, policy, parts }) {
+  async handle({ caller }, { totals, installation, policy, componentStatus }) {
     const isForAdmin = isServerAdmin(caller)
     const [counts, plugins, storage, extractors] = await Promise.all([
       isForAdmin || !policy.isPrivate ? totals.known() : untold,
-      parts.plugins(isForAdmin),
-      parts.storage(isForAdmin),
-      parts.extractors(),
+      componentStatus.plugins(isForAdmin),
+      componentStatus.storage(isForAdmin),
+      componentStatus.extractors(),
     ])
     return {
       status: 200,

@@ -27,7 +27,7 @@ const needs = {
   uploads: StoredUploads,
   receiving: UploadReceiver,
   checks: UploadCheck,
-  finishing: UploadCompletion,
+  uploadCompletion: UploadCompletion,
   ingest: FileIngest,
   installation: Installation,
 }
@@ -80,8 +80,8 @@ const stateHeaders = ({ receivedBytes, lengthBytes, expires, sentMetadata }: Ope
 })
 
 /** Creates the file of a complete upload, including one that was interrupted at that step. */
-const finished = async (upload: Open, caller: Caller, finishing: UploadCompletion): Promise<Open> =>
-  upload.state === 'open' && upload.receivedBytes === upload.lengthBytes ? finishing.finish(upload, caller) : upload
+const finished = async (upload: Open, caller: Caller, uploadCompletion: UploadCompletion): Promise<Open> =>
+  upload.state === 'open' && upload.receivedBytes === upload.lengthBytes ? uploadCompletion.finish(upload, caller) : upload
 
 interface Piece {
   readonly offset: number
@@ -116,7 +116,7 @@ export const beginUpload = route({
   responses: { 201: s.empty() },
   throws: [Invalid, NotFound, Conflict, TooLarge, OtherVersion, ChecksumMismatch],
   headers: tusHeaders,
-  async handle({ headers, body, caller, url }, { uploads, receiving, finishing, ingest }) {
+  async handle({ headers, body, caller, url }, { uploads, receiving, uploadCompletion, ingest }) {
     requireTus(headers, 'POST')
     const length = bytesIn(headers, 'upload-length')
     if (length === undefined) throw new Invalid('The header Upload-Length is missing')
@@ -125,7 +125,7 @@ export const beginUpload = route({
     const checksum = checksumIn(headers)
     const begun = await uploads.begin(caller, length, about, sent)
     try {
-      const upload = await finished(await append(begun, { offset: 0, body, checksum }, receiving), caller, finishing)
+      const upload = await finished(await append(begun, { offset: 0, body, checksum }, receiving), caller, uploadCompletion)
       return { status: 201, body: undefined, headers: { ...stateHeaders(upload), location: `${url.pathname}/${upload.id}` } }
     } catch (error) {
       // An error response has no Location header. An interrupted upload is in the caller's list of uploads.
@@ -191,11 +191,11 @@ export const appendToUpload = route({
   responses: { 204: s.empty() },
   throws: [Invalid, NotFound, Conflict, UploadExpired, TooLarge, OtherVersion, UploadLocked, ChecksumMismatch],
   headers: tusHeaders,
-  async handle({ params: { id }, headers, body, caller }, { uploads, receiving, finishing }) {
+  async handle({ params: { id }, headers, body, caller }, { uploads, receiving, uploadCompletion }) {
     requireTus(headers, 'PATCH')
     const piece = pieceIn(headers, body)
     const upload = await append(await uploads.get(id, caller), piece, receiving)
-    return { status: 204, body: undefined, headers: stateHeaders(await finished(upload, caller, finishing)) }
+    return { status: 204, body: undefined, headers: stateHeaders(await finished(upload, caller, uploadCompletion)) }
   },
 })
 
@@ -212,7 +212,7 @@ export const postToUpload = route({
   responses: { 204: s.empty() },
   throws: [Invalid, NotFound, Conflict, UploadExpired, TooLarge, OtherVersion, UploadLocked, ChecksumMismatch],
   headers: tusHeaders,
-  async handle({ params: { id }, headers, body, caller }, { uploads, receiving, finishing }) {
+  async handle({ params: { id }, headers, body, caller }, { uploads, receiving, uploadCompletion }) {
     const method = overriddenMethod(headers)
     requireTus(headers, method)
     const piece = method === 'PATCH' ? pieceIn(headers, body) : undefined
@@ -222,7 +222,7 @@ export const postToUpload = route({
       return { status: 204, body: undefined }
     }
     const now = piece ? await append(upload, piece, receiving) : upload
-    return { status: 204, body: undefined, headers: stateHeaders(await finished(now, caller, finishing)) }
+    return { status: 204, body: undefined, headers: stateHeaders(await finished(now, caller, uploadCompletion)) }
   },
 })
 
@@ -239,9 +239,9 @@ export const getUpload = route({
   effects: 'creates the file of a complete upload that was interrupted',
   answersHead: true,
   headers: tusHeaders,
-  async handle({ params: { id }, headers, caller, isHead }, { uploads, finishing }) {
+  async handle({ params: { id }, headers, caller, isHead }, { uploads, uploadCompletion }) {
     if (isHead) requireTus(headers, 'HEAD')
-    const upload = await finished(await uploads.get(id, caller), caller, finishing)
+    const upload = await finished(await uploads.get(id, caller), caller, uploadCompletion)
     return { status: 200, body: toUpload(upload), headers: stateHeaders(upload) }
   },
 })

@@ -13,7 +13,7 @@ import { type BinFormat, collectionOf, csvAnswer, formatParameter, jsonAnswer, l
 const route = routesFor('geostreams', {
   averages: AverageService,
   streams: Streams,
-  answers: ResponseCache,
+  responseCache: ResponseCache,
   clock: Clock,
   settings: configPort(config),
 })
@@ -47,7 +47,7 @@ export const averageDatapoints = route({
   query: s.Object({ ...datapointParameters, ...windowParameters, ...aggregateParameter, ...formatParameter }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, isHead, signal }, { averages, streams, answers, settings }) {
+  async handle({ query, caller, isHead, signal }, { averages, streams, responseCache, settings }) {
     const { choice, filter, shown } = readDatapointQuery(query)
     const aggregates = readAggregates(query.aggregates)
     const omitted = omittedFrom(query.format, settings)
@@ -55,7 +55,7 @@ export const averageDatapoints = route({
     const chosen = await streams.chosen(caller, choice)
     const cacheQuery = { caller, streams: chosen, isHead, signal, route: 'datapoints/averages', parameters: query }
     const produce: Produce = signal => write(averages.averages(caller, chosen, { ...request, signal }), query.format, settings)
-    return { status: 200, body: await answers.answer(cacheQuery, produce) }
+    return { status: 200, body: await responseCache.answer(cacheQuery, produce) }
   },
 })
 
@@ -88,7 +88,7 @@ export const datapointTrends = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, isHead, signal }, { averages, streams, answers, clock, settings }) {
+  async handle({ query, caller, isHead, signal }, { averages, streams, responseCache, clock, settings }) {
     const { choice, filter, shown } = readDatapointQuery(query)
     const { fromMs, toMs } = readWindow(query)
     const now = clock.now().getTime()
@@ -103,6 +103,6 @@ export const datapointTrends = route({
     const produce: Produce = signal => write(averages.trends(caller, chosen, { ...request, signal }), query.format, settings)
     const cacheQuery = { caller, streams: chosen, isHead, signal, route: 'datapoints/trends', parameters: query }
     // A window that ends now differs on the next request, so it is not cached.
-    return { status: 200, body: toMs === undefined ? produce(signal) : await answers.answer(cacheQuery, produce) }
+    return { status: 200, body: toMs === undefined ? produce(signal) : await responseCache.answer(cacheQuery, produce) }
   },
 })

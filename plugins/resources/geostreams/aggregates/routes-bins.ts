@@ -11,7 +11,7 @@ import { aggregateParameter, BinEntryJson, readAggregates } from './raw-entries.
 import { readWindow, windowParameters, within } from './sensor-averages.ts'
 import { csvAnswer, formatParameter, jsonAnswer, mediaTypes } from './text-answer.ts'
 
-const route = routesFor('geostreams', { bins: BinService, answers: ResponseCache, settings: configPort(config) })
+const route = routesFor('geostreams', { bins: BinService, responseCache: ResponseCache, settings: configPort(config) })
 
 /** A list whose rows are streamed. */
 const answer = tableAnswer(
@@ -52,7 +52,7 @@ export const binDatapoints = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ params, query, caller, isHead, signal }, { bins, answers, settings }) {
+  async handle({ params, query, caller, isHead, signal }, { bins, responseCache, settings }) {
     const originMs = query.origin === undefined || query.origin === '' ? 0 : readTime(query.origin, 'origin')
     const times = binTimesOf(params.time, originMs)
     const depthMetres = depthOf(params.depth)
@@ -68,6 +68,6 @@ export const binDatapoints = route({
         ? csvAnswer(bins.table(caller, chosen, stoppable, { aggregates, omitted: omittedProperties(settings) }), 'bins.csv')
         : jsonAnswer(bins.write(caller, chosen, stoppable, { aggregates, isGeojson: format === 'geojson' }), mediaTypes[format])
     }
-    return { status: 200, body: await answers.answer(cacheQuery, produce) }
+    return { status: 200, body: await responseCache.answer(cacheQuery, produce) }
   },
 })

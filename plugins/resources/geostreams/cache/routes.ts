@@ -7,7 +7,7 @@ import { tableAnswer } from '../table-answer.ts'
 import { ResponseCache } from './response-cache.ts'
 import { StoredResponses } from './stored-responses.ts'
 
-const route = routesFor('geostreams', { answers: ResponseCache, kept: StoredResponses, streams: Streams })
+const route = routesFor('geostreams', { responseCache: ResponseCache, storedResponses: StoredResponses, streams: Streams })
 
 const Entry = s.model(
   'CacheEntry',
@@ -22,8 +22,8 @@ export const listCache = route({
     'By key: the query parameters, the size in bytes, and the time of the response. Empty for callers who may not view all streams, and while `cacheMaxMiB` is 0.',
   permission: { right: 'ViewGeoStream', unscoped: 'The list is empty for a caller who may not see all streams.' },
   responses: { 200: s.Object({ files: s.Record(s.String(), Entry), size: s.Integer() }) },
-  async handle({ caller }, { answers, kept }) {
-    const all = answers.isFor(caller) ? await kept.all() : []
+  async handle({ caller }, { responseCache, storedResponses }) {
+    const all = responseCache.isFor(caller) ? await storedResponses.all() : []
     const files = all.map(({ id, query, sizeBytes, created }) => [
       id,
       { ...query, route: String(query['route']), filesize: sizeBytes, created },
@@ -42,10 +42,10 @@ export const getCached = route({
   params: s.Object({ id: s.String({ maxLength: 100 }) }),
   responses: { 200: tableAnswer(s.json(), s.json()) },
   throws: [NotFound],
-  async handle({ params, caller }, { answers, kept }) {
-    const found = /^[0-9A-F]{32}$/.test(params.id) && answers.isFor(caller) ? await kept.get(params.id) : undefined
+  async handle({ params, caller }, { responseCache, storedResponses }) {
+    const found = /^[0-9A-F]{32}$/.test(params.id) && responseCache.isFor(caller) ? await storedResponses.get(params.id) : undefined
     if (!found) throw new NotFound('cached response')
-    return { status: 200, body: answers.show(found) }
+    return { status: 200, body: responseCache.show(found) }
   },
 })
 
@@ -72,7 +72,7 @@ export const invalidateCache = route({
   }),
   responses: { 200: s.Object({ files: s.Array(s.String()), errors: s.Array(s.String()) }) },
   throws: [Forbidden, NotFound, NotSignedIn],
-  async handle({ query, caller }, { kept, streams }) {
+  async handle({ query, caller }, { storedResponses, streams }) {
     const { sensor_id, stream_id } = query
     const numbers = new Set(named(stream_id) ? [Number(stream_id)] : [])
     if (named(sensor_id)) {
@@ -84,9 +84,9 @@ export const invalidateCache = route({
     }
     const isAll = !named(sensor_id) && !named(stream_id)
     const files: string[] = []
-    for (const entry of await kept.all())
+    for (const entry of await storedResponses.all())
       if (isAll || entry.streams === null || entry.streams.some(number => numbers.has(number)))
-        if (await kept.drop(entry)) files.push(entry.id)
+        if (await storedResponses.drop(entry)) files.push(entry.id)
     return { status: 200, body: { files, errors: [] } }
   },
 })

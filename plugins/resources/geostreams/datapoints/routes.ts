@@ -86,12 +86,12 @@ const wholeBytes = (value: unknown): Bytes => ({
 const route = routesFor('geostreams', {
   service: DatapointService,
   settings: configPort(config),
-  intake: DatapointImport,
+  datapointImport: DatapointImport,
   adding: AddingRights,
   readings: ReadingsStore,
   streams: Streams,
   heads: CsvHeaders,
-  answers: ResponseCache,
+  responseCache: ResponseCache,
   installation: Installation,
 })
 
@@ -197,10 +197,10 @@ export const createDatapoints = route({
   }),
   responses: { 200: s.Integer({ description: 'Number of datapoints, if all were added' }), 207: report },
   throws: [Invalid, NotFound, Forbidden, TooLarge, Unsupported],
-  async handle({ body, headers, query, caller, log }, { intake, adding }) {
+  async handle({ body, headers, query, caller, log }, { datapointImport, adding }) {
     const bulk = await openBulk(body, headers, query.stream_id)
     if (bulk.stream !== undefined) await adding.require(caller, bulk.stream)
-    const { inserted, refused, lines } = (await takeAll(bulk, intake.begin(caller, log))).toJSON()
+    const { inserted, refused, lines } = (await takeAll(bulk, datapointImport.begin(caller, log))).toJSON()
     if (refused === 0) return { status: 200, body: inserted }
     if (inserted > 0) return { status: 207, body: { inserted, refused, lines } }
     throw new Invalid(`All ${refused} datapoints were rejected: ${lines[0]?.message ?? ''}`, { details: { inserted, refused, lines } })
@@ -246,7 +246,7 @@ export const listDatapoints = route({
   query,
   responses: { 200: tableAnswer(s.Union([s.Array(DatapointJson), Count]), DatapointJson) },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, url, isHead, signal }, { readings, streams, heads, answers, installation, settings }) {
+  async handle({ query, caller, url, isHead, signal }, { readings, streams, heads, responseCache, installation, settings }) {
     const { choice, filter: requestedFilter, shown } = readDatapointQuery(query)
     const page = pageOf(query)
     const chosen = await streams.chosen(caller, choice)
@@ -261,6 +261,6 @@ export const listDatapoints = route({
     const produce = (): Bytes => (format === 'csv' ? csvBytes(answer.pieces(), table) : jsonBytes(answer.pieces(), format, names))
     if (datapointQuery.page) return { status: 200, body: produce(), ...head }
     const whole = { caller, streams: chosen, isHead, signal, route: 'datapoints', parameters: query }
-    return { status: 200, body: await answers.answer(whole, produce), ...head }
+    return { status: 200, body: await responseCache.answer(whole, produce), ...head }
   },
 })

@@ -4,7 +4,7 @@ import { LoginThrottle } from '../sign-in/login-throttle.ts'
 import { FirstAdmin } from './first-admin.ts'
 import { setUpPage } from './set-up-page.ts'
 
-const route = routesFor('users', { setUp: FirstAdmin, access: ReadAccess, throttle: LoginThrottle })
+const route = routesFor('users', { firstAdmin: FirstAdmin, access: ReadAccess, throttle: LoginThrottle })
 
 /** Tokens can be guessed like keys, so wrong ones are throttled like them. */
 const requireOpen = async (isOpen: boolean, throttle: LoginThrottle, address: string): Promise<void> => {
@@ -23,8 +23,8 @@ export const getSetUp = route({
   query: s.Object({ token: s.String({ maxLength: 200 }) }),
   responses: { 200: s.bytes<Bytes>({ 'text/html': s.bytes() }) },
   throws: [Forbidden, TooMany],
-  async handle({ query, address }, { setUp, access, throttle }) {
-    await requireOpen(await setUp.isOpen(query.token), throttle, address)
+  async handle({ query, address }, { firstAdmin, access, throttle }) {
+    await requireOpen(await firstAdmin.isOpen(query.token), throttle, address)
     const page = setUpPage(access.origin !== 'configuration')
     const body: Bytes = {
       open: () => streamed([Buffer.from(page.body)]),
@@ -57,8 +57,8 @@ export const checkSetUp = route({
     ),
   },
   throws: [Forbidden, TooMany],
-  async handle({ query, address }, { setUp, access, throttle }) {
-    await requireOpen(await setUp.isOpen(query.token), throttle, address)
+  async handle({ query, address }, { firstAdmin, access, throttle }) {
+    await requireOpen(await firstAdmin.isOpen(query.token), throttle, address)
     const asksForAccess = access.origin !== 'configuration'
     return {
       status: 200,
@@ -90,10 +90,10 @@ export const setUpFirstAdmin = route({
   ),
   responses: { 200: s.Object({ id: s.id() }) },
   throws: [Invalid, Forbidden, Conflict, TooMany],
-  async handle({ body, address }, { setUp, throttle }) {
+  async handle({ body, address }, { firstAdmin, throttle }) {
     const { token, private: isPrivate, ...account } = body
-    await requireOpen(await setUp.isOpen(token), throttle, address)
-    const { id } = await setUp.claim(token, account, isPrivate)
+    await requireOpen(await firstAdmin.isOpen(token), throttle, address)
+    const { id } = await firstAdmin.claim(token, account, isPrivate)
     return { status: 200, body: { id } }
   },
 })

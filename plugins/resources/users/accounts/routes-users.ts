@@ -25,7 +25,7 @@ import { drawAvatar, UserJson, UserViews } from './user-json.ts'
 const route = routesFor('users', {
   users: Users,
   recommenders: Recommenders,
-  people: UserViews,
+  userViews: UserViews,
   accounts: AccountAdministration,
   profiles: ProfileEdits,
   installation: Installation,
@@ -49,9 +49,9 @@ export const listUsers = route({
   }),
   responses: { 200: s.Array(UserJson) },
   throws: [Invalid],
-  async handle({ query, url }, { accounts, people, installation }) {
+  async handle({ query, url }, { accounts, userViews, installation }) {
     const page = await accounts.page(pageOf(query))
-    const body = page.items.map(user => people.of(user))
+    const body = page.items.map(user => userViews.of(user))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })
@@ -89,10 +89,10 @@ export const getUser = route({
   params,
   responses: { 200: UserJson },
   throws: [NotFound],
-  async handle({ params }, { users, people }) {
+  async handle({ params }, { users, userViews }) {
     const user = await users.get(params.id)
     if (!user) throw new NotFound('user')
-    return { status: 200, body: people.of(user) }
+    return { status: 200, body: userViews.of(user) }
   },
 })
 
@@ -105,10 +105,10 @@ export const getUserByEmail = route({
   params: s.Object({ email: s.String({ minLength: 3, maxLength: 320 }) }),
   responses: { 200: UserJson },
   throws: [NotFound],
-  async handle({ params, caller }, { users, people, policy }) {
+  async handle({ params, caller }, { users, userViews, policy }) {
     const user = await users.byEmail(params.email)
     if (!user || (await policy.canOn(caller, 'ViewUser', { kind: 'user', id: user.id })) !== 'yes') throw new NotFound('user')
-    return { status: 200, body: people.of(user) }
+    return { status: 200, body: userViews.of(user) }
   },
 })
 
@@ -143,9 +143,9 @@ export const updateUser = route({
   body: ProfileChange,
   responses: { 200: UserJson },
   throws: [Invalid, NotFound],
-  async handle({ params, body, caller }, { profiles, people }) {
+  async handle({ params, body, caller }, { profiles, userViews }) {
     if (params.id !== caller.user?.id) requireRecentAuthentication(caller)
-    return { status: 200, body: people.of(await profiles.change(params.id, body, caller.user?.id)) }
+    return { status: 200, body: userViews.of(await profiles.change(params.id, body, caller.user?.id)) }
   },
 })
 
@@ -226,7 +226,7 @@ export const getAvatar = route({
   },
 })
 
-const adminRoute = routesFor('admin', { directory: AccountDirectory, people: UserViews, installation: Installation })
+const adminRoute = routesFor('admin', { directory: AccountDirectory, userViews: UserViews, installation: Installation })
 
 const time = (description: string) => s.Union([s.String(), s.Null()], { description })
 
@@ -239,10 +239,10 @@ const Standing = s.Object({
   hasSecondFactor: s.Boolean(),
 })
 
-const shown = (people: UserViews, user: UserRecord & Stored) => {
+const shown = (userViews: UserViews, user: UserRecord & Stored) => {
   const { status, provider, created, lastLogin, termsAccepted } = user
   const hasSecondFactor = user.secondFactor !== undefined
-  return { ...people.of(user), status, provider, created, lastLogin, termsAccepted, hasSecondFactor }
+  return { ...userViews.of(user), status, provider, created, lastLogin, termsAccepted, hasSecondFactor }
 }
 
 export const listAccounts = adminRoute({
@@ -266,12 +266,12 @@ export const listAccounts = adminRoute({
   }),
   responses: { 200: s.Array(s.Intersect([UserJson, Standing])) },
   throws: [Invalid],
-  async handle({ query: { status, text, limit, after }, url }, { directory, people, installation }) {
+  async handle({ query: { status, text, limit, after }, url }, { directory, userViews, installation }) {
     if (text && !isSearchable(text)) throw new Invalid('text must have a word of at least three characters')
     if (after !== undefined && !s.isId(after)) throw new Invalid('after must be a cursor from a Link header')
     const search = { ...(status === undefined ? {} : { status }), ...(text ? { text } : {}) }
     const page = await directory.page(search, { limit, ...(after === undefined ? {} : { after: [after] as const }) })
-    const body = page.items.map(user => shown(people, user))
+    const body = page.items.map(user => shown(userViews, user))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -1,7 +1,7 @@
 import { Conflict, Invalid, NotFound, type RoleRecord, routesFor, type Stored, s, signedIn, Users } from 'pounce/sdk'
 import { RoleAdministration } from './role-administration.ts'
 
-const route = routesFor('roles', { users: Users, office: RoleAdministration })
+const route = routesFor('roles', { users: Users, roleAdministration: RoleAdministration })
 const params = s.Object({ id: s.id() })
 const RoleJson = s.model('Role', s.Object({ id: s.id(), name: s.String(), description: s.String(), permissions: s.Array(s.String()) }))
 const permissions = () => s.Array(s.String({ maxLength: 100 }), { maxItems: 200, description: 'An empty list gives no rights' })
@@ -43,8 +43,8 @@ export const createRole = route({
   body: s.model('NewRole', s.Object({ name: s.line(100), description: s.Optional(s.prose(2000)), permissions: permissions() })),
   responses: { 200: s.Object({ id: s.id() }) },
   throws: [Invalid, Conflict],
-  async handle({ body: { name, description = '', permissions }, caller }, { office }) {
-    return { status: 200, body: { id: await office.create({ name, description, permissions }, signedIn(caller).id) } }
+  async handle({ body: { name, description = '', permissions }, caller }, { roleAdministration }) {
+    return { status: 200, body: { id: await roleAdministration.create({ name, description, permissions }, signedIn(caller).id) } }
   },
 })
 
@@ -62,8 +62,8 @@ export const updateRole = route({
   ),
   responses: { 200: s.success() },
   throws: [Invalid, NotFound, Conflict],
-  async handle({ params, body, caller }, { office }) {
-    await office.change(params.id, body, caller.user?.id)
+  async handle({ params, body, caller }, { roleAdministration }) {
+    await roleAdministration.change(params.id, body, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -80,8 +80,8 @@ export const deleteRole = route({
   }),
   responses: { 200: s.success() },
   throws: [Invalid, NotFound, Conflict],
-  async handle({ params, query, caller }, { office }) {
-    await office.remove(params.id, query.successor, caller.user?.id)
+  async handle({ params, query, caller }, { roleAdministration }) {
+    await roleAdministration.remove(params.id, query.successor, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -6,9 +6,9 @@ import { AssertionJson, maxBodyBytes, noStore, PublicKeyOptions, proofMembers, t
 import { FactorSignIn } from './factor-sign-in.ts'
 import { StepUps } from './step-up.ts'
 
-const usersRoute = routesFor('users', { people: UserViews, sessions: StoredSessions, signIn: AccountSignIn, secondStep: FactorSignIn })
+const usersRoute = routesFor('users', { userViews: UserViews, sessions: StoredSessions, signIn: AccountSignIn, factorSignIn: FactorSignIn })
 
-const ofSessions = routesFor('sessions', { sessions: StoredSessions, reauthentication: StepUps })
+const ofSessions = routesFor('sessions', { sessions: StoredSessions, stepUps: StepUps })
 
 export const finishLogin = usersRoute({
   method: 'POST',
@@ -22,10 +22,10 @@ export const finishLogin = usersRoute({
   body: s.model('SecondFactorLogin', s.Object({ challenge: token('From the refusal'), ...proofMembers })),
   responses: { 200: OwnJson },
   throws: [Invalid, NotSignedIn, TooMany],
-  async handle({ body: { challenge, ...proof }, headers, address }, { people, sessions, signIn, secondStep }) {
-    const { user, methods } = await secondStep.finish(challenge, proof, address)
+  async handle({ body: { challenge, ...proof }, headers, address }, { userViews, sessions, signIn, factorSignIn }) {
+    const { user, methods } = await factorSignIn.finish(challenge, proof, address)
     const [cookie, seen] = await Promise.all([sessions.begin(user, { headers, address }, methods), signIn.note(user, address)])
-    return { status: 200, body: await people.ownOf(seen), headers: { 'set-cookie': cookie, ...noStore } }
+    return { status: 200, body: await userViews.ownOf(seen), headers: { 'set-cookie': cookie, ...noStore } }
   },
 })
 
@@ -37,8 +37,8 @@ export const beginPasskeyLogin = usersRoute({
   permission: 'anyone',
   ignoresCredentials: true,
   responses: { 200: s.Object({ challenge: token('To send with the passkey'), publicKey: PublicKeyOptions }) },
-  async handle(_request, { secondStep }) {
-    const { challenge, publicKey } = await secondStep.passkeyOptions()
+  async handle(_request, { factorSignIn }) {
+    const { challenge, publicKey } = await factorSignIn.passkeyOptions()
     return { status: 200, body: { challenge, publicKey: { ...publicKey } }, headers: noStore }
   },
 })
@@ -55,10 +55,10 @@ export const loginWithPasskey = usersRoute({
   body: s.Object({ challenge: token('From the options'), passkey: AssertionJson }),
   responses: { 200: OwnJson },
   throws: [NotSignedIn, TooMany],
-  async handle({ body, headers, address }, { people, sessions, signIn, secondStep }) {
-    const { user, methods } = await secondStep.withPasskey(body.challenge, body.passkey, address)
+  async handle({ body, headers, address }, { userViews, sessions, signIn, factorSignIn }) {
+    const { user, methods } = await factorSignIn.withPasskey(body.challenge, body.passkey, address)
     const [cookie, seen] = await Promise.all([sessions.begin(user, { headers, address }, methods), signIn.note(user, address)])
-    return { status: 200, body: await people.ownOf(seen), headers: { 'set-cookie': cookie, ...noStore } }
+    return { status: 200, body: await userViews.ownOf(seen), headers: { 'set-cookie': cookie, ...noStore } }
   },
 })
 
@@ -83,9 +83,9 @@ export const stepUp = ofSessions({
   ),
   responses: { 200: s.Object({ status: s.Literal('success'), authenticated: s.String({ description: 'ISO 8601' }) }) },
   throws: [Invalid, NotSignedIn, Forbidden, TooMany],
-  async handle({ body, caller, headers, address }, { sessions, reauthentication }) {
+  async handle({ body, caller, headers, address }, { sessions, stepUps }) {
     const session = caller.via === 'session' ? await sessions.current(headers.cookie) : undefined
-    const authenticated = await reauthentication.stepUp(signedIn(caller).id, session, body, address)
+    const authenticated = await stepUps.stepUp(signedIn(caller).id, session, body, address)
     return { status: 200, body: { status: 'success' as const, authenticated } }
   },
 })
@@ -100,8 +100,8 @@ export const beginPasskeyStepUp = ofSessions({
   stepUp: false,
   responses: { 200: s.Object({ challenge: token('To send with the passkey'), publicKey: PublicKeyOptions }) },
   throws: [Invalid],
-  async handle({ caller }, { reauthentication }) {
-    const { challenge, publicKey } = await reauthentication.passkeyOptions(signedIn(caller).id)
+  async handle({ caller }, { stepUps }) {
+    const { challenge, publicKey } = await stepUps.passkeyOptions(signedIn(caller).id)
     return { status: 200, body: { challenge, publicKey: { ...publicKey } }, headers: noStore }
   },
 })

@@ -21,7 +21,12 @@ const recoveryCodes = s.Array(s.String(), {
   description: 'Shown once: each can be used once in place of the second factor',
 })
 
-const route = routesFor('second-factors', { users: Users, enrolment: FactorEnrolment, sessions: StoredSessions, rules: FactorPolicy })
+const route = routesFor('second-factors', {
+  users: Users,
+  enrolment: FactorEnrolment,
+  sessions: StoredSessions,
+  factorPolicy: FactorPolicy,
+})
 
 const admin = routesFor('users', { enrolment: FactorEnrolment })
 
@@ -89,12 +94,12 @@ export const getSecondFactors = route({
   permission: 'signedIn',
   responses: { 200: SecondFactorsJson },
   throws: [NotSignedIn],
-  async handle({ caller }, { users, rules }) {
+  async handle({ caller }, { users, factorPolicy }) {
     const user = await users.get(signedIn(caller).id)
     if (!user) throw new NotFound('user')
     const { totp, passkeys, recoveryCodes: left } = user.secondFactor ?? { totp: null, passkeys: [], recoveryCodes: [] }
     const body = {
-      isRequired: rules.isRequiredOf(user),
+      isRequired: factorPolicy.isRequiredOf(user),
       totp: totp && { created: totp.created, lastUsed: totp.lastUsed },
       passkeys: passkeys.map(({ id, name, created, lastUsed, isBackedUp }) => ({ id, name, created, lastUsed, isBackedUp })),
       recoveryCodesLeft: left.length,

@@ -25,11 +25,11 @@ import { StoredSessions } from './stored-sessions.ts'
 
 const route = routesFor('users', {
   users: Users,
-  people: UserViews,
+  userViews: UserViews,
   sessions: StoredSessions,
-  ownPassword: PasswordChange,
+  passwordChange: PasswordChange,
   signIn: AccountSignIn,
-  secondStep: FactorSignIn,
+  factorSignIn: FactorSignIn,
   clock: Clock,
   sites: Sites,
 })
@@ -45,12 +45,12 @@ export const login = route({
   body: s.Object({ email: s.String({ maxLength: 320 }), password: s.String({ maxLength: 4000 }) }),
   responses: { 200: OwnJson },
   throws: [NotSignedIn, SecondFactorRequired, TooMany],
-  async handle({ body, headers, address }, { people, sessions, signIn, secondStep }) {
+  async handle({ body, headers, address }, { userViews, sessions, signIn, factorSignIn }) {
     const user = await signIn.withPassword(body.email, body.password, address)
-    const unfinished = await secondStep.challengeFor(user)
+    const unfinished = await factorSignIn.challengeFor(user)
     if (unfinished) throw unfinished
     const [cookie, seen] = await Promise.all([sessions.begin(user, { headers, address }, ['password']), signIn.note(user, address)])
-    return { status: 200, body: await people.ownOf(seen), headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } }
+    return { status: 200, body: await userViews.ownOf(seen), headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } }
   },
 })
 
@@ -83,10 +83,10 @@ export const getMe = route({
   beforeTerms: true,
   responses: { 200: OwnJson },
   throws: [NotSignedIn],
-  async handle({ caller }, { users, people }) {
+  async handle({ caller }, { users, userViews }) {
     const user = await users.get(signedIn(caller).id)
     if (!user) throw new NotFound('user')
-    const shown = await people.ownOf(user)
+    const shown = await userViews.ownOf(user)
     const headers = {
       'x-user-id': shown.id,
       'x-user-firstname': headerText(shown.firstName),
@@ -147,10 +147,10 @@ export const changePassword = route({
   ),
   responses: { 200: s.success() },
   throws: [Invalid, NotSignedIn, Forbidden, Conflict, TooMany],
-  async handle({ body, caller, headers, address }, { ownPassword, sessions }) {
+  async handle({ body, caller, headers, address }, { passwordChange, sessions }) {
     const { password, newPassword, revokeKeys: revokesKeys = false } = body
     const session = caller.via === 'session' ? await sessions.current(headers.cookie) : undefined
-    const user = await ownPassword.change(signedIn(caller).id, password, newPassword, {
+    const user = await passwordChange.change(signedIn(caller).id, password, newPassword, {
       revokesKeys,
       address,
       isBySession: session !== undefined,

@@ -36,7 +36,7 @@ const localPath = (text: string): string => {
 
 const route = routesFor('users', {
   signIn: AccountSignIn,
-  notes: SealedCookies,
+  sealedCookies: SealedCookies,
   sessions: StoredSessions,
   throttle: LoginThrottle,
   installation: Installation,
@@ -84,11 +84,11 @@ export const startSignIn = route({
   query: s.Object({ returnTo: s.String({ default: '/', maxLength: 1500 }) }),
   responses: { 302: s.empty() },
   throws: [NotFound, Invalid, Unavailable],
-  async handle({ params, query }, { signIn, notes, installation }) {
+  async handle({ params, query }, { signIn, sealedCookies, installation }) {
     const returnTo = localPath(query.returnTo)
     const site = signIn.site(params.provider)
     const { url, kept } = await site.redirect(callbackOf(installation.baseUrl, site.id))
-    const cookie = await notes.cookie({ site: site.id, kept, returnTo })
+    const cookie = await sealedCookies.cookie({ site: site.id, kept, returnTo })
     return { status: 302, body: undefined, headers: { location: url, 'set-cookie': cookie, 'cache-control': 'no-store' } }
   },
 })
@@ -105,9 +105,9 @@ export const finishSignIn = route({
   params,
   responses: { 302: s.empty() },
   throws: [NotFound, NotSignedIn, TooMany, Unavailable],
-  async handle({ params, headers, address, isProxied, url }, { signIn, notes, sessions, throttle, installation: { baseUrl } }) {
+  async handle({ params, headers, address, isProxied, url }, { signIn, sealedCookies, sessions, throttle, installation: { baseUrl } }) {
     const site = signIn.site(params.provider)
-    const note = await notes.noteIn(headers.cookie)
+    const note = await sealedCookies.noteIn(headers.cookie)
     if (note?.site !== site.id) {
       await throttle.wrongKey(address)
       throw new NotSignedIn('The sign-in has expired or was started in another browser; start again')
