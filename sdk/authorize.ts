@@ -15,6 +15,12 @@ export const signedIn = (caller: Caller): CallerUser => {
   return caller.user
 }
 
+/** How the caller's key limits their rights, as the end of a refusal. */
+const keyLimit = ({ via, scope, limits }: Caller): string => {
+  if (via === 'service') return ' (the communication key has only the rights of extractors)'
+  return scope === 'extraction' || limits !== undefined ? ' (the API key has fewer rights than its owner)' : ''
+}
+
 /**
  * The refusal for a missing permission, on a kind of resource or in general. Its message names the cause: the account's status, the API key or the missing
  * permission.
@@ -24,8 +30,7 @@ export const permissionDenied = (caller: Caller, permission: Permission, kind?: 
   const isChange = !readingPermissions.has(permission) && permission !== 'DownloadFiles'
   if (caller.user?.status === 'ReadOnly' && isChange)
     return new Forbidden(`${what}: the account is ReadOnly and can only view and download`)
-  const isSmallKey = caller.scope === 'extraction' || caller.limits !== undefined
-  return new Forbidden(`${what}: ${permission} required${isSmallKey ? ' (the API key has fewer rights than its owner)' : ''}`)
+  return new Forbidden(`${what}: ${permission} required${keyLimit(caller)}`)
 }
 
 /**
