@@ -282,6 +282,26 @@ test('the previewers of a dataset’s files are listed for each file that has on
   t.is((await ann.get(`/api/datasets/${unknownId}/getPreviews`)).status, 404)
 })
 
+test('a license that allows downloads gives previewers the URL of the file', async t => {
+  const dataset = await newDataset(ann)
+  const file = await upload(ann.call, dataset, 'png', 'a.png', { type: 'image/png' })
+  const license = { rightsHolder: '', licenseText: '', licenseUrl: '' }
+  const url = `/files/${file}/blob`
+  for (const [licenseType, allowDownload, route] of [
+    ['license1', 'false', 'null'],
+    ['license1', 'true', url],
+    ['license2', 'false', url],
+    ['license1', 'false', 'null'],
+  ] as const) {
+    t.is((await ann.post(`/api/files/${file}/license`, { ...license, licenseType, allowDownload })).status, 200)
+    t.is((await bob.get(url)).status, route === 'null' ? 403 : 200)
+    for (const path of [`/api/files/${file}/getPreviews`, `/api/datasets/${dataset}/getPreviews`]) {
+      const [shown] = (await bob.get(path)).body as { previews: { pv_route: string }[] }[]
+      t.is(shown?.previews[0]?.pv_route, route, `${path}, ${licenseType}, ${allowDownload}`)
+    }
+  }
+})
+
 test('previewers have the names of those of Clowder 1.x, by which clients select previews', async t => {
   const dataset = await newDataset(ann)
   for (const [type, name] of [
