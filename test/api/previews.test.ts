@@ -87,6 +87,22 @@ test('a preview is attached to a section or file by its metadata, which requires
   t.like(await recordOf(id), { target: { kind: 'file', id: file } })
 })
 
+test('a preview stays if its metadata names a missing or hidden file or section', async t => {
+  const id = await send(bob, '/api/previews')
+  const hidden = await upload(ann.call, await newDataset(ann), 'hidden')
+  for (const named of [
+    { file_id: unknownId },
+    { section_id: unknownId },
+    { file_id: hidden },
+    { section_id: await sectionOf(ann, hidden) },
+  ]) {
+    const { status } = await bob.post(`/api/previews/${id}/metadata`, { ...named, kept: 'no' })
+    t.true(status === 403 || status === 404)
+    t.like(await recordOf(id), { target: null, metadata: {} })
+  }
+  t.is((await bob.get(`/api/previews/${id}`)).status, 200)
+})
+
 test('only editors of a collection can attach previews, which are deleted with it', async t => {
   const collection = await newCollection(ann)
   const id = await send(ann, '/api/previews')
