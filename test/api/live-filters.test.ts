@@ -163,6 +163,54 @@ test('a move to the trash and a restore reach those who could view the dataset b
   for (const each of [...streams, ofSpace]) each.close()
 })
 
+test('a removal from a space or a dataset reaches those who could view the resource in it, with ids alone, and nobody else', async t => {
+  const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
+  const [space, other] = [await newSpace(ann), await newSpace(ann)]
+  await letIn(ann, space, 'Viewer', bob)
+  await letIn(ann, other, 'Viewer', eve)
+  const [dataset, source] = [await newDataset(ann, { space: [space] }), await newDataset(ann, { space: [space] })]
+  const collection = await newCollection(ann, { space })
+  const target = await newDataset(ann, { space: [other] })
+  const seen = await newDataset(ann, { space: [space, other] })
+  const file = await upload(ann.call, source, 'x', 'a.txt')
+  await server.drained()
+  const streams = await Promise.all([ann, bob, eve].map(({ key }) => listen(server.url, key, '?kind=dataset&kind=collection&kind=file')))
+  const filtered = [await listen(server.url, bob.key, `?space=${space}`), await listen(server.url, bob.key, `?id=${source}`)]
+  await ann.post(`/api/spaces/${space}/removeDataset/${dataset}`)
+  await ann.post(`/api/spaces/${space}/removeCollection/${collection}?removeDatasets=false`)
+  await ann.post('/api/bulk', { act: 'move', resources: [{ type: 'file', id: file }], to: { dataset: target } })
+  await streams[0]?.first('the file in its new dataset', of('file.attached', file))
+  await ann.put(`/api/datasets/${seen}/title`, { name: 'last' })
+  await Promise.all([...streams, filtered[0]].map(stream => stream?.first('the last event', of('dataset.updated', seen))))
+  const lines = (stream: (typeof streams)[number] | undefined) =>
+    stream?.events.filter(({ type }) => type.endsWith('.detached')).map(({ type, subject }) => `${type} ${subject}`)
+  const [left, moved] = [
+    [`dataset.detached dataset/${dataset}`, `collection.detached collection/${collection}`],
+    [`file.detached file/${file}`],
+  ]
+  t.deepEqual(streams.map(lines), [[...left, ...moved], [...left, ...moved], []])
+  t.deepEqual(filtered.map(lines), [[...left, ...moved], moved])
+  const data = (type: string, id: string) => streams[1]?.events.find(of(type, id))?.data
+  t.deepEqual(data('dataset.detached', dataset), { id: dataset, other: { kind: 'space', id: space } })
+  t.deepEqual(data('file.detached', file), { id: file, dataset: source })
+  for (const each of [...streams, ...filtered]) each.close()
+})
+
+test('a file that is removed from a dataset is unknown to those who may not view the dataset', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Viewer', bob)
+  const [hidden, target] = [await newDataset(ann), await newDataset(ann, { space: [space] })]
+  const file = await upload(ann.call, hidden, 'x', 'a.txt')
+  await server.drained()
+  const stream = await listen(server.url, bob.key)
+  await ann.post('/api/bulk', { act: 'move', resources: [{ type: 'file', id: file }], to: { dataset: target } })
+  await stream.first('the file', of('file.attached', file))
+  await server.drained()
+  t.false(JSON.stringify(stream.events).includes(hidden))
+  stream.close()
+})
+
 test('without geostreams there are still live events and webhooks', async t => {
   const without = ['geo.rtree', 'resources.geostreams', 'resources.sensorthings']
   const small = await bootForTest({ t, without })

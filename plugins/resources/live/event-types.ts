@@ -340,3 +340,6 @@ export const isDeletion = (type: string): boolean => type.endsWith('.deleted')
 
 /** True for an event after which only its creator can view its subject. */
 export const isTrashing = (type: string): boolean => type.endsWith('.trashed')
+
+/** True for an event after which its subject is no longer in a container, so that fewer callers may view it. */
+export const isDetachment = (type: string): boolean => type.endsWith('.detached')
