@@ -75,6 +75,19 @@ test('tagging a section of a file is selected by the id of the file, and by `min
   t.deepEqual(await receivedBy(ann, '?mine=true&kind=section', wanted, tag('two')), wanted)
 })
 
+test('a space selects changes of the sections of files in it', async t => {
+  const ann = await somebody(server, 'ann')
+  const space = await newSpace(ann)
+  const file = await upload(ann.call, await newDataset(ann, { space: [space] }))
+  const { id } = await ok<{ id: string }>(ann.call('/api/sections', { method: 'POST', json: { file_id: file, startTime: 1, endTime: 2 } }))
+  const wanted = [`tags.added section/${id}`, `tags.deleted section/${id}`]
+  const received = await receivedBy(ann, `?space=${space}`, wanted, async () => {
+    await ann.post(`/api/sections/${id}/tags`, { tags: ['one'] })
+    await ann.post(`/api/sections/${id}/tags/remove`, { tags: ['one'] })
+  })
+  t.deepEqual(received, wanted)
+})
+
 test('`mine` selects permanent deletions of own resources, and nothing of other users', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(bob)

@@ -160,7 +160,9 @@ export class StoredPublicEvents implements PublicEvents {
     const own = properties.get(subject.id)
     const inAll = [...places, ...(own?.places ?? [])]
     const about = [subject, ...within, ...[subject, ...within].flatMap(ref => properties.get(ref.id)?.within ?? [])]
-    const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (properties.get(ref.id)?.spaces ?? [])))
+    const spaces = withContainers(about, properties).flatMap(ref =>
+      ref.kind === 'space' ? [ref.id] : (properties.get(ref.id)?.spaces ?? []),
+    )
     // Names are omitted if callers receive the event who could view the subject only before: it may have been renamed since.
     const named =
       isDeletion(type) || isTrashing(type) || isDetachment(type)
@@ -339,6 +341,14 @@ class CallerVisibility {
 }
 
 const nameOf = ([permission, { kind }, trash]: Check): string => `${permission} ${kind} ${trash ?? ''}`
+
+/** Also the containers of containers. */
+const withContainers = (refs: readonly Ref[], properties: SubjectsById): readonly Ref[] => {
+  const all = new Map(refs.map(ref => [ref.id, ref]))
+  // Those added meanwhile are visited too.
+  for (const id of all.keys()) for (const ref of properties.get(id)?.within ?? []) if (!all.has(ref.id)) all.set(ref.id, ref)
+  return [...all.values()]
+}
 
 /** The resources and spaces that a filter matches in an event, for each member of the filter. */
 const matchedBy = ({ ids, spaces }: EventFilter, { about, places = [], spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [
