@@ -88,6 +88,19 @@ test('a space selects changes of the sections of files in it', async t => {
   t.deepEqual(received, wanted)
 })
 
+test('the id of an activity selects its events, for those who may receive them', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const dataset = await newDataset(ann)
+  const { id } = await ok<{ id: string }>(
+    ann.call('/api/bulk', { method: 'POST', json: { act: 'tag', resources: [{ type: 'dataset', id: dataset }], tags: ['x'] } }),
+  )
+  const streams = await Promise.all([ann, bob].map(({ key }) => listen(server.url, key, `?since=0&id=${id}`)))
+  await streams[0]?.first('the end of the job', of('bulk.finished', id))
+  await server.drained()
+  t.deepEqual(streams[1]?.events, [])
+  for (const each of streams) each.close()
+})
+
 test('`mine` selects permanent deletions of own resources, and nothing of other users', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(bob)

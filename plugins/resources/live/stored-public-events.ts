@@ -239,13 +239,14 @@ export class StoredPublicEvents implements PublicEvents {
     const checked = events.map(event => ({
       event,
       checks: this.#checksOf(event),
-      matches: matchedBy(filter, event).map(refs => this.#viewsOf(refs)),
+      matches: matchedBy(filter, event),
     }))
     for (const { checks, matches } of checked)
-      for (const check of [...checks.required, ...checks.former, ...matches.flat()]) sight.need(check)
+      for (const check of [...checks.required, ...checks.former, ...this.#viewsOf(matches.flat())]) sight.need(check)
     await sight.look()
+    const isSeen = (ref: Ref): boolean => this.#viewsOf([ref]).some(check => sight.has(check))
     return checked.flatMap(({ event, checks, matches }) => {
-      const isFound = matches.every(views => views.some(check => check[1].id === event.subject.id || sight.has(check)))
+      const isFound = matches.every(refs => refs.some(ref => ref.id === event.subject.id || isSeen(ref)))
       return isFound && this.#mayReceive(caller, event, checks, sight) ? [event] : []
     })
   }
