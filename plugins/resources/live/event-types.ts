@@ -64,7 +64,7 @@ export const publicTypes: Readonly<Record<string, string>> = {
   'notification.created': 'You were notified of something; `about` says of what kind',
   'upload.progressed': 'A resumable upload of yours received bytes',
   'upload.finished': 'A resumable upload of yours is complete',
-  'upload.failed': 'A resumable upload of yours failed',
+  'upload.failed': 'A resumable upload of yours was cancelled, has expired or had a wrong checksum',
   'archive.progressed': 'Files of a dataset are being submitted for archiving or restoring',
   'archive.finished': 'All files of a dataset were submitted for archiving or restoring',
   'archive.failed': 'Archiving or restoring a dataset failed',
