@@ -85,6 +85,8 @@ const idOf = (sequence: number): string => String(sequence).padStart(15, '0')
 
 /** The activity that an event reports on, such as `extraction 6741…`. */
 const activityOf = ({ event, subject }: PublicEvent): string => `${event.type.split('.')[0]} ${subject.id}`
+/** True for the last event of an activity. */
+const isEnd = ({ event: { type } }: PublicEvent): boolean => /\.(finished|failed)$/.test(type)
 
 const maxSegments = 50
 const maxEventsPerSegment = 200
@@ -211,8 +213,7 @@ export class EventLog {
   }
 
   #reportEnds(events: readonly PublicEvent[]): void {
-    for (const one of events)
-      if (/\.(finished|failed)$/.test(one.event.type)) for (const listener of this.#endListeners) listener(activityOf(one))
+    for (const one of events) if (isEnd(one)) for (const listener of this.#endListeners) listener(activityOf(one))
   }
 }
 wire(EventLog, configPort(config), DocumentStore, Clock)
@@ -251,12 +252,13 @@ const flushMs = 250
 const maxActivities = 1000
 
 /**
- * Writes progress to the log: the latest report of each activity four times a second, and its final one. Reports still pending when the end
- * of their activity is logged, by any kernel, are dropped.
+ * Writes progress to the log: the latest report of each activity four times a second, and its final one, which is also passed to the
+ * handlers of public events. Reports still pending when the end of their activity is logged, by any kernel, are dropped.
  */
 export class LogProgress implements ProgressListener {
   readonly #log: EventLog
   readonly #events: StoredPublicEvents
+  readonly #handlers: Contributions<PublicEventHandler>
   readonly #clock: Clock
   readonly #ids: Ids
   readonly #own: Log
@@ -266,9 +268,10 @@ export class LogProgress implements ProgressListener {
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> | undefined
 
-  constructor(log: EventLog, events: StoredPublicEvents, clock: Clock, ids: Ids, own: Log) {
+  constructor(log: EventLog, events: StoredPublicEvents, handlers: Contributions<PublicEventHandler>, clock: Clock, ids: Ids, own: Log) {
     this.#log = log
     this.#events = events
+    this.#handlers = handlers
     this.#clock = clock
     this.#ids = ids
     this.#own = own
@@ -327,10 +330,19 @@ export class LogProgress implements ProgressListener {
         { id: this.#ids.next(), at, actor },
       ),
     )
-    await this.#log.append(await Promise.all(events), false, event => this.#writing.has(activityOf(event)))
+    const ends = new Set<PublicEvent>()
+    await this.#log.append(await Promise.all(events), false, event => {
+      const isDue = this.#writing.has(activityOf(event))
+      if (isDue && isEnd(event)) ends.add(event)
+      else ends.delete(event)
+      return isDue
+    })
+    const ended = [...ends]
+    for (let at = 0; at < ended.length; at += maxEventsPerSegment)
+      for (const handler of this.#handlers.all()) await handler.handle(ended.slice(at, at + maxEventsPerSegment))
   }
 }
-wire(LogProgress, EventLog, StoredPublicEvents, Clock, Ids, Log)
+wire(LogProgress, EventLog, StoredPublicEvents, PublicEventHandlers, Clock, Ids, Log)
 
 const hourMs = 3_600_000
 
