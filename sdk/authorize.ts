@@ -1,6 +1,6 @@
 import { type Caller, type CallerUser, isServerAdmin } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
-import type { Permission } from './model/permission.ts'
+import { type Permission, readingPermissions } from './model/permission.ts'
 import type { Policy, TrashRule } from './ports/policy.ts'
 import { Forbidden, InTrash, NotFound, NotSignedIn, StepUpRequired } from './problem.ts'
 import { isId } from './schema.ts'
@@ -15,15 +15,22 @@ export const signedIn = (caller: Caller): CallerUser => {
   return caller.user
 }
 
+/** How the caller's key limits their rights, as the end of a refusal. */
+const keyLimit = ({ via, scope, limits }: Caller): string => {
+  if (via === 'service') return ' (the communication key has only the rights of extractors)'
+  return scope === 'extraction' || limits !== undefined ? ' (the API key has fewer rights than its owner)' : ''
+}
+
 /**
  * The refusal for a missing permission, on a kind of resource or in general. Its message names the cause: the account's status, the API key or the missing
  * permission.
  */
 export const permissionDenied = (caller: Caller, permission: Permission, kind?: Kind): Forbidden => {
   const what = `Permission denied${kind === undefined ? '' : ` on the ${kind}`}`
-  if (caller.user?.status === 'ReadOnly') return new Forbidden(`${what}: the account is ReadOnly and can only view and download`)
-  const isSmallKey = caller.scope === 'extraction' || caller.limits !== undefined
-  return new Forbidden(`${what}: ${permission} required${isSmallKey ? ' (the API key has fewer rights than its owner)' : ''}`)
+  const isChange = !readingPermissions.has(permission) && permission !== 'DownloadFiles'
+  if (caller.user?.status === 'ReadOnly' && isChange)
+    return new Forbidden(`${what}: the account is ReadOnly and can only view and download`)
+  return new Forbidden(`${what}: ${permission} required${keyLimit(caller)}`)
 }
 
 /**

@@ -233,6 +233,7 @@ test('invalid tags, comments, descriptions and metadata are refused', async t =>
       { content: {} },
       { agent, content: 'text' },
       { agent: { ...agent, extractor_id: 'x' }, content: {} },
+      { agent: { '@type': 'cat:user', user_id: 'x' }, content: {} },
       { agent, content: null },
     ]
     const contexts = [5, true].map(context => ({ '@context': context, agent, content: {} }))
@@ -241,7 +242,9 @@ test('invalid tags, comments, descriptions and metadata are refused', async t =>
       ...[...metadata, ...contexts].map((each, n): Line => [`${group} metadata ${n}`, post('/metadata.jsonld', each), 400, 'invalid']),
       [`${group} comment with control characters`, post('/comment', { text: 'a\u0000b' }), 400, 'invalid', /text/],
       [`${group} comment too long`, post('/comment', { text: long(10_001) }), 400, 'invalid', /text/],
-      [`${group} comment without text`, post('/comment', {}), group === 'files' ? 404 : 400, 'no-text', /text/],
+      ...[{}, { text: null }, { text: '' }].map(
+        (each, n): Line => [`${group} comment without text ${n}`, post('/comment', each), group === 'files' ? 404 : 400, 'no-text', /text/],
+      ),
       [
         `${group} extractor unknown`,
         post('/extractions', { extractor: 'nobody.knows' }),
@@ -252,8 +255,10 @@ test('invalid tags, comments, descriptions and metadata are refused', async t =>
       [`${group} extractor missing`, post('/extractions', {}), 400, 'invalid', /extractor is missing/],
     ]
   })
-  const undescribed = at(`/api/files/${world.ids['file']}/updateDescription`, { method: 'PUT', json: {} })
-  lines.push(['description missing', undescribed, 404, 'no-description', /description/])
+  for (const json of [{}, { description: null }]) {
+    const undescribed = at(`/api/files/${world.ids['file']}/updateDescription`, { method: 'PUT', json })
+    lines.push([`description missing: ${JSON.stringify(json)}`, undescribed, 404, 'no-description', /^description data is missing/])
+  }
   await refused(t, lines)
 })
 

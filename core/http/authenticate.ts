@@ -140,7 +140,7 @@ class Authentication {
     request.caller = await this.#callerOf(request, route)
     // A proxy, like a cookie, identifies a browser regardless of the page that sends the request.
     if (request.caller.via !== 'session' && request.caller.via !== 'proxy') return
-    if (route.declaration.neverByCookie) throw new Forbidden('Sessions are not accepted here: send an API key or Basic authentication')
+    if (route.declaration.neverByCookie) throw new Forbidden('Sessions are not accepted here: send an API key')
     if (isChange(request)) requireSameOrigin(request.req.headers, this.#installation.baseUrl)
   }
 

@@ -214,9 +214,11 @@ inBrowser('an emailed link to link a sign-in to an account leads to a page, also
     await page.getByRole('button', { name: 'Link sign-in' }).click()
     await page.getByText(/You can (?:now )?sign in with/).waitFor()
     t.is((await whoIs((await signIn({ sub: 'grace', email })).browser))?.id, id)
-    await page.goto(address)
-    await page.getByText('no longer valid').waitFor()
-    t.is(await page.getByRole('button', { name: 'Link sign-in' }).count(), 0)
+    for (const used of without.length === 0 ? [address, '/login/link'] : [address]) {
+      await page.goto(used)
+      await page.getByText('no longer valid').waitFor()
+      t.is(await page.getByRole('button', { name: 'Link sign-in' }).count(), 0)
+    }
     t.deepEqual(unexpected(problems), [])
   }
 })

@@ -1,5 +1,7 @@
 import test from 'ava'
+import jsQR from 'jsqr'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
+import sharp from 'sharp'
 import { codeAt } from '../../test/support/authenticator.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { byCookie, signIn } from '../../test/support/people.ts'
@@ -9,6 +11,14 @@ import { enrolTotp, withTotp } from '../../test/support/second-factors.ts'
 import { axeFindings, unexpected, waitForPath, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inBrowser, browser } = sharedBrowserTests(test, 'chromium')
+
+/** The text of a QR code in a picture. */
+const scan = async (picture: Buffer): Promise<string> => {
+  const { data, info } = await sharp(picture).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+  const code = jsQR.default(new Uint8ClampedArray(data), info.width, info.height)
+  if (!code) throw new Error('The picture contains no QR code')
+  return code.data
+}
 
 inBrowser('the page requests a second factor, terms of service and a step-up', async t => {
   const clock = new FixedClock()
@@ -72,6 +82,9 @@ inBrowser('a second factor that the server requires is set up on the page, which
   await dialog.getByLabel('Password').fill(password)
   await dialog.getByRole('button', { name: 'Continue' }).click()
   const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '')
+  const scanned = new URL(await scan(await dialog.getByRole('img', { name: 'QR code' }).screenshot()))
+  t.deepEqual([scanned.protocol, scanned.searchParams.get('secret')], ['otpauth:', secret])
+  t.deepEqual(await axeFindings(page), [])
   await dialog.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
   await dialog.getByRole('button', { name: 'Confirm code' }).click()
   await dialog.getByRole('button', { name: 'I have kept them' }).click()

@@ -133,7 +133,7 @@ export const PublicEvents = port<PublicEvents>('publicEvents')
 
 /** Receives public events besides the live stream; for example webhooks. */
 export interface PublicEventHandler {
-  /** Called at least once for each event, in commit order per subject; at most 200. Resolve when the events are durably handled; reject to be called again. */
+  /** Called at least once for each stored event, in commit order per subject, and for the end of an activity unless the server crashes right after it; at most 200. Resolve when the events are durably handled; reject to be called again. */
   handle(events: readonly PublicEvent[]): Promise<void>
 }
 /** Plugins that receive public events. */

@@ -167,6 +167,27 @@ test('an archive with only datacite.xml beside its files is read as by Clowder 1
   t.is((await server.get(Datasets).get(described.id))?.name, 'From JSON')
 })
 
+test('files in a folder named data outside of the payload are refused, not left out', async t => {
+  const ann = await somebody(server)
+  const datacite = { 'metadata/datacite.xml': '<resource><title>T</title></resource>' }
+  t.like(await importBag(ann, zipOf({ ...datacite, 'bag/data/q/a.txt': 'a', 'data/b.txt': 'b' })), {
+    status: 400,
+    message: '"bag/data/q/a.txt" is outside of the payload, which is in "data/"',
+  })
+  for (const [prefix, more] of [
+    ['', { '__MACOSX/data/._a.txt': 'x' }],
+    ['x/bag/', {}],
+  ] as const) {
+    const bag = { ...datacite, 'data/data/a.txt': 'a', 'notes.txt': 'n' }
+    const { status, id } = await importBag(
+      ann,
+      zipOf({ ...Object.fromEntries(Object.entries(bag).map(([path, bytes]) => [prefix + path, bytes])), ...more }),
+    )
+    t.is(status, 200)
+    t.deepEqual(await contentOf(ann, id), { 'data/a.txt': 'a' })
+  }
+})
+
 test('any valid bag is accepted, whatever tool created it', async t => {
   const ann = await somebody(server)
   const payload = { 'a.txt': 'a', 'deep/er/b.txt': 'b', 'c_info.json': 'no description of anything', '100% %0A.txt': 'c' }

@@ -25,6 +25,12 @@ test('what requires an account is refused to the communication key by name', asy
     t.like(await extractor.get(`/api/${path}`), refused, path)
 })
 
+test('a refusal names the communication key, which has no owner', async t => {
+  const { status, body } = await extractor.remove(`/api/datasets/${await newDataset(ann)}`)
+  const message = 'Permission denied on the dataset: DeleteDataset required (the communication key has only the rights of extractors)'
+  t.like({ status, body }, { status: 403, body: { code: 'forbidden', message } })
+})
+
 test('metadata and files sent with the communication key have the anonymous user as author', async t => {
   const dataset = await newDataset(ann)
   const user = `${server.url}/api/users/${anonymousUserId}`

@@ -217,6 +217,43 @@ test('adding a dataset to a space requires permission on both; a viewer of the s
   t.deepEqual((await ann.post(path('removeDataset', anns))).body, { isTrial: 'false' })
 })
 
+test('with addDatasetToCollectionSpace, a dataset that its author adds to a collection enters the spaces of the collection', async t => {
+  const sharing = await bootForTest({
+    t,
+    plugins: recordPlugins,
+    config: { resources: { datasets: { addDatasetToCollectionSpace: true } } },
+  })
+  const [ann, bob] = [await somebody(sharing), await somebody(sharing)]
+  const [space, other] = [await newSpace(ann), await newSpace(ann)]
+  await letIn(ann, space, 'Editor', bob)
+  await letIn(ann, other, 'Viewer', bob)
+  const collection = await newCollection(ann, { space })
+  await ann.post(`/api/spaces/${other}/addCollectionToSpace/${collection}`)
+  const [anns, bobs] = [await newDataset(ann), await newDataset(bob)]
+  const spacesOf = async (id: string) => [...((await ann.get(`/api/datasets/${id}`)).body as { spaces: string[] }).spaces].sort()
+  for (const _ of [1, 2]) t.deepEqual((await ann.post(`/api/collections/${collection}/datasets/${anns}`)).body, { datasetsInCollection: 1 })
+  t.deepEqual(await spacesOf(anns), [space, other].sort())
+  // Bob may add to one of the spaces only.
+  t.is((await bob.post(`/api/collections/${collection}/datasets/${bobs}`)).status, 200)
+  t.deepEqual(await spacesOf(bobs), [space])
+  // Only its author shares a dataset with further spaces.
+  const shared = await newDataset(bob, { space: [space] })
+  t.is((await ann.post(`/api/collections/${collection}/datasets/${shared}`)).status, 200)
+  t.deepEqual(await spacesOf(shared), [space])
+  const created = await newDataset(ann, { collection: [collection] })
+  t.deepEqual(await spacesOf(created), [])
+  t.is((await bob.remove(`/api/collections/${collection}/datasets/${bobs}`)).status, 200)
+  t.deepEqual(await spacesOf(bobs), [space])
+})
+
+test('by default, adding a dataset to a collection leaves its spaces unchanged', async t => {
+  const ann = await somebody(server)
+  const collection = await newCollection(ann, { space: await newSpace(ann) })
+  const id = await newDataset(ann)
+  t.is((await ann.post(`/api/collections/${collection}/datasets/${id}`)).status, 200)
+  t.deepEqual(((await ann.get(`/api/datasets/${id}`)).body as { spaces: string[] }).spaces, [])
+})
+
 test('a dataset can be added to a collection and removed from it', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const collection = await newCollection(ann)

@@ -132,6 +132,13 @@ test('only the owner can list, read and change a private extractor', async t => 
   t.like(await shown(ann.call, 'r.secret?extractor_key=k1'), { id: own['id'], description: 'better', permissions: own['permissions'] })
 })
 
+test('an empty extractor_key means the public extractor, as if it were absent', async t => {
+  t.like(await ok(register(ann.call, extractorInfo('r.unkeyed'), '?extractor_key=&user=')), { status: 'OK' })
+  t.like(await shown(ann.call, 'r.unkeyed?extractor_key='), { name: 'r.unkeyed', permissions: [] })
+  await ok(admin('/api/extractions/r.unkeyed/delete?extractor_key=', { method: 'DELETE' }))
+  t.is((await ann.call('/api/extractors/r.unkeyed')).status, 404)
+})
+
 test('over HTTP, callers can register private extractors for themselves only, admins for any user', async t => {
   const info = extractorInfo('r.http')
   const query = (key: string, user?: string) => `?${new URLSearchParams({ extractor_key: key, ...(user && { user }) })}`

@@ -127,7 +127,7 @@ test('deleting many files at once reports the outcome of each', async t => {
   t.is((await nobody.post('/api/files/bulkRemove', { fileIds: [kept] })).status, 401)
 })
 
-test('deleting by GET requires a key: a cookie is refused, and HEAD deletes nothing', async t => {
+test('deleting by GET requires a key: a cookie and a password are refused, and HEAD deletes nothing', async t => {
   const [one, two] = [await newFile(), await newFile()]
   const path = `/api/files/bulkRemove?fileIds=${one},${two}`
   const login = await server.as()('/api/login', { method: 'POST', json: { email: ann.email, password: ann.password } })
@@ -137,6 +137,11 @@ test('deleting by GET requires a key: a cookie is refused, and HEAD deletes noth
     .join('; ')
   t.not(cookie, '')
   t.true([401, 403].includes((await server.as()(path, { headers: { cookie } })).status))
+  const authorization = `Basic ${Buffer.from(`${ann.email}:${ann.password}`).toString('base64')}`
+  t.like(await callsOf((url, init) => server.as()(url, { ...init, headers: { authorization } })).get(path), {
+    status: 403,
+    body: { code: 'forbidden', message: 'Passwords are not accepted here: send an API key' },
+  })
   t.not((await ann.call(path, { method: 'HEAD' })).status, 200)
   t.truthy(await files.get(one))
   t.is((await nobody.get(path)).status, 401)

@@ -325,32 +325,6 @@ test('a server admin receives all events in superadmin mode, and only visible on
   for (const stream of [all, some]) stream.close()
 })
 
-test('progress of a resumable upload is sent only to the uploader and ends with the file', async t => {
-  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
-  const space = await newSpace(ann)
-  await letIn(ann, space, 'Editor', bob)
-  const dataset = await newDataset(ann, { space })
-  await server.drained()
-  const [own, other] = [await listen(server.url, ann.key), await listen(server.url, bob.key)]
-  const name = Buffer.from('pieces.bin').toString('base64')
-  const tus = { 'tus-resumable': '1.0.0' }
-  const made = await ann.call('/api/uploads', {
-    method: 'POST',
-    headers: { ...tus, 'upload-length': '10', 'upload-metadata': `filename ${name},dataset ${Buffer.from(dataset).toString('base64')}` },
-  })
-  t.is(made.status, 201)
-  const id = new URL(made.headers.get('location') ?? '', server.url).pathname.split('/').at(-1) ?? ''
-  for (const offset of [0, 5]) {
-    const headers = { ...tus, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' }
-    t.is((await ann.call(`/api/uploads/${id}`, { method: 'PATCH', headers, body: 'bytes' })).status, 204)
-  }
-  const finished = await own.first('its end', of('upload.finished', id))
-  t.like(finished.data, { done: 10, total: 10, unit: 'bytes', message: 'pieces.bin' })
-  await other.first('the file', of('file.created', id))
-  t.false(other.events.some(({ type }) => type.startsWith('upload.')))
-  for (const stream of [own, other]) stream.close()
-})
-
 test('a long message about progress stays valid Unicode', async t => {
   const ann = await somebody(server, 'ann')
   const dataset = await newDataset(ann)

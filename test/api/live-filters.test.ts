@@ -75,6 +75,32 @@ test('tagging a section of a file is selected by the id of the file, and by `min
   t.deepEqual(await receivedBy(ann, '?mine=true&kind=section', wanted, tag('two')), wanted)
 })
 
+test('a space selects changes of the sections of files in it', async t => {
+  const ann = await somebody(server, 'ann')
+  const space = await newSpace(ann)
+  const file = await upload(ann.call, await newDataset(ann, { space: [space] }))
+  const { id } = await ok<{ id: string }>(ann.call('/api/sections', { method: 'POST', json: { file_id: file, startTime: 1, endTime: 2 } }))
+  const wanted = [`tags.added section/${id}`, `tags.deleted section/${id}`]
+  const received = await receivedBy(ann, `?space=${space}`, wanted, async () => {
+    await ann.post(`/api/sections/${id}/tags`, { tags: ['one'] })
+    await ann.post(`/api/sections/${id}/tags/remove`, { tags: ['one'] })
+  })
+  t.deepEqual(received, wanted)
+})
+
+test('the id of an activity selects its events, for those who may receive them', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const dataset = await newDataset(ann)
+  const { id } = await ok<{ id: string }>(
+    ann.call('/api/bulk', { method: 'POST', json: { act: 'tag', resources: [{ type: 'dataset', id: dataset }], tags: ['x'] } }),
+  )
+  const streams = await Promise.all([ann, bob].map(({ key }) => listen(server.url, key, `?since=0&id=${id}`)))
+  await streams[0]?.first('the end of the job', of('bulk.finished', id))
+  await server.drained()
+  t.deepEqual(streams[1]?.events, [])
+  for (const each of streams) each.close()
+})
+
 test('`mine` selects permanent deletions of own resources, and nothing of other users', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(bob)
@@ -161,6 +187,54 @@ test('a move to the trash and a restore reach those who could view the dataset b
   t.deepEqual(eves, [])
   t.deepEqual(streams[1]?.events.find(of('dataset.trashed', dataset))?.data, { id: dataset })
   for (const each of [...streams, ofSpace]) each.close()
+})
+
+test('a removal from a space or a dataset reaches those who could view the resource in it, with ids alone, and nobody else', async t => {
+  const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
+  const [space, other] = [await newSpace(ann), await newSpace(ann)]
+  await letIn(ann, space, 'Viewer', bob)
+  await letIn(ann, other, 'Viewer', eve)
+  const [dataset, source] = [await newDataset(ann, { space: [space] }), await newDataset(ann, { space: [space] })]
+  const collection = await newCollection(ann, { space })
+  const target = await newDataset(ann, { space: [other] })
+  const seen = await newDataset(ann, { space: [space, other] })
+  const file = await upload(ann.call, source, 'x', 'a.txt')
+  await server.drained()
+  const streams = await Promise.all([ann, bob, eve].map(({ key }) => listen(server.url, key, '?kind=dataset&kind=collection&kind=file')))
+  const filtered = [await listen(server.url, bob.key, `?space=${space}`), await listen(server.url, bob.key, `?id=${source}`)]
+  await ann.post(`/api/spaces/${space}/removeDataset/${dataset}`)
+  await ann.post(`/api/spaces/${space}/removeCollection/${collection}?removeDatasets=false`)
+  await ann.post('/api/bulk', { act: 'move', resources: [{ type: 'file', id: file }], to: { dataset: target } })
+  await streams[0]?.first('the file in its new dataset', of('file.attached', file))
+  await ann.put(`/api/datasets/${seen}/title`, { name: 'last' })
+  await Promise.all([...streams, filtered[0]].map(stream => stream?.first('the last event', of('dataset.updated', seen))))
+  const lines = (stream: (typeof streams)[number] | undefined) =>
+    stream?.events.filter(({ type }) => type.endsWith('.detached')).map(({ type, subject }) => `${type} ${subject}`)
+  const [left, moved] = [
+    [`dataset.detached dataset/${dataset}`, `collection.detached collection/${collection}`],
+    [`file.detached file/${file}`],
+  ]
+  t.deepEqual(streams.map(lines), [[...left, ...moved], [...left, ...moved], []])
+  t.deepEqual(filtered.map(lines), [[...left, ...moved], moved])
+  const data = (type: string, id: string) => streams[1]?.events.find(of(type, id))?.data
+  t.deepEqual(data('dataset.detached', dataset), { id: dataset, other: { kind: 'space', id: space } })
+  t.deepEqual(data('file.detached', file), { id: file, dataset: source })
+  for (const each of [...streams, ...filtered]) each.close()
+})
+
+test('a file that is removed from a dataset is unknown to those who may not view the dataset', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Viewer', bob)
+  const [hidden, target] = [await newDataset(ann), await newDataset(ann, { space: [space] })]
+  const file = await upload(ann.call, hidden, 'x', 'a.txt')
+  await server.drained()
+  const stream = await listen(server.url, bob.key)
+  await ann.post('/api/bulk', { act: 'move', resources: [{ type: 'file', id: file }], to: { dataset: target } })
+  await stream.first('the file', of('file.attached', file))
+  await server.drained()
+  t.false(JSON.stringify(stream.events).includes(hidden))
+  stream.close()
 })
 
 test('without geostreams there are still live events and webhooks', async t => {

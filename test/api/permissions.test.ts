@@ -134,6 +134,23 @@ test('every permission is listed with a description and its verb', async t => {
   t.is((await callsOf(server.as()).get('/api/permissions')).status, 401)
 })
 
+test('a refusal names the ReadOnly account only where a change is refused for it', async t => {
+  const reader = await somebody(server, 'hal')
+  const writer = await somebody(server, 'ivy')
+  const space = await newSpace(ann)
+  const dataset = await newDataset(ann, { space: [space] })
+  await letIn(ann, space, 'Viewer', reader)
+  await letIn(ann, space, 'Editor', writer)
+  await admin.post('/api/admin/users', { readonly: [reader.id, writer.id] })
+  const download = await reader.get(`/api/datasets/${dataset}/download`)
+  t.is(download.status, 403)
+  t.is((download.body as { message: string }).message, 'Permission denied on the dataset: DownloadFiles required')
+  t.is((await writer.get(`/api/datasets/${dataset}/download`)).status, 200)
+  const renamed = await writer.put(`/api/datasets/${dataset}/title`, { name: 'same' })
+  t.is(renamed.status, 403)
+  t.regex((renamed.body as { message: string }).message, /the account is ReadOnly/)
+})
+
 test('explanations agree with decisions', async t => {
   const eve = await somebody(server, 'eve')
   const fay = await somebody(server, 'fay')

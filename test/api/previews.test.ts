@@ -87,6 +87,22 @@ test('a preview is attached to a section or file by its metadata, which requires
   t.like(await recordOf(id), { target: { kind: 'file', id: file } })
 })
 
+test('a preview stays if its metadata names a missing or hidden file or section', async t => {
+  const id = await send(bob, '/api/previews')
+  const hidden = await upload(ann.call, await newDataset(ann), 'hidden')
+  for (const named of [
+    { file_id: unknownId },
+    { section_id: unknownId },
+    { file_id: hidden },
+    { section_id: await sectionOf(ann, hidden) },
+  ]) {
+    const { status } = await bob.post(`/api/previews/${id}/metadata`, { ...named, kept: 'no' })
+    t.true(status === 403 || status === 404)
+    t.like(await recordOf(id), { target: null, metadata: {} })
+  }
+  t.is((await bob.get(`/api/previews/${id}`)).status, 200)
+})
+
 test('only editors of a collection can attach previews, which are deleted with it', async t => {
   const collection = await newCollection(ann)
   const id = await send(ann, '/api/previews')
@@ -280,6 +296,26 @@ test('the previewers of a dataset’s files are listed for each file that has on
   const [asBob] = (await bob.get(`/api/datasets/${dataset}/getPreviews`)).body as { previews: { pv_route: string }[] }[]
   t.is(asBob?.previews[0]?.pv_route, 'null', 'callers who may not download get no URL')
   t.is((await ann.get(`/api/datasets/${unknownId}/getPreviews`)).status, 404)
+})
+
+test('a license that allows downloads gives previewers the URL of the file', async t => {
+  const dataset = await newDataset(ann)
+  const file = await upload(ann.call, dataset, 'png', 'a.png', { type: 'image/png' })
+  const license = { rightsHolder: '', licenseText: '', licenseUrl: '' }
+  const url = `/files/${file}/blob`
+  for (const [licenseType, allowDownload, route] of [
+    ['license1', 'false', 'null'],
+    ['license1', 'true', url],
+    ['license2', 'false', url],
+    ['license1', 'false', 'null'],
+  ] as const) {
+    t.is((await ann.post(`/api/files/${file}/license`, { ...license, licenseType, allowDownload })).status, 200)
+    t.is((await bob.get(url)).status, route === 'null' ? 403 : 200)
+    for (const path of [`/api/files/${file}/getPreviews`, `/api/datasets/${dataset}/getPreviews`]) {
+      const [shown] = (await bob.get(path)).body as { previews: { pv_route: string }[] }[]
+      t.is(shown?.previews[0]?.pv_route, route, `${path}, ${licenseType}, ${allowDownload}`)
+    }
+  }
 })
 
 test('previewers have the names of those of Clowder 1.x, by which clients select previews', async t => {

@@ -56,6 +56,9 @@ const behaviours: Readonly<Record<string, (request: IncomingMessage, response: S
       .end('<script>alert(1)</script>'),
   nothing: (_request, response) => response.writeHead(204).end(),
   odd: (_request, response) => response.writeHead(499).end('odd'),
+  barred: (_request, response) => response.writeHead(451).end('barred'),
+  late: (_request, response) => response.writeHead(408).end('late'),
+  looping: (_request, response) => response.writeHead(508).end('looping'),
   beyond: ({ socket }) => void socket.end('HTTP/1.1 999 Odd\r\nContent-Length: 3\r\n\r\nodd'),
   unchanged: ({ socket }) => void socket.end('HTTP/1.1 304 Not Modified\r\nContent-Length: 3\r\n\r\n'),
   packed: (_request, response) =>
@@ -236,6 +239,12 @@ test.serial('only content type, length, disposition and body are returned, and n
   t.is(answer.headers.get('x-content-type-options'), 'nosniff')
   t.regex(answer.headers.get('content-security-policy') ?? '', /sandbox/)
   t.is((await ann.call('/api/proxy/geo/nothing')).status, 204)
+  for (const [path, status] of [
+    ['barred', 451],
+    ['late', 408],
+    ['looping', 508],
+  ] as const)
+    t.is((await ann.call(`/api/proxy/geo/${path}`)).status, status)
   t.is((await ann.call('/api/proxy/geo/odd')).status, 400)
   const beyond = await ann.call('/api/proxy/geo/beyond')
   t.deepEqual([beyond.status, await beyond.text()], [500, 'odd'])

@@ -184,12 +184,30 @@ test('disallowed URLs and unknown event types are refused with the reason', asyn
       /dataset\.exploded is not a type of event.*dataset\.created/,
     ],
     [{ url: 'https://example.org/hook', filter: { colour: 'red' } }, /colour/],
+    [{ url: 'https://example.org/hook', filter: { types: ['upload.progressed'] } }, /only: use upload\.finished or upload\.failed$/],
   ] as const) {
     const refused = await refusal(ann.call('/api/webhooks', { method: 'POST', json }))
     t.is(refused.status, 400, JSON.stringify(json))
     t.regex(refused.message, message)
   }
   t.deepEqual(await ok(ann.call('/api/webhooks')), [])
+})
+
+test('the end of an activity is delivered to webhooks of its user, and to nobody else', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const [target, other] = [await webhookTarget(t), await webhookTarget(t)]
+  const made = await newWebhook(ann, target.url, { filter: { types: ['bulk.finished'] } })
+  await newWebhook(bob, other.url, { filter: { types: ['bulk.finished', 'dataset.created'] } })
+  const json = { act: 'tag', resources: [{ type: 'dataset', id: await newDataset(ann) }], tags: ['soil'] }
+  const { id } = await ok<{ id: string }>(ann.call('/api/bulk', { method: 'POST', json }))
+  const received = await until('the delivery', () => target.received[0])
+  t.like(received && verified(made.secret, received), { type: 'bulk.finished', subject: `job/${id}`, data: { id, done: 1, total: 1 } })
+  await newDataset(bob)
+  await until('a later event of another user', () => other.received[0])
+  t.deepEqual(
+    other.received.map(({ event }) => event.type),
+    ['dataset.created'],
+  )
 })
 
 test('a paused webhook receives nothing until it is resumed, and then the pending events', async t => {

@@ -165,13 +165,13 @@ export class ResourcePolicy implements Policy {
     if (barred(this.#mode, caller, permission)) return 'nothing'
     // Such a key can access single resources and their descendants, never a list of everything.
     if (caller.limits?.job) return 'nothing'
-    const holders = this.#heldBy(caller, permission)
+    const condition = this.#heldBy(caller, permission)
     const limit = caller.limits?.spaces
-    if (limit === undefined || holders === 'nothing') return holders
+    if (limit === undefined || condition === 'nothing') return condition
     if (limit.size === 0) return 'nothing'
     const within = isIn('spaces', [...limit])
-    const isHeldThroughout = holders === 'all' || limit.isSubsetOf(spacesHeld(this.#mode, caller, permission))
-    return isHeldThroughout ? within : and(within, holders)
+    const isHeldThroughout = condition === 'all' || limit.isSubsetOf(spacesHeld(this.#mode, caller, permission))
+    return isHeldThroughout ? within : and(within, condition)
   }
 
   /** Ignores the scope of the key. */

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import test from 'ava'
 import { Invalid, Unavailable } from 'pounce/sdk'
 import { mailerContract } from 'pounce/sdk/testing'
@@ -44,6 +45,26 @@ test('sending fails with Unavailable while the server is unreachable, busy or un
   const { mailer, server } = await mailerFor(t, 1)
   await t.throwsAsync(mailer.send(mail), { instanceOf: Unavailable })
   await t.throwsAsync(server.health(), { instanceOf: Unavailable })
+})
+
+test('a server whose response never ends is cut off, and the next mail is sent', async t => {
+  const drips = new Set<NodeJS.Timeout>()
+  let isEndless = true
+  const server = createServer(socket => {
+    socket.on('error', () => undefined)
+    socket.write('220 ready\r\n')
+    socket.on('data', (line: Buffer) => {
+      if (isEndless && line.toString().startsWith('MAIL')) drips.add(setInterval(() => socket.write('250-wait\r\n'), 20))
+      else socket.write(line.toString().startsWith('DATA') ? '354 go on\r\n' : '250 fine\r\n')
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  t.teardown(() => drips.forEach(clearInterval))
+  const { mailer } = await mailerFor(t, (server.address() as AddressInfo).port, { timeoutMs: 100 })
+  await t.throwsAsync(mailer.send(mail), { instanceOf: Unavailable })
+  isEndless = false
+  await t.notThrowsAsync(mailer.send(mail))
 })
 
 test('sending succeeds once the server is back, without a restart', async t => {

@@ -40,6 +40,9 @@ function asProblem(error: unknown): Error {
   )
 }
 
+/** `timeoutMs` applies between two bytes: a server that sends one now and then would otherwise occupy a connection for ever. */
+const deliveryTimeouts = 10
+
 /** Maximum number of concurrent messages; further ones wait in the process, and then in the outbox. */
 const maxConnections = 2
 
@@ -91,9 +94,9 @@ export class SmtpServer {
   }
 
   /** Converts errors to those of the SDK. */
-  async call<T>(make: (transport: Transporter) => Promise<T>): Promise<T> {
+  async call<T>(make: (transport: Transporter, signal: AbortSignal) => Promise<T>): Promise<T> {
     if (!this.#transport) throw new Error('mail.smtp was not started')
-    return make(this.#transport).catch((error: unknown) => {
+    return make(this.#transport, AbortSignal.timeout(deliveryTimeouts * this.#config.timeoutMs)).catch((error: unknown) => {
       throw asProblem(error)
     })
   }
@@ -140,7 +143,7 @@ export class SmtpMailer implements Mailer {
     checkMail(mail)
     const { to, subject, text } = mail
     const message = { from: this.#from, to: [...to], subject, text, headers: notAnswered }
-    const { rejected = [] } = await this.#server.call(transport => transport.sendMail(message))
+    const { rejected = [] } = await this.#server.call((transport, signal) => transport.sendMail({ ...message, signal }))
     // A retry would reach the accepted recipients a second time, and be rejected again.
     if (rejected.length > 0) this.#log.warn('The mail server rejected some recipients of an email', { refused: rejected, subject })
   }

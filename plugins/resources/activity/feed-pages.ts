@@ -25,7 +25,7 @@ interface VisibleResources {
   readonly allowed: ReadonlySet<string>
   readonly existing: ReadonlySet<string>
   /** Containers of deleted resources in which the caller holds the view permission, by permission. */
-  readonly contentsOf: ReadonlyMap<string, ReadonlySet<string>>
+  readonly viewableContainers: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** The kinds that everyone may view on a public server. */
@@ -43,7 +43,7 @@ export class FeedVisibility {
 
   async visible(caller: Caller, lines: readonly Line[]): Promise<readonly Line[]> {
     const named = lines.flatMap(({ object, source }) => [...(object ? [object] : []), ...(source ? [source] : [])])
-    const visible = { ...(await this.#readVisible(caller, named)), contentsOf: await this.#contentsOf(caller, lines) }
+    const visible = { ...(await this.#readVisible(caller, named)), viewableContainers: await this.#viewableContainers(caller, lines) }
     return lines.filter(line => this.#isVisible(caller, line, visible)).map(line => withKnownNames(line, visible))
   }
 
@@ -58,15 +58,15 @@ export class FeedVisibility {
   }
 
   /** Entries about deleted resources are visible to callers who may view the contents of their container. */
-  #wasVisible({ type, object, within }: Line, { contentsOf }: VisibleResources): boolean {
+  #wasVisible({ type, object, within }: Line, { viewableContainers }: VisibleResources): boolean {
     if (!type.startsWith('delete_') || object === null) return false
     if (!this.#policy.isPrivate && openKinds.has(object.kind)) return true
     const view = this.#names.viewOf(object.kind)
-    return view !== undefined && within.some(({ id }) => contentsOf.get(view)?.has(id))
+    return view !== undefined && within.some(({ id }) => viewableContainers.get(view)?.has(id))
   }
 
-  async #contentsOf(caller: Caller, lines: readonly Line[]): Promise<VisibleResources['contentsOf']> {
-    const contentsOf = new Map<string, Set<string>>()
+  async #viewableContainers(caller: Caller, lines: readonly Line[]): Promise<VisibleResources['viewableContainers']> {
+    const viewableContainers = new Map<string, Set<string>>()
     const removed = lines.flatMap(({ type, object, within }) => {
       const view = object && type.startsWith('delete_') ? this.#names.viewOf(object.kind) : undefined
       return view === undefined ? [] : within.map(place => ({ view, ...place }))
@@ -75,9 +75,9 @@ export class FeedVisibility {
       for (const [kind, some] of Map.groupBy(places, place => place.kind)) {
         const allowed = await this.#policy.allowed(caller, view, kind, [...new Set(some.map(({ id }) => id))])
         const ids = kind === 'space' ? [...allowed].filter(id => this.#viewsAllIn(caller, view, id)) : allowed
-        contentsOf.set(view, new Set([...(contentsOf.get(view) ?? []), ...ids]))
+        viewableContainers.set(view, new Set([...(viewableContainers.get(view) ?? []), ...ids]))
       }
-    return contentsOf
+    return viewableContainers
   }
 
   /** On a private server a public space may contain private resources, which only its members view. */
@@ -86,7 +86,7 @@ export class FeedVisibility {
     return caller.user?.memberships.some(one => one.space === space && one.permissions.has(view)) ?? false
   }
 
-  async #readVisible(caller: Caller, named: readonly Ref[]): Promise<Omit<VisibleResources, 'contentsOf'>> {
+  async #readVisible(caller: Caller, named: readonly Ref[]): Promise<Omit<VisibleResources, 'viewableContainers'>> {
     const allowed = new Set<string>()
     for (const [kind, some] of Map.groupBy(named, ref => ref.kind)) {
       const ids = [...new Set(some.map(({ id }) => id))]

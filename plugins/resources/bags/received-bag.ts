@@ -58,7 +58,8 @@ export class ReceivedBag {
     const bag = new ReceivedBag(zip, found)
     await bag.#refuseFetching(found.version)
     const names = await bag.#readManifests('manifest-', found.version)
-    if (!found.isV1) {
+    if (found.isV1) bag.#refuseOtherPayload()
+    else {
       if (names.length === 0)
         throw new Invalid(`The bag has no manifest with a supported algorithm: one of ${algorithms.join(', ')} is required`)
       for (const path of bag.payload)
@@ -68,6 +69,12 @@ export class ReceivedBag {
       for (const path of bag.#digests.keys()) if (!path.startsWith('data/')) await bag.#verify(path)
     }
     return bag
+  }
+
+  /** Clowder 1.x imports files of folders named `data` at any depth; ignoring them would lose them. */
+  #refuseOtherPayload(): void {
+    const other = [...this.#files.keys()].find(path => /^(?!data\/|__MACOSX\/).+\/data\//.test(path))
+    if (other !== undefined) throw new Invalid(`${JSON.stringify(other)} is outside of the payload, which is in "data/"`)
   }
 
   /** Paths of the payload's files; they begin with `data/`. */

@@ -14,7 +14,7 @@ import {
   signedIn,
   Users,
 } from 'pounce/sdk'
-import { afterParameter, linkToNext, pageOf, peopleFor, ShownPerson } from 'pounce/sdk/kit'
+import { afterParameter, linkToNext, optionalOrNull, pageOf, peopleFor, ShownPerson } from 'pounce/sdk/kit'
 import { Mentions } from './mentions.ts'
 import { type Comment, CommentEdits, StoredComments, textOf } from './stored-comments.ts'
 
@@ -78,7 +78,7 @@ const addTo = (kind: 'file' | 'dataset' | 'section', path: string) =>
       'Returns the id of the comment. Users mentioned by `@Full Name` or `@their@address` who may view it are notified in their feed and by email.',
     permission: { right: 'AddComment', on: ref(kind, 'id') },
     params,
-    body: s.Object({ text: s.Optional(s.prose()) }),
+    body: s.Object({ text: optionalOrNull(s.prose()) }),
     responses: { 200: s.text() },
     throws: [Invalid, NotFound],
     async handle({ params, body, caller }, { comments }) {

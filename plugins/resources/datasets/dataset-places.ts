@@ -1,6 +1,7 @@
 import {
   type Caller,
   Clock,
+  Collections,
   Conflict,
   type Contributions,
   configPort,
@@ -8,8 +9,10 @@ import {
   DocumentStore,
   event,
   Invalid,
+  isSuperAdmin,
   type NewEvent,
   type Page,
+  Policy,
   type Ref,
   type Resource,
   Resources,
@@ -135,7 +138,47 @@ interface PlaceChange {
   readonly events: readonly NewEvent[]
 }
 
-/** Settings of this class; the plugin's settings are composed of those of its classes. */
+/** Settings of `CollectionSpaces`; the plugin's settings are composed of those of its classes. */
+export const sharingConfig = s.Object({
+  addDatasetToCollectionSpace: s.Boolean({
+    default: false,
+    description: "When the author of a dataset adds it to a collection, also add it to the collection's spaces that the author may add to",
+  }),
+})
+
+/** Adds datasets to the spaces of their collections, if the installation wants that. */
+export class CollectionSpaces {
+  #isEnabled: boolean
+  #collections: Collections
+  #places: DatasetPlaces
+  #policy: Policy
+
+  constructor(
+    { addDatasetToCollectionSpace }: s.Static<typeof sharingConfig>,
+    collections: Collections,
+    places: DatasetPlaces,
+    policy: Policy,
+  ) {
+    this.#isEnabled = addDatasetToCollectionSpace
+    this.#collections = collections
+    this.#places = places
+    this.#policy = policy
+  }
+
+  /** To be called after a dataset was added to a collection. The rights are those for adding the dataset to each space directly. */
+  async share({ id, author, spaces }: Dataset, collection: string, caller: Caller): Promise<void> {
+    if (!this.#isEnabled || (author !== caller.user?.id && !isSuperAdmin(caller))) return
+    const further = (await this.#collections.get(collection))?.spaces.filter(space => !spaces.includes(space)) ?? []
+    for (const space of further) {
+      const container = { kind: 'space', id: space } as const
+      if ((await this.#policy.canOn(caller, 'AddResourceToSpace', container)) === 'yes')
+        await this.#places.enter(id, container, caller.user?.id)
+    }
+  }
+}
+wire(CollectionSpaces, configPort(sharingConfig), Collections, DatasetPlaces, Policy)
+
+/** Settings of `MoveTargets`. */
 export const targetConfig = s.Object({
   datasetFileWithinSpace: s.Boolean({
     default: false,

@@ -15,11 +15,12 @@ import {
 } from 'pounce/sdk'
 import { capabilitiesBy, Trash, trashSettings } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
-import { targetConfig } from './dataset-places.ts'
+import { sharingConfig, targetConfig } from './dataset-places.ts'
 
 export const config = s.Object({
   ...trashSettings('dataset'),
   ...targetConfig.properties,
+  ...sharingConfig.properties,
   trial: s.Boolean({
     default: false,
     description:

@@ -25,7 +25,7 @@ import {
   viewParameter,
 } from 'pounce/sdk/kit'
 import { DatasetLists } from './dataset-lists.ts'
-import { DatasetPlaces } from './dataset-places.ts'
+import { CollectionSpaces, DatasetPlaces } from './dataset-places.ts'
 import { DatasetView, DatasetViews } from './dataset-view.ts'
 
 const asDetached = ({ id, author }: DatasetRecord & Stored) => ({ kind: 'dataset', id, author, permission: 'DeleteDataset' }) as const
@@ -35,6 +35,7 @@ const needs = {
   lists: DatasetLists,
   views: DatasetViews,
   places: DatasetPlaces,
+  sharing: CollectionSpaces,
   counts: ContentCounts,
   policy: Policy,
   installation: Installation,
@@ -132,14 +133,16 @@ export const addDatasetToCollection = ofCollections({
   method: 'POST',
   path: '/api/collections/:id/datasets/:dataset',
   summary: 'Add a dataset to a collection',
+  description: "With `resources.datasets.addDatasetToCollectionSpace`, a dataset that its author adds also enters the collection's spaces.",
   permission: { right: 'AddResourceToCollection', on: ref('collection', 'id') },
   alsoRequires: [{ right: 'EditDataset', on: ref('dataset', 'dataset') }],
   params: pair,
   responses: { 200: s.Object({ datasetsInCollection: s.Integer() }) },
   throws: [NotFound, Forbidden],
-  async handle({ params, caller }, { places, counts }) {
+  async handle({ params, caller }, { places, sharing, counts }) {
     const collection = { kind: 'collection', id: params.id } as const
-    await places.enter(params.dataset, collection, caller.user?.id)
+    const dataset = await places.enter(params.dataset, collection, caller.user?.id)
+    await sharing.share(dataset, params.id, caller)
     return { status: 200, body: { datasetsInCollection: await countIn(counts, 'dataset', collection) } }
   },
 })

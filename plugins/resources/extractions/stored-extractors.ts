@@ -36,7 +36,7 @@ const maxExtractors = 1000
 const pageSize = 20
 
 /** The queue of an extractor, which is also its identity. */
-export const queueOf = (name: string, key: string | null | undefined): string => (key == null ? name : `private.${key}.${name}`)
+export const queueOf = (name: string, key: string | null | undefined): string => (key ? `private.${key}.${name}` : name)
 
 /** True if the account may use a private extractor; public ones are available to everyone. */
 export const mayUse = ({ key, permissions }: ExtractorRecord, user: string | undefined): boolean =>

@@ -1,4 +1,4 @@
-import { Invalid, NotFound, Problem, routesFor, s } from 'pounce/sdk'
+import { Forbidden, Invalid, NotFound, Problem, routesFor, s } from 'pounce/sdk'
 import { optionalOrNull } from 'pounce/sdk/kit'
 import { BulkRemoval } from './bulk-removal.ts'
 
@@ -38,15 +38,18 @@ export const bulkRemoveFilesByGet = route({
   method: 'GET',
   path: '/api/files/bulkRemove',
   summary: 'Delete several files (old path)',
-  description: 'Requires a key or another explicit credential; browser cookies are refused. Ids are comma-separated or repeated.',
+  description:
+    'Requires an API key or a token; cookies and passwords, which browsers send by themselves, are refused. Ids are comma-separated or repeated.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   neverByCookie: true,
   effects: 'deletes files',
   query: s.Object({ fileIds: s.Optional(s.Array(s.String({ maxLength: 26_000 }), { maxItems: 1000 })) }),
   responses: outcome,
-  throws: [Invalid, NotFound],
+  throws: [Invalid, NotFound, Forbidden],
   async handle({ query, caller }, { removal }) {
+    // A browser sends the password of `https://user:password@host/` with every link to the host, also from pages of other sites.
+    if (caller.via === 'basic') throw new Forbidden('Passwords are not accepted here: send an API key')
     const named = (query.fileIds ?? [])
       .flatMap(text => text.split(','))
       .map(id => id.trim())

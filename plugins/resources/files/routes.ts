@@ -22,6 +22,7 @@ import {
   changeIfMatching,
   FollowAnswer,
   follow,
+  optionalOrNull,
   Quarantined,
   ScanPending,
   unfollow,
@@ -162,12 +163,12 @@ export const describeFile = route({
   summary: 'Update the description of a file',
   permission: { right: 'EditFile', on: ref('file', 'id') },
   params,
-  body: s.Object({ description: s.Optional(s.prose()) }),
+  body: s.Object({ description: optionalOrNull(s.prose()) }),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, ChangedMeanwhile],
   async handle({ params, body, caller, headers }, { files }) {
     // Clowder 1.x answers 404 here and 400 elsewhere; clients check the status.
-    if (body.description === undefined) throw new Problem(404, 'no-description', 'description data is missing')
+    if (typeof body.description !== 'string') throw new Problem(404, 'no-description', 'description data is missing')
     const file = { kind: 'file', id: params.id } as const
     const described = event('file.updated', file, { fields: ['description'] }, caller.user?.id)
     await changeIfMatching(files, file, headers['if-match'], { set: { description: body.description } }, [described])

@@ -64,7 +64,7 @@ export const publicTypes: Readonly<Record<string, string>> = {
   'notification.created': 'You were notified of something; `about` says of what kind',
   'upload.progressed': 'A resumable upload of yours received bytes',
   'upload.finished': 'A resumable upload of yours is complete',
-  'upload.failed': 'A resumable upload of yours failed',
+  'upload.failed': 'A resumable upload of yours was cancelled, has expired or had a wrong checksum',
   'archive.progressed': 'Files of a dataset are being submitted for archiving or restoring',
   'archive.finished': 'All files of a dataset were submitted for archiving or restoring',
   'archive.failed': 'Archiving or restoring a dataset failed',
@@ -340,3 +340,6 @@ export const isDeletion = (type: string): boolean => type.endsWith('.deleted')
 
 /** True for an event after which only its creator can view its subject. */
 export const isTrashing = (type: string): boolean => type.endsWith('.trashed')
+
+/** True for an event after which its subject is no longer in a container, so that fewer callers may view it. */
+export const isDetachment = (type: string): boolean => type.endsWith('.detached')

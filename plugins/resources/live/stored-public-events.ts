@@ -24,7 +24,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { geoNumberOf } from 'pounce/sdk/geo'
-import { draftOf, draftOfKind, type EventDraft, isDeletion, isTrashing, publicTypes, typesOfKinds } from './event-types.ts'
+import { draftOf, draftOfKind, type EventDraft, isDeletion, isDetachment, isTrashing, publicTypes, typesOfKinds } from './event-types.ts'
 
 /** The properties of a record that events need. */
 interface SubjectProperties {
@@ -40,6 +40,11 @@ interface SubjectProperties {
 type SubjectsById = ReadonlyMap<string, SubjectProperties>
 /** A right on a resource, which may be required as if nothing were in the trash. */
 type Check = readonly [Permission, Ref, 'ignored'?]
+/** The rights for an event: all that are required or, after a deletion or a removal from a container, one of those on a former container. */
+interface Checks {
+  readonly required: readonly Check[]
+  readonly former: readonly Check[]
+}
 type Reader = (ids: readonly string[]) => Promise<SubjectsById>
 
 const maxRead = 1000
@@ -155,10 +160,12 @@ export class StoredPublicEvents implements PublicEvents {
     const own = properties.get(subject.id)
     const inAll = [...places, ...(own?.places ?? [])]
     const about = [subject, ...within, ...[subject, ...within].flatMap(ref => properties.get(ref.id)?.within ?? [])]
-    const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (properties.get(ref.id)?.spaces ?? [])))
-    // Names are omitted after a deletion or a move to the trash, because it is unknown who could view them before.
+    const spaces = withContainers(about, properties).flatMap(ref =>
+      ref.kind === 'space' ? [ref.id] : (properties.get(ref.id)?.spaces ?? []),
+    )
+    // Names are omitted if callers receive the event who could view the subject only before: it may have been renamed since.
     const named =
-      isDeletion(type) || isTrashing(type)
+      isDeletion(type) || isTrashing(type) || isDetachment(type)
         ? {}
         : { ...(own?.name !== undefined && { name: own.name }), ...(own?.status !== undefined && { status: own.status }) }
     return {
@@ -232,27 +239,31 @@ export class StoredPublicEvents implements PublicEvents {
     const checked = events.map(event => ({
       event,
       checks: this.#checksOf(event),
-      matches: matchedBy(filter, event).map(refs => this.#viewsOf(refs)),
+      matches: matchedBy(filter, event),
     }))
-    for (const { checks, matches } of checked) for (const check of [...checks, ...matches.flat()]) sight.need(check)
+    for (const { checks, matches } of checked)
+      for (const check of [...checks.required, ...checks.former, ...this.#viewsOf(matches.flat())]) sight.need(check)
     await sight.look()
+    const isSeen = (ref: Ref): boolean => this.#viewsOf([ref]).some(check => sight.has(check))
     return checked.flatMap(({ event, checks, matches }) => {
-      const isFound = matches.every(views => views.some(check => check[1].id === event.subject.id || sight.has(check)))
+      const isFound = matches.every(refs => refs.some(ref => ref.id === event.subject.id || isSeen(ref)))
       return isFound && this.#mayReceive(caller, event, checks, sight) ? [event] : []
     })
   }
 
-  /** The rights required for an event; for a deletion one of them is enough. */
-  #checksOf({ event, subject, about, recipient }: PublicEvent): readonly Check[] {
-    if (recipient !== undefined) return []
+  #checksOf({ event, subject, about, recipient }: PublicEvent): Checks {
+    if (recipient !== undefined) return { required: [], former: [] }
     const view = this.#viewOf(subject.kind)
     // An extraction or other activity has no rights of its own: those on its target apply.
     const [, ...within] = about
-    if (isDeletion(event.type)) return view ? within.filter(({ kind }) => kind !== 'space').map(ref => [view, ref] as const) : []
+    const viewIn = (refs: readonly Ref[]): readonly Check[] => (view ? refs.map(ref => [view, ref] as const) : [])
+    if (isDeletion(event.type)) return { required: [], former: viewIn(within.filter(({ kind }) => kind !== 'space')) }
     // Those who could view it right before.
-    if (view && isTrashing(event.type)) return [[view, subject, 'ignored']]
+    if (view && isTrashing(event.type)) return { required: [[view, subject, 'ignored']], former: [] }
     const refs = view ? about.filter(ref => ref === subject || this.#isNamed(event, ref)) : within.slice(0, 1)
-    return this.#viewsOf(refs)
+    // Datasets and collections do not get rights from collections.
+    const former = event.type === 'file.detached' ? refs.filter(ref => ref !== subject) : []
+    return { required: this.#viewsOf(refs), former: viewIn(former) }
   }
 
   /** Resources with the permission to view each; without those that have no rights of their own. */
@@ -268,14 +279,15 @@ export class StoredPublicEvents implements PublicEvents {
     return Object.values(data).some(value => isAmong([hasId(value) ? value.id : value], ref))
   }
 
-  #mayReceive(caller: Caller, event: PublicEvent, checks: readonly Check[], sight: CallerVisibility): boolean {
+  #mayReceive(caller: Caller, event: PublicEvent, { required, former }: Checks, sight: CallerVisibility): boolean {
     const isWhole = caller.limits === undefined && caller.scope === 'full'
     if (event.recipient !== undefined) return isWhole && caller.user?.id === event.recipient
     // Somebody who was removed may no longer view the space.
     if (isWhole && isMembershipOf(caller, event.event)) return true
-    if (!isDeletion(event.event.type)) return checks.length > 0 && checks.every(check => sight.has(check))
+    if (required.length > 0 && required.every(check => sight.has(check))) return true
+    if (!isDeletion(event.event.type) && !isDetachment(event.event.type)) return false
     if (isWhole && event.actor !== null && caller.user?.id === event.actor) return true
-    return checks.some(check => sight.has(check)) || this.#sawInSpace(caller, event)
+    return former.some(check => sight.has(check)) || this.#sawInSpace(caller, event)
   }
 
   /** Through a role in a space that contained the resource. */
@@ -330,6 +342,14 @@ class CallerVisibility {
 }
 
 const nameOf = ([permission, { kind }, trash]: Check): string => `${permission} ${kind} ${trash ?? ''}`
+
+/** Also the containers of containers. */
+const withContainers = (refs: readonly Ref[], properties: SubjectsById): readonly Ref[] => {
+  const all = new Map(refs.map(ref => [ref.id, ref]))
+  // Those added meanwhile are visited too.
+  for (const id of all.keys()) for (const ref of properties.get(id)?.within ?? []) if (!all.has(ref.id)) all.set(ref.id, ref)
+  return [...all.values()]
+}
 
 /** The resources and spaces that a filter matches in an event, for each member of the filter. */
 const matchedBy = ({ ids, spaces }: EventFilter, { about, places = [], spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [

@@ -45,9 +45,14 @@ export const ShownDocument = s.model(
   }),
 )
 
-const url = (text: string, member: string): string => {
+const exampleUrls = {
+  extractor_id: 'https://example.org/extractors/name/1.0',
+  user_id: 'https://orcid.org/0000-0002-1825-0097',
+} as const
+
+const url = (text: string, member: keyof typeof exampleUrls): string => {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
-    throw new Invalid(`agent.${member} must be an absolute http or https URL, such as https://example.org/extractors/name/1.0`)
+    throw new Invalid(`agent.${member} must be an absolute http or https URL, such as ${exampleUrls[member]}`)
   }
   return text
 }

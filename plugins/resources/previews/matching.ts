@@ -13,13 +13,14 @@ import {
   s,
   wire,
 } from 'pounce/sdk'
-import { trimEnd } from 'pounce/sdk/kit'
+import { allowsDownload, isUsable, trimEnd } from 'pounce/sdk/kit'
 import type { Preview } from './collections.ts'
 import { StoredPreviews } from './stored-previews.ts'
 
 /**
  * The preview or file and its previewer (reference, api-data §5c). `pv_*` is the preview or the file itself, `p_*` the previewer. As in Clowder 1.x, `pv_route`
- * and `p_path` include the path of the base URL: clients append them to the host.
+ * and `p_path` include the path of the base URL: clients append them to the host. `pv_route` of a file is `null` as text for callers who may not download it, by
+ * right or by its license.
  */
 export const PreviewMatch = s.model(
   'FilePreviews',
@@ -93,13 +94,14 @@ export class PreviewMatching {
 
   async #ofFiles(files: readonly File[], caller: Caller): Promise<readonly Match[]> {
     const ids = files.map(({ id }) => id)
-    const [contents, previews] = await Promise.all([
+    const [granted, previews] = await Promise.all([
       this.#policy.held(caller, ['ViewFile', 'DownloadFiles'], 'file', ids),
       Promise.all(ids.map(id => this.#previews.of({ kind: 'file', id }))),
     ])
     return files.flatMap((file, at) => {
-      const permissions = contents.get(file.id) ?? []
-      return permissions.includes('ViewFile') ? [this.#match(file, previews[at] ?? [], permissions.includes('DownloadFiles'))] : []
+      const permissions = granted.get(file.id) ?? []
+      const mayDownload = isUsable(file) && (permissions.includes('DownloadFiles') || allowsDownload(file.license))
+      return permissions.includes('ViewFile') ? [this.#match(file, previews[at] ?? [], mayDownload)] : []
     })
   }
 

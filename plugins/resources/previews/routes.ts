@@ -185,6 +185,10 @@ export const listPreviews = route({
   },
 })
 
+/** What a preview is attached to, and the permission that this requires. */
+type Destination = { readonly target: Ref; readonly permission: Permission }
+type Description = { readonly extractor: string | undefined; readonly metadata: Readonly<Record<string, Json>> }
+
 /** The target of a preview is set by callers who may add to the target; the right to the preview itself has been checked. */
 class PreviewAttachment {
   #previews: StoredPreviews
@@ -195,21 +199,20 @@ class PreviewAttachment {
     this.#policy = policy
   }
 
-  /** A preview whose target is missing or hidden from the caller is deleted, as in Clowder 1.x. */
-  async attach(
-    id: string,
-    { target, permission }: { readonly target: Ref; readonly permission: Permission },
-    { extractor, metadata }: { readonly extractor: string | undefined; readonly metadata: Readonly<Record<string, Json>> },
-    caller: Caller,
-  ): Promise<void> {
+  async attach(id: string, { target, permission }: Destination, { extractor, metadata }: Description, caller: Caller): Promise<void> {
+    await authorize(this.#policy, caller, permission, target)
+    await this.#previews.attach(id, target, { extractor, metadata }, caller.user?.id)
+  }
+
+  /** An unattached preview whose target is missing or hidden from the caller is deleted, as in Clowder 1.x. */
+  async attachOrDelete(id: string, to: Destination, description: Description, caller: Caller): Promise<void> {
     try {
-      await authorize(this.#policy, caller, permission, target)
+      await this.attach(id, to, description, caller)
     } catch (error) {
       const preview = error instanceof NotFound ? await this.#previews.preview(id) : undefined
       if (preview?.target === null) await this.#previews.removePreview(preview, caller.user?.id)
       throw error
     }
-    await this.#previews.attach(id, target, { extractor, metadata }, caller.user?.id)
   }
 }
 wire(PreviewAttachment, StoredPreviews, Policy)
@@ -235,7 +238,7 @@ const attachTo = (kind: 'file' | 'collection', permission: Permission) =>
     async handle({ params, body, caller }, { attaching }) {
       const { extractor_id: named, ...metadata } = body as Record<string, Json>
       const extractor = typeof named === 'string' && named !== '' ? shortened(named) : 'Other'
-      await attaching.attach(params.preview, { target: { kind, id: params.id }, permission }, { extractor, metadata }, caller)
+      await attaching.attachOrDelete(params.preview, { target: { kind, id: params.id }, permission }, { extractor, metadata }, caller)
       return { status: 200, body: { status: 'success' } }
     },
   })

@@ -4,12 +4,15 @@ import { FixedEndpoints } from './fixed-endpoints.ts'
 const route = routesFor('proxy', { endpoints: FixedEndpoints })
 
 /**
- * The statuses that services respond with. Another status is relayed as the generic one of its class (RFC 9110, 15): each has to be
- * declared.
+ * The registered statuses (RFC 9110, 16.2.2), without those that answer a header that is not forwarded. Another status is relayed as the generic one of
+ * its class (RFC 9110, 15): each has to be declared.
  */
 const relayed = [
-  ...[200, 201, 202, 204, 207, 300, 301, 302, 303, 307, 308],
-  ...[400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 415, 422, 423, 428, 429, 500, 501, 502, 503, 504],
+  ...[200, 201, 202, 203, 204, 207, 208, 226, 300, 301, 302, 303, 307, 308],
+  ...[
+    400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 423, 424, 425, 426, 428, 429, 431, 451,
+  ],
+  ...[500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511],
 ] as const
 const responses: Readonly<Record<number, ReturnType<typeof s.bytes<Bytes>>>> = Object.fromEntries(
   relayed.map(status => [status, s.bytes<Bytes>()]),

@@ -5,6 +5,7 @@ import {
   type Caller,
   Clock,
   CommitConflict,
+  type Contributions,
   DocumentStore,
   eq,
   FileIngest,
@@ -12,6 +13,8 @@ import {
   NotFound,
   type Page,
   type Problem,
+  type Progress,
+  ProgressListeners,
   range,
   type Stored,
   TooLarge,
@@ -20,7 +23,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { KeyedMutex } from 'pounce/sdk/kit'
+import { KeyedMutex, type ProgressListener, reportProgress } from 'pounce/sdk/kit'
 import { type UploadRecord, uploads } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { type NewUpload, targetOf } from './new-upload.ts'
@@ -36,6 +39,23 @@ const openOf = (owner: string): Where => and(eq('owner', owner), eq('state', 'op
 /** An upload begun with a limited key can be continued only with that key. */
 const ownerOf = ({ user, keyId, limits }: Caller): string => (limits && keyId ? `key ${keyId}` : (user?.id ?? anonymousUserId))
 
+/** The progress of an upload; once it is finished, its file has the same id. */
+export const reportUpload = (
+  listeners: Contributions<ProgressListener>,
+  { id, owner, name, receivedBytes, lengthBytes }: Upload,
+  state: Progress['state'],
+): void =>
+  reportProgress(listeners, {
+    activity: 'upload',
+    id,
+    actor: owner,
+    state,
+    done: receivedBytes,
+    total: lengthBytes,
+    unit: 'bytes',
+    message: name,
+  })
+
 /** Uploads in the document store, so that any kernel can continue any of them. */
 export class StoredUploads {
   readonly #settings: Settings
@@ -44,16 +64,26 @@ export class StoredUploads {
   readonly #parts: StoredParts
   readonly #ids: Ids
   readonly #clock: Clock
+  readonly #progress: Contributions<ProgressListener>
   /** By owner: concurrent requests must not exceed `maxOpen` together. */
   readonly #begins = new KeyedMutex()
 
-  constructor(settings: Settings, documents: DocumentStore, ingest: FileIngest, parts: StoredParts, ids: Ids, clock: Clock) {
+  constructor(
+    settings: Settings,
+    documents: DocumentStore,
+    ingest: FileIngest,
+    parts: StoredParts,
+    ids: Ids,
+    clock: Clock,
+    progress: Contributions<ProgressListener>,
+  ) {
     this.#settings = settings
     this.#documents = documents
     this.#ingest = ingest
     this.#parts = parts
     this.#ids = ids
     this.#clock = clock
+    this.#progress = progress
   }
 
   /** Begins an upload to a location where the caller may add files. */
@@ -133,6 +163,12 @@ export class StoredUploads {
     await this.#parts.dropAll(id)
   }
 
+  /** Deletes an upload whose file, if unfinished, will not be created. */
+  async abort(upload: Upload): Promise<void> {
+    await this.drop(upload)
+    if (upload.state === 'open') reportUpload(this.#progress, upload, 'failed')
+  }
+
   /** Expired uploads, at most 100. */
   async expired(): Promise<readonly Upload[]> {
     const where = range('expires', { lte: this.#clock.now().toISOString() })
@@ -148,4 +184,4 @@ export class StoredUploads {
     return new Date(this.#clock.now().getTime() + hours * hourMs).toISOString()
   }
 }
-wire(StoredUploads, Config, DocumentStore, FileIngest, StoredParts, Ids, Clock)
+wire(StoredUploads, Config, DocumentStore, FileIngest, StoredParts, Ids, Clock, ProgressListeners)

@@ -129,7 +129,7 @@ export const beginUpload = route({
       return { status: 201, body: undefined, headers: { ...stateHeaders(upload), location: `${url.pathname}/${upload.id}` } }
     } catch (error) {
       // An error response has no Location header. An interrupted upload is in the caller's list of uploads.
-      if (error instanceof ChecksumMismatch || error instanceof TooLarge) await uploads.drop(begun)
+      if (error instanceof ChecksumMismatch || error instanceof TooLarge) await uploads.abort(begun)
       throw error
     }
   },
@@ -218,7 +218,7 @@ export const postToUpload = route({
     const piece = method === 'PATCH' ? pieceIn(headers, body) : undefined
     const upload = await uploads.get(id, caller)
     if (method === 'DELETE') {
-      await uploads.drop(upload)
+      await uploads.abort(upload)
       return { status: 204, body: undefined }
     }
     const now = piece ? await append(upload, piece, receiving) : upload
@@ -277,7 +277,7 @@ export const endUpload = route({
   headers: tusHeaders,
   async handle({ params: { id }, headers, caller }, { uploads }) {
     requireTus(headers, 'DELETE')
-    await uploads.drop(await uploads.get(id, caller))
+    await uploads.abort(await uploads.get(id, caller))
     return { status: 204, body: undefined }
   },
 })

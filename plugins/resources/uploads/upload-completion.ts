@@ -3,10 +3,9 @@ import { type Caller, type Contributions, FileIngest, Invalid, ProgressListeners
 import type { ProgressListener } from 'pounce/sdk/kit'
 import type { PartRecord, UploadRecord } from './collections.ts'
 import { targetOf } from './new-upload.ts'
-import { StoredUploads } from './open-uploads.ts'
+import { reportUpload, StoredUploads } from './open-uploads.ts'
 import { StoredParts } from './parts.ts'
 import { ChecksumMismatch } from './problems.ts'
-import { reportUpload } from './upload-receiver.ts'
 
 type Upload = UploadRecord & Stored
 
@@ -74,7 +73,7 @@ export class UploadCompletion {
 
   /** None of the bytes can be trusted, so the client has to start again. */
   async #damaged(upload: Upload): Promise<ChecksumMismatch> {
-    await this.#uploads.drop(upload)
+    await this.#uploads.abort(upload)
     return new ChecksumMismatch('SHA-256 mismatch; the upload is aborted')
   }
 }

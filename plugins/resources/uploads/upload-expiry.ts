@@ -24,7 +24,7 @@ export class UploadExpiry {
       for (const upload of some) {
         if (upload.state === 'open')
           this.#log.info('Upload expired', { upload: upload.id, owner: upload.owner, received: upload.receivedBytes })
-        await this.#uploads.drop(upload)
+        await this.#uploads.abort(upload)
       }
     }
     await this.#dropStrays(signal)

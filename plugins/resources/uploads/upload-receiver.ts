@@ -13,11 +13,11 @@ import {
   TooLarge,
   wire,
 } from 'pounce/sdk'
-import { type ProgressListener, reportProgress } from 'pounce/sdk/kit'
+import type { ProgressListener } from 'pounce/sdk/kit'
 import type { BlobInfo } from 'pounce/sdk/store-kit'
 import type { PartRecord, UploadRecord } from './collections.ts'
 import { Config, type Settings } from './config.ts'
-import { StoredUploads } from './open-uploads.ts'
+import { reportUpload, StoredUploads } from './open-uploads.ts'
 import { StoredParts } from './parts.ts'
 import { ChecksumMismatch } from './problems.ts'
 import { maxPieceMs, StreamSplitter } from './stream-splitter.ts'
@@ -175,23 +175,6 @@ export class UploadReceiver {
   }
 }
 wire(UploadReceiver, Config, StoredUploads, StoredParts, FileIngest, Ids, ProgressListeners)
-
-/** The progress of an upload; once it is finished, its file has the same id. */
-export const reportUpload = (
-  listeners: Contributions<ProgressListener>,
-  { id, owner, name, receivedBytes, lengthBytes }: Upload,
-  state: 'running' | 'finished',
-): void =>
-  reportProgress(listeners, {
-    activity: 'upload',
-    id,
-    actor: owner,
-    state,
-    done: receivedBytes,
-    total: lengthBytes,
-    unit: 'bytes',
-    message: name,
-  })
 
 const tooLong = ({ lengthBytes }: Upload): TooLarge => new TooLarge(`The upload exceeds the ${lengthBytes} bytes of Upload-Length`)
 

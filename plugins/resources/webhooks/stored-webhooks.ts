@@ -232,7 +232,11 @@ export class StoredWebhooks {
         throw error instanceof Forbidden ? new Invalid(error.message, { cause: error }) : error
       }
     }
-    if (filter) this.#events.check(filter)
+    if (!filter) return
+    this.#events.check(filter)
+    const [progress] = filter.types?.flatMap(type => /^(.+)\.progressed$/.exec(type)?.[1] ?? []) ?? []
+    if (progress !== undefined)
+      throw new Invalid(`${progress}.progressed is sent by GET /api/live only: use ${progress}.finished or ${progress}.failed`)
   }
 
   async #mayManage(caller: Caller, { scope, owner, space }: Webhook): Promise<boolean> {

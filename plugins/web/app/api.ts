@@ -427,7 +427,7 @@ export interface Operations {
   'DELETE /api/files/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'GET /api/files/{id}': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
   'POST /api/files/{id}/remove': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'PUT /api/files/{id}/updateDescription': { path: { id: string }; query: Record<never, never>; body: { readonly description?: string }; answer: Models['Success'] }
+  'PUT /api/files/{id}/updateDescription': { path: { id: string }; query: Record<never, never>; body: { readonly description?: string | null }; answer: Models['Success'] }
   'POST /api/files/{id}/follow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['FollowResult'] }
   'GET /api/files/{id}/blob': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
   'GET /files/{id}/blob': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
@@ -586,9 +586,9 @@ export interface Operations {
   'POST /api/datasets/{id}/tags/remove': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
   'POST /api/files/{id}/tags/remove': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
   'POST /api/sections/{id}/tags/remove': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
-  'POST /api/datasets/{id}/comment': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string }; answer: string }
-  'POST /api/files/{id}/comment': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string }; answer: string }
-  'POST /api/sections/{id}/comments': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string }; answer: string }
+  'POST /api/datasets/{id}/comment': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string | null }; answer: string }
+  'POST /api/files/{id}/comment': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string | null }; answer: string }
+  'POST /api/sections/{id}/comments': { path: { id: string }; query: Record<never, never>; body: { readonly text?: string | null }; answer: string }
   'GET /api/sections/{id}/comments': { path: { id: string }; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Comment'])[] }
   'POST /api/comment/{id}/editComment': { path: { id: string }; query: Record<never, never>; body: { readonly commentText: string }; answer: Models['Success'] }
   'GET /api/datasets/{id}/comments': { path: { id: string }; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Comment'])[] }

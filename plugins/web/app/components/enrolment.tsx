@@ -8,7 +8,10 @@ import { Button, TextField } from './controls.tsx'
 import { copyText } from './copy-text.tsx'
 import { Dialog } from './dialog.tsx'
 import { FormError, SubmitButton } from './form-parts.tsx'
+import { late } from './late.tsx'
 import { PasswordProof } from './step-up.tsx'
+
+const QrCode = late(async () => (await import('./qr-code.tsx')).QrCode)
 
 type Enrolment = Answer<'POST /api/second-factors/totp'>
 
@@ -68,6 +71,7 @@ export const EnrolmentDialog = ({
           }}
         >
           <p>{t('enrolment.secret')}</p>
+          <QrCode text={enrolment.uri} label={t('enrolment.qrCode')} />
           <p>
             <code className="mono">{grouped(enrolment.secret)}</code>
           </p>

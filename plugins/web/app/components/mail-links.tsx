@@ -66,25 +66,18 @@ const LinkSent = ({ email }: { readonly email: string }) => {
   )
 }
 
-/** A link that is used or expired, and how to get another one. */
-export const LinkFailure = ({
-  error,
-  retry,
-  again,
-}: {
-  readonly error: unknown
-  readonly retry: () => void
-  readonly again: '/signup' | '/reset' | '/login'
-}) => {
-  const isOver = error instanceof ApiError && error.status === 403
-  if (!isOver) return <Failure error={error} retry={retry} />
-  return (
-    <div role="alert" className="empty">
-      <h2>{t('linkOver.title')}</h2>
-      <p>{t('linkOver.text')}</p>
-      <Link to={again} className="button">
-        {t(again === '/login' ? 'signIn' : 'linkOver.again')}
-      </Link>
-    </div>
-  )
-}
+type AgainPath = '/signup' | '/reset' | '/login'
+
+/** A link that is used, expired or incomplete, and how to get another one. */
+export const LinkOver = ({ again }: { readonly again: AgainPath }) => (
+  <div role="alert" className="empty">
+    <h2>{t('linkOver.title')}</h2>
+    <p>{t('linkOver.text')}</p>
+    <Link to={again} className="button">
+      {t(again === '/login' ? 'signIn' : 'linkOver.again')}
+    </Link>
+  </div>
+)
+
+export const LinkFailure = ({ error, retry, again }: { readonly error: unknown; readonly retry: () => void; readonly again: AgainPath }) =>
+  error instanceof ApiError && error.status === 403 ? <LinkOver again={again} /> : <Failure error={error} retry={retry} />

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Button } from '../components/controls.tsx'
 import { FormError } from '../components/form-parts.tsx'
-import { LinkFailure, useLinkToken } from '../components/mail-links.tsx'
+import { LinkFailure, LinkOver, useLinkToken } from '../components/mail-links.tsx'
 import { Loading, PageTitle } from '../components/page-parts.tsx'
 import { toast } from '../components/toasts.tsx'
 import { api } from '../lib/api.ts'
@@ -17,6 +17,7 @@ export const LinkIdentityPage = () => {
     queryKey: ['link', 'identity', token],
     queryFn: () => api('GET /api/login/link', { query: { token } }),
     retry: false,
+    enabled: token !== '',
   })
   const { isBusy, error, run } = useAct()
   const confirm = async (label: string): Promise<void> => {
@@ -27,7 +28,9 @@ export const LinkIdentityPage = () => {
   return (
     <div className="entry">
       <PageTitle name={t('linkIdentity.title')} isResource={false} />
-      {link.error ? (
+      {token === '' ? (
+        <LinkOver again="/login" />
+      ) : link.error ? (
         <LinkFailure error={link.error} retry={() => void link.refetch()} again="/login" />
       ) : link.data ? (
         <div className="stack">
