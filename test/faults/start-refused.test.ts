@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { chmod, chown, open, readdir } from 'node:fs/promises'
+import { chmod, chown, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import { dataFolder, runPounce } from '../support/child-server.ts'
+import { adminKey, childServer, dataFolder, runPounce, startChild } from '../support/child-server.ts'
+import { newDataset, upload } from '../support/scene.ts'
 
 const main = fileURLToPath(new URL('../../core/main.js', import.meta.url))
 /** `nobody`: permissions do not bind a test that runs as root. */
@@ -49,4 +50,35 @@ test('a database with damaged pages is refused in one line, with the remedy', as
   const [line, ...others] = await refusal(folder)
   t.regex(line ?? '', new RegExp(`The database ${file} is damaged \\(.*\\): .*restore a backup as docs/operations.md says$`))
   t.deepEqual(others, [])
+})
+
+/** Starts a server on a folder, and returns its log lines that contain a text. */
+const linesOf = async (folder: string, text: string): Promise<string[]> => {
+  const server = startChild(folder)
+  await server.ready
+  server.signal('SIGTERM')
+  const { out, err } = await server.ended
+  return `${out}\n${err}`.split('\n').filter(line => line.includes(text))
+}
+
+test('a start without the records or the bytes of an installation, as by a disk that is not mounted, is reported', async t => {
+  const folder = await dataFolder(t)
+  const server = await childServer(t, folder)
+  const call = server.as(await adminKey(server))
+  await upload(call, await newDataset(call))
+  server.signal('SIGTERM')
+  await server.ended
+  const lines = async (text: string): Promise<number> => (await linesOf(folder, text)).length
+  const [noBytes, noRecords] = [
+    'The stored bytes of the latest files are missing',
+    'The records are new, but the blob store contains bytes',
+  ]
+  t.deepEqual([await lines(noBytes), await lines(noRecords)], [0, 0])
+  await rename(join(folder, 'blobs'), join(folder, 'away'))
+  t.is(await lines(noBytes), 1)
+  await rm(join(folder, 'blobs'), { recursive: true })
+  await rename(join(folder, 'away'), join(folder, 'blobs'))
+  t.is(await lines(noBytes), 0)
+  await rm(join(folder, 'documents'), { recursive: true })
+  t.is(await lines(noRecords), 1)
 })
