@@ -1,4 +1,4 @@
-import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import test from 'ava'
@@ -85,6 +85,13 @@ test('doctor detects damage in a backup; a backup into the data folder is refuse
   const inside = await runPounce(folder, 'backup', '--to', join(folder, 'blobs', 'backup'))
   t.not(inside.code, 0)
   t.regex(inside.err, /--to must be outside of .*blobs/)
+  const link = join(await dataFolder(t), 'link')
+  await symlink(folder, link)
+  const nested = await dataFolder(t)
+  await symlink(join(folder, 'documents'), join(nested, 'documents'))
+  for (const to of [link, join(link, 'blobs', 'new'), nested])
+    t.regex((await runPounce(folder, 'backup', '--to', to)).err, /must be outside of/)
+  t.is((await ok<unknown[]>(call('/api/datasets'))).length, 1)
   const obstacle = await dataFolder(t)
   await mkdir(obstacle, { recursive: true })
   await writeFile(join(obstacle, 'blobs'), 'a file')

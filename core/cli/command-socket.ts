@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { defaultJsonLimits, parseJson } from 'pounce/sdk/kit'
 import type { Kernel } from '../kernel/kernel.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
+import { commandSocket } from '../services/data-lock.ts'
 import type { RunLine } from './built-in.ts'
 import type { Output } from './output.ts'
 
@@ -26,15 +27,6 @@ const requestLimits = { ...defaultJsonLimits, maxBytes: maxRequestBytes }
 const replyLimits = { ...defaultJsonLimits, maxBytes: 256 * 2 ** 20 }
 const maxConnections = 16
 const requestLimitMs = 5000
-/** The path of a Unix socket is limited to 108 bytes on Linux, 104 on macOS. */
-const maxPathBytes = 100
-
-/** The command socket of a data folder's server; undefined if the system does not support one for this folder. */
-export const commandSocket = (data: string): string | undefined => {
-  const path = join(resolve(data), 'commands.sock')
-  return process.platform === 'win32' || Buffer.byteLength(path) > maxPathBytes ? undefined : path
-}
-
 const send = (socket: Socket, reply: CommandReply): void => {
   if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`)
 }

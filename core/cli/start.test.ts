@@ -1,4 +1,4 @@
-import { constants, copyFile, writeFile } from 'node:fs/promises'
+import { constants, copyFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test from 'ava'
@@ -23,6 +23,20 @@ test('a second server on the same data folder is refused, naming the first one; 
   const second = await pounce(['start', '--port', '0', '--data', folder])
   t.is(second.code, 1)
   t.regex(second.err, new RegExp(`is used by the process ${first.pid}:`))
+  first.kill('SIGKILL')
+  await first.ended
+  const third = await startServer(t, folder)
+  t.is(await statusOf(`${third.url}/readyz`), 200)
+})
+
+test('a second server is refused even if the lock file of the first one was deleted', async t => {
+  const folder = await tempFolder(t)
+  const first = await startServer(t, folder)
+  await rm(join(folder, 'kernel.lock'))
+  const second = await pounce(['start', '--port', '0', '--data', folder])
+  t.is(second.code, 1)
+  t.regex(second.err, new RegExp(`is used by the process ${first.pid}:`))
+  t.is(await statusOf(`${first.url}/readyz`), 200)
   first.kill('SIGKILL')
   await first.ended
   const third = await startServer(t, folder)

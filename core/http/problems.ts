@@ -22,6 +22,33 @@ export class MethodNotAllowed extends Problem {
   }
 }
 
+const outageLogMs = 60_000
+/** Of different messages. */
+const maxOutages = 100
+
+/** Logs why requests get 503, if a failure of a backend or disk is the cause: the first request of each minute, for each message. */
+class OutageLog {
+  readonly #log: Log
+  readonly #loggedMs = new Map<string, number>()
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  add({ message, cause }: Problem, request: RequestContext): void {
+    const nowMs = performance.now()
+    if (cause === undefined || nowMs - (this.#loggedMs.get(message) ?? Number.NEGATIVE_INFINITY) < outageLogMs) return
+    if (this.#loggedMs.size >= maxOutages) this.#loggedMs.clear()
+    this.#loggedMs.set(message, nowMs)
+    this.#log.warn('Backend unavailable; requests fail', {
+      requestId: request.id,
+      path: request.target.redactedPath,
+      reason: message,
+      error: cause,
+    })
+  }
+}
+
 const unexpected = new Problem(500, 'internal', 'Internal server error. Find the request id in the server log')
 
 /** A text response. */
@@ -35,14 +62,14 @@ interface TextAnswer {
  * The only place that converts thrown values to responses: in the shape that existing clients read, or `application/problem+json` on request.
  * Anything other than a `Problem` is a bug: it is logged with its cause, and no details are sent.
  */
-const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): TextAnswer => {
+const problemAnswer = (thrown: unknown, request: RequestContext, log: Log, outages: OutageLog): TextAnswer => {
   const refusal =
     thrown instanceof Problem ? thrown : isExposed(thrown) ? new Problem(thrown.status, 'refused', thrown.message) : unexpected
   // A plugin without types may pass any status.
   const problem = Number.isInteger(refusal.status) && refusal.status >= 400 && refusal.status < 600 ? refusal : unexpected
   if (problem.status >= 500 && problem.status !== 503) {
     log.error('Request failed', { requestId: request.id, method: request.req.method, path: request.target.redactedPath, error: thrown })
-  }
+  } else if (problem.status === 503) outages.add(problem, request)
   const { status, code, message } = problem
   // The details of a 500, such as the location of damaged bytes, are only logged.
   const details = status === 500 ? undefined : problem.details
@@ -99,9 +126,9 @@ const isBrowser = ({ req: { headers } }: RequestContext): boolean =>
   (headers.accept?.includes('text/html') ?? false)
 
 /** Converts errors of later middleware to responses. */
-export const problems =
-  (writer: ResponseWriter, log: Log): Middleware =>
-  async (context, next) => {
+export const problems = (writer: ResponseWriter, log: Log): Middleware => {
+  const outages = new OutageLog(log)
+  return async (context, next) => {
     try {
       await next()
     } catch (error) {
@@ -111,8 +138,9 @@ export const problems =
         log.debug('Client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
         return
       }
-      const { status, headers, text } = problemAnswer(error, request, log)
+      const { status, headers, text } = problemAnswer(error, request, log, outages)
       if (request.res.headersSent) request.res.destroy()
       else writer.send(request, status, headers, text)
     }
   }
+}

@@ -240,7 +240,7 @@ export class Kernel {
   async #prepareStore(migrate: boolean): Promise<void> {
     if (!this.#container.has(DocumentStore)) return
     const documents = this.get(DocumentStore)
-    await documents.declare([...kernelCollections, ...this.#parts.collections])
+    await refusing(() => documents.declare([...kernelCollections, ...this.#parts.collections]))
     // First: a refused start must not change what servers of another version use. `run` checks again: `declare` may wait for those servers to stop.
     if (migrate) await this.#parts.checkRecords(documents)
     await this.migrations.check(!migrate || this.config.kernel.dbupdate)

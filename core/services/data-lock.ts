@@ -1,4 +1,5 @@
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { Log } from 'pounce/sdk'
 import type { Config } from '../kernel/config.ts'
@@ -18,6 +19,28 @@ const holderOf = async (file: string): Promise<string> => {
   } catch {
     return 'another process'
   }
+}
+
+/** The path of a Unix socket is limited to 108 bytes on Linux, 104 on macOS. */
+const maxSocketPathBytes = 100
+
+/** The command socket of a data folder's server; undefined if the system does not support one for this folder. */
+export const commandSocket = (data: string): string | undefined => {
+  const path = join(resolve(data), 'commands.sock')
+  return process.platform === 'win32' || Buffer.byteLength(path) > maxSocketPathBytes ? undefined : path
+}
+
+/** Whether a server responds in the folder: its lock file may have been deleted, or the file system may not support locks. */
+const isServed = async (folder: string): Promise<boolean> => {
+  const path = commandSocket(folder)
+  if (path === undefined) return false
+  return new Promise(done => {
+    const socket = connect(path, () => {
+      socket.destroy()
+      done(true)
+    })
+    socket.once('error', () => done(false))
+  })
 }
 
 /** Error codes and their explanation for the operator. SQLite has its own codes for a full disk and a read-only file. */
@@ -45,7 +68,8 @@ const otherData = 'set POUNCE_DATA to another folder'
 
 /**
  * Locks a data folder for this process and creates the folder if needed. The lock is SQLite's lock on a file, so the operating
- * system always releases it with the process, even after `kill -9`, and reuse of the pid does not matter.
+ * system always releases it with the process, even after `kill -9`, and reuse of the pid does not matter. A folder whose server responds on its
+ * command socket is refused even without a lock: someone may have deleted the file.
  */
 export const lockDataFolder = (folder: string): Promise<DataLock> =>
   lockFolder(folder, { mode: 0o750, inUseBy: holder => `The data folder ${folder} is used by ${holder}: stop it first, or ${otherData}` })
@@ -77,6 +101,10 @@ const lockFolder = async (folder: string, { mode, inUseBy }: Locking): Promise<D
     lock.close()
     const isHeld = messageOf(error).includes('locked')
     if (!isHeld) throw refusalOf(folder, 'locked', error)
+    throw new FolderInUse(inUseBy(await holderOf(pidFile)))
+  }
+  if (await isServed(folder)) {
+    lock.close()
     throw new FolderInUse(inUseBy(await holderOf(pidFile)))
   }
   try {

@@ -1,4 +1,5 @@
-import { rm, truncate } from 'node:fs/promises'
+import { readdir, rm, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { BlobStore, Mailer, Unavailable } from 'pounce/sdk'
 import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
@@ -30,7 +31,7 @@ const setUp = async (t: ExecutionContext) => {
   const command = (name: string, options: Readonly<Record<string, string | boolean>> = {}) => runCommand(server, name, options)
   const doctor = async (options: Readonly<Record<string, string | boolean>> = {}) =>
     (await command('doctor', options)).find(({ check }) => check === 'stored bytes')
-  return { server, call, clock, id, since, read, mails, audited, command, doctor }
+  return { server, call, clock, mailer, id, since, read, mails, audited, command, doctor }
 }
 
 test('damage detected by a download marks the file and is reported once, and a check of repaired bytes removes the mark', async t => {
@@ -111,6 +112,26 @@ test('a download of missing bytes is 404 and marks the file, unless it is archiv
   t.is((await call(`/api/files/${id}/blob`)).status, 404)
   t.truthy(await until('the file to be marked', since))
   t.is(await mails(), 1)
+})
+
+test('damage of many files, as by a missing disk, is reported by at most ten mails a day', async t => {
+  const { server, call, clock, mailer, command } = await setUp(t)
+  const dataset = await newDataset(call)
+  const mailed = async () => (await mailsTo(server, mailer, server.admin.email)).filter(({ subject }) => subject.includes('damaged: '))
+  const loseAll = async (): Promise<void> => {
+    const entries = await readdir(join(server.folder, 'blobs', 'files'), { recursive: true, withFileTypes: true })
+    for (const entry of entries) if (entry.isFile()) await rm(join(entry.parentPath, entry.name))
+  }
+  for (let n = 0; n < 12; n += 1) await upload(call, dataset, Buffer.alloc(300_000, `${n} `), `${n}.bin`)
+  await loseAll()
+  t.like((await command('files scrub'))[0], { missing: 13 })
+  t.is((await mailed()).length, 10)
+  t.is((await mailed()).filter(({ text }) => text.includes('not reported by email: see `pounce doctor`')).length, 1)
+  clock.advance(86_400_000)
+  await upload(call, dataset, Buffer.alloc(300_000, 'next'), 'next.bin')
+  await loseAll()
+  await command('files scrub')
+  t.is((await mailed()).length, 11)
 })
 
 test('damage detected by an archive download marks the file', async t => {

@@ -93,3 +93,20 @@ test('an uncaught error of a plugin ends neither the server nor other requests',
   for (const text of [...messages, 'secret words of a bug', 'a promise of a handler', 'a timer of a handler'])
     t.true(err.includes(text), text)
 })
+
+test('the log names the reason of 503, once a minute', async t => {
+  const folder = await dataFolder(t)
+  const server = await childServer(t, folder)
+  const call = server.as(await adminKey(server))
+  const dataset = await newDataset(call)
+  await rm(join(folder, 'blobs', 'tmp'), { recursive: true })
+  for (let n = 0; n < 3; n += 1)
+    await t.throwsAsync(upload(call, dataset, Buffer.alloc(2_000_000, 'x'), 'x.bin'), {
+      message: /The disk of the blob store is not working/,
+    })
+  server.signal('SIGTERM')
+  const { err } = await server.ended
+  const lines = err.split('\n').filter(line => line.includes('Backend unavailable; requests fail'))
+  t.is(lines.length, 1)
+  t.like(JSON.parse(lines[0] ?? ''), { level: 'warn', path: `/api/uploadToDataset/${dataset}`, error: { code: 'ENOENT' } })
+})

@@ -49,11 +49,15 @@ export class RecordFirstStart {
   readonly #documents: DocumentStore
   readonly #clock: Clock
   readonly #owners: Contributions<BlobOwner>
+  readonly #blobs: BlobStore
+  readonly #log: Log
 
-  constructor(documents: DocumentStore, clock: Clock, owners: Contributions<BlobOwner>) {
+  constructor(documents: DocumentStore, clock: Clock, owners: Contributions<BlobOwner>, blobs: BlobStore, log: Log) {
     this.#documents = documents
     this.#clock = clock
     this.#owners = owners
+    this.#blobs = blobs
+    this.#log = log
   }
 
   async start(): Promise<void> {
@@ -61,11 +65,20 @@ export class RecordFirstStart {
     const insert = { id: beginningId, at: this.#clock.now().toISOString(), owners }
     try {
       await this.#documents.commit({ insert, into: beginnings })
+      void this.#reportOlderBytes().catch((error: unknown) => this.#log.debug('The blob store was not checked for older bytes', { error }))
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
       const { owners: known = [] } = await this.#beginning()
       if (owners.every(name => known.includes(name))) return
       await this.#documents.commit({ update: beginningId, in: beginnings, addToSet: { owners } })
+    }
+  }
+
+  /** The database may have been lost, or its disk may not be mounted. */
+  async #reportOlderBytes(): Promise<void> {
+    for await (const _ of this.#blobs.list()) {
+      this.#log.error('The records are new, but the blob store contains bytes: if records were lost, stop the server and restore them')
+      return
     }
   }
 
@@ -97,7 +110,7 @@ export class RecordFirstStart {
     return beginning
   }
 }
-wire(RecordFirstStart, DocumentStore, Clock, BlobOwners)
+wire(RecordFirstStart, DocumentStore, Clock, BlobOwners, BlobStore, Log)
 
 const keptFor = (absent: readonly string[]): string =>
   `No bytes are deleted, because the plugin with the collection ${absent.join(', ')} is not loaded, whose records may refer to them: load it, or delete its bytes with ${absent.map(name => `\`pounce blobs sweep --forget ${name}\``).join(', ')}`

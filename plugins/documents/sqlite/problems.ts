@@ -1,3 +1,4 @@
+import { access, constants } from 'node:fs/promises'
 import { NoSpace, Unavailable } from 'pounce/sdk'
 import { sqliteCodeOf as codeOf, sqliteCodes as codes } from 'pounce/sdk/sqlite'
 
@@ -46,4 +47,12 @@ export const namingFile = (file: string, error: unknown): unknown => {
   const reason = reasons[codeOf(underlying) ?? 0]
   if (reason === undefined) return namingDamage(file, error)
   return new Error(`The database ${file} cannot be opened (${(underlying as Error).message}): ${reason}`, { cause: error })
+}
+
+/** Throws for an existing file without write permission: SQLite would open it for reading. */
+export const requireWritable = async (file: string): Promise<void> => {
+  await access(file, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT')
+      throw new Error(`The database ${file} cannot be opened (${error.message}): ${needsRights}`, { cause: error })
+  })
 }

@@ -25,7 +25,7 @@ import type { Change, Committed, Outbox } from 'pounce/sdk/store-kit'
 import { Backups } from './backups.ts'
 import { Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
-import { namingFile } from './problems.ts'
+import { namingFile, requireWritable } from './problems.ts'
 import { ReaderThread } from './reader-thread.ts'
 import { RowReader } from './row-reader.ts'
 import { SqliteCatalog } from './sqlite-catalog.ts'
@@ -108,6 +108,7 @@ export class SqliteDocuments implements DocumentStore {
   async start(): Promise<void> {
     const created = await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     if (created) await makeDurable(this.#folder, dirname(created))
+    await requireWritable(this.#file)
     try {
       this.#database.open()
       this.#catalog.load()

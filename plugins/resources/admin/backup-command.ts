@@ -1,5 +1,5 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { BackupParts, type Command, Conflict, type Contributions, Installation, Invalid, Unavailable, wire } from 'pounce/sdk'
 import type { BackupPart } from 'pounce/sdk/kit'
 
@@ -22,6 +22,17 @@ const ownerOf = async (folder: string): Promise<string | undefined> => {
 const isIn = (inner: string, outer: string): boolean => {
   const path = relative(outer, inner)
   return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path)
+}
+
+/** The path without symbolic links; that of the closest existing folder and the rest for one that does not exist. */
+const realPathOf = async (path: string): Promise<string> => {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    const parent = dirname(path)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) return path
+    return join(await realPathOf(parent), basename(path))
+  }
 }
 
 /** `pounce backup`: copies the local stores while the server runs. */
@@ -51,8 +62,12 @@ export class BackupCommand implements Command {
     const parts = this.#parts.all()
     if (parts.length === 0)
       throw new Invalid('No store of this server is local: use the backup tools of their servers (docs/operations.md)')
-    for (const { source } of parts)
-      if (isIn(folder, source) || isIn(source, folder)) throw new Invalid(`--to must be outside of ${source}, which is copied`)
+    const targets = await Promise.all([folder, ...parts.map(({ name }) => join(folder, name))].map(realPathOf))
+    for (const { source } of parts) {
+      const path = await realPathOf(source)
+      if (targets.some(target => isIn(target, path) || isIn(path, target)))
+        throw new Invalid(`--to must be outside of ${source}, which is copied`)
+    }
     if (this.#isRunning) throw new Conflict('A backup is already running: wait for its end')
     this.#isRunning = true
     try {

@@ -11,12 +11,15 @@ import {
   type FileRecord,
   Log,
   Metrics,
+  range,
   type Stored,
   type Time,
   wire,
 } from 'pounce/sdk'
 import { unlessConflict } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
+
+const dayMs = 86_400_000
 
 /** A file whose stored bytes are damaged, by id. */
 export interface DamagedFile {
@@ -69,6 +72,13 @@ export class FileDamage implements DamageReports {
   /** All marked files, newest first. */
   async marked(limit: number): Promise<readonly (DamagedFile & Stored)[]> {
     return (await this.#documents.find(damagedFiles, { using: 'byTime', sort: { by: 'at', order: 'descending' }, limit })).items
+  }
+
+  /** The number of files that were marked before this one within a day; at most `max`. */
+  async markedBefore(file: string, at: Time, max: number): Promise<number> {
+    const where = range('at', { gt: new Date(Date.parse(at) - dayMs).toISOString(), lte: at })
+    const { items } = await this.#documents.find(damagedFiles, { using: 'byTime', where, limit: max + 1 })
+    return Math.min(max, items.filter(other => other.id !== file && (other.at < at || other.id < file)).length)
   }
 
   /** Unmarks a file whose bytes were read without errors. */

@@ -1,5 +1,6 @@
 import { Files, Installation, Mailer, type StoredEvent, Users, wire } from 'pounce/sdk'
 import { fullNameOf } from 'pounce/sdk/kit'
+import { FileDamage } from './file-damage.ts'
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
@@ -51,26 +52,36 @@ export class NotifyAdminsOfArchivedFileRequest {
 }
 wire(NotifyAdminsOfArchivedFileRequest, Files, Users, FileMail)
 
+/** A failing disk damages many files at once. */
+const maxDamageMailsPerDay = 10
+
 /** Notifies the server admins that the stored bytes of a file are damaged, so that they can restore them from a backup. */
 export class NotifyAdminsOfDamage {
   #files: Files
+  #damage: FileDamage
   #mail: FileMail
 
-  constructor(files: Files, mail: FileMail) {
+  constructor(files: Files, damage: FileDamage, mail: FileMail) {
     this.#files = files
+    this.#damage = damage
     this.#mail = mail
   }
 
   async handle({ subject, at }: StoredEvent<'file.damaged'>): Promise<void> {
     const file = await this.#files.get(subject.id)
     if (!file) return
+    const since = (await this.#damage.since(file.id)) ?? at
+    const earlier = await this.#damage.markedBefore(file.id, since, maxDamageMailsPerDay)
+    if (earlier === maxDamageMailsPerDay) return
+    const isLast = earlier === maxDamageMailsPerDay - 1
     const text =
       `At ${at} the stored bytes of the file ${file.name} did not match their checksums. They are not delivered. ` +
-      `Restore the blob ${file.blob} from a backup; \`pounce files scrub\` then clears the mark.`
+      `Restore the blob ${file.blob} from a backup; \`pounce files scrub\` then clears the mark.` +
+      (isLast ? ` Further damaged files of this day are not reported by email: see \`pounce doctor\`.` : '')
     await this.#mail.send(await this.#mail.admins(), file, `Stored file damaged: ${file.name}`, text)
   }
 }
-wire(NotifyAdminsOfDamage, Files, FileMail)
+wire(NotifyAdminsOfDamage, Files, FileDamage, FileMail)
 
 /** Notifies the owner of a file and the server admins that malware was found in it. */
 export class NotifyOfQuarantine {

@@ -22,6 +22,7 @@ import { FileLinks, fileLinks, PersonalLinks, RevokeLinksOnUserUpdated } from '.
 import { NotifyAdminsOfArchivedFileRequest, NotifyAdminsOfDamage, NotifyOfQuarantine } from './file-notifications.ts'
 import { quarantinedFiles } from './file-quarantine.ts'
 import { DetachFilesOnDatasetRemoved, DetachFilesOnFolderRemoved } from './handlers.ts'
+import { MissingBlobsCheck } from './missing-blobs-check.ts'
 import { DetachRemovedPlaces, UpdatePlacesOnFolderMoved } from './place-changes.ts'
 import { PlaceDoctor } from './place-doctor.ts'
 import { fileResource } from './resource.ts'
@@ -42,6 +43,7 @@ export const plugin = definePlugin({
   summary: 'Files: contents with a name, a type and a place in datasets and folders.',
   config,
   resources: [fileResource],
+  services: [MissingBlobsCheck],
   provides: [
     provide(Files, StoredFiles),
     provide(DamageReports, FileDamage),
