@@ -242,6 +242,7 @@ const browserVendors = [
   'tus-js-client',
   'unzipit',
   'uplot',
+  'uqr',
   'vega',
   'vega-interpreter',
   'vega-lite',
