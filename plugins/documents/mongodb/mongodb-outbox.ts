@@ -204,7 +204,7 @@ export class MongodbOutbox implements Outbox {
     }
     const { collection, document } = changed
     this.#deferred.add({
-      ...{ collection, document, events: events },
+      ...{ collection, document, events },
       earlier: typeof before === 'string' ? undefined : before,
       findBusy: () => this.#busyWith(events),
       deliver: busy => this.#deliver(events, changed, busy),
