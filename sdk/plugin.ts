@@ -31,7 +31,7 @@ export interface Subscription {
   readonly isBatch: boolean
   /** Also consume the events of resource kinds that plugins declare: `events` of `defineResource`. */
   readonly withResources?: boolean
-  /** Under load, maximum time that events wait so that batches become larger, in milliseconds; 40 by default. Less if users wait for the results. */
+  /** Under load, maximum time that events wait so that batches become larger, in milliseconds; 80 by default. Less if users wait for the results. */
   readonly maxDelayMs?: number
 }
 

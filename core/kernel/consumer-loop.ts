@@ -30,7 +30,7 @@ const statedRetry = (error: unknown): Partial<RetryRule> | false =>
   error instanceof Problem && error.retryAfterSeconds !== undefined && { firstMs: error.retryAfterSeconds * 1000, maxMs: 3_600_000 }
 
 const minGatherMs = 4
-const usualMaxDelayMs = 40
+const usualMaxDelayMs = 80
 
 /**
  * How long the next batch collects events: the longer, the more events the last one had. This gives fewer, larger batches under load; the first event after
