@@ -1,8 +1,9 @@
 import { definePlugin, onBatch, PersonalDataSources, ProgressListeners, PublicEvents, provide, SessionSources } from 'pounce/sdk'
 import { publicEventTypes } from 'pounce/sdk/kit'
 import { config, LiveCapability } from './config.ts'
-import { LogEvents, LogProgress, LogRetention, liveLog, PersonalEvents } from './event-log.ts'
+import { LogEvents, LogRetention, liveLog, PersonalEvents } from './event-log.ts'
 import { rightsEvents } from './event-types.ts'
+import { LogProgress } from './log-progress.ts'
 import * as routes from './routes.ts'
 import { StoredPublicEvents } from './stored-public-events.ts'
 
