@@ -7,11 +7,15 @@ import { dirname, join } from 'node:path'
 /** Set for the process that `runOnInstalledNode` starts; main.js looks for it. */
 const launcherVariable = 'POUNCE_LAUNCHER'
 
+/** On Linux x64 package.json installs the package under the name of npm's `node`, so that other programs find `node_modules/node/bin/node`. */
+const packageName = (platform, arch) => (platform === 'linux' && arch === 'x64' ? 'node' : `node-${platform}-${arch}`)
+
 /** The Node binary that npm installed as an optional dependency. */
 const installedNode = () => {
   const isWindows = process.platform === 'win32'
   try {
-    const manifest = createRequire(import.meta.url).resolve(`node-${isWindows ? 'win' : process.platform}-${process.arch}/package.json`)
+    const name = packageName(isWindows ? 'win' : process.platform, process.arch)
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
     const path = join(dirname(manifest), 'bin', isWindows ? 'node.exe' : 'node')
     return existsSync(path) && path !== process.execPath ? path : undefined
   } catch {
